@@ -1,0 +1,267 @@
+//! Laplace noise: the first mechanism, on reals and on integers.
+
+use super::{Guarantee, Release};
+use crate::error::{Error, Result};
+use crate::num::directed::{self, down, up};
+use crate::random::Randomness;
+use crate::sample::{DiscreteLaplace, RoundedLaplace, Scale};
+use crate::unit::{Beta, Epsilon, Grid, L1, Sensitivity};
+use crate::utility::Accuracy;
+
+/// `M(x) = f(x) + (X₁, …, X_k)` with independent `X_i ~ Lap(Δ₁/ε)`, rounded to a
+/// public grid. The density of the noise is `(1/2b)·e^(−|x|/b)`, `b = Δ₁/ε`, and
+/// its variance `2b²`.
+///
+/// # Guarantee
+/// ε-DP under the neighbour relation for which `‖f(x) − f(x′)‖₁ ≤ Δ₁`. For a
+/// count that is Δ₁ = 1 under both relations; for a histogram 1 under add or
+/// remove and 2 under replace; for the mean of n values in [0,1] (n public)
+/// 1/n under replace.
+/// # Proof
+/// For all y, `p_x(y)/p_x′(y) = Π e^((|y_i−f(x′)_i| − |y_i−f(x)_i|)/b) ≤
+/// e^(‖f(x)−f(x′)‖₁/b) ≤ e^(Δ₁/b) = e^ε`, by the triangle inequality. What is
+/// released is the rounding of this ideal real to a grid that depends on ε and
+/// Δ₁ alone ([`RoundedLaplace`] draws exactly that), so it is a post-processing. ∎
+/// # Special values
+/// A value that is NaN or infinite is refused; a finite one beyond 2¹²⁰ grid
+/// steps is clamped there.
+/// # References
+/// Dwork, McSherry, Nissim, Smith 2006, Theorem 1 (calibrating noise to sensitivity).
+#[derive(Clone, Debug)]
+pub struct Laplace {
+    epsilon: Epsilon,
+    sensitivity: Sensitivity<L1>,
+    scale: Scale,
+    grid: Grid,
+    noise: RoundedLaplace,
+}
+
+impl Laplace {
+    /// Calibrates the noise, on a grid of about a millionth of its scale.
+    pub fn new(epsilon: Epsilon, sensitivity: Sensitivity<L1>) -> Result<Self> {
+        let scale = Scale::quotient(sensitivity.get(), epsilon.get())?;
+        let grid = Grid::for_scale(scale.get())?;
+        Self::with_grid(epsilon, sensitivity, grid)
+    }
+
+    /// The same on a public grid of the caller's choice.
+    pub fn with_grid(epsilon: Epsilon, sensitivity: Sensitivity<L1>, grid: Grid) -> Result<Self> {
+        let scale = Scale::quotient(sensitivity.get(), epsilon.get())?;
+        let noise = RoundedLaplace::new(&scale, grid)?;
+        Ok(Self { epsilon, sensitivity, scale, grid, noise })
+    }
+
+    /// `b = Δ₁/ε`.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        self.scale.get()
+    }
+
+    /// The spacing of released values.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// The sensitivity that was calibrated for.
+    #[must_use]
+    pub fn sensitivity(&self) -> Sensitivity<L1> {
+        self.sensitivity
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee::Pure(self.epsilon)
+    }
+
+    /// Releases one number.
+    pub fn release(&self, value: f64, rng: &mut dyn Randomness) -> Result<Release<f64>> {
+        let steps = self.noise.draw(value, rng)?;
+        Ok(Release::new(self.grid.at(steps), self.guarantee()))
+    }
+
+    /// Releases a vector whose ℓ₁ sensitivity, over all coordinates together, is Δ₁.
+    pub fn release_vector(
+        &self,
+        values: &[f64],
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<Vec<f64>>> {
+        let noised: Result<Vec<f64>> =
+            values.iter().map(|&value| Ok(self.grid.at(self.noise.draw(value, rng)?))).collect();
+        Ok(Release::new(noised?, self.guarantee()))
+    }
+}
+
+impl Accuracy for Laplace {
+    /// `b·ln(1/β)`, plus half a grid step for the rounding; `P[|X| > t] = e^(−t/b)`.
+    fn error(&self, beta: Beta) -> Result<f64> {
+        let (low, _) = directed::ln(beta.get())?;
+        Ok(up(up(up(self.scale.get()) * -low) + self.grid.spacing()))
+    }
+}
+
+/// Laplace noise on the integers (two-sided geometric): `M(x) = q(x) + Z` with
+/// `P[Z = k] = (1−a)/(1+a) · a^|k|` and `a = e^(−ε/Δ₁)`.
+///
+/// # Guarantee
+/// ε-DP under the neighbour relation for which `‖q(x) − q(x′)‖₁ ≤ Δ₁`.
+/// # Proof
+/// For all y, `P[M(x)=y] / P[M(x′)=y] = Π a^(|y_i−q(x)_i| − |y_i−q(x′)_i|) ≤ a^−Δ₁ =
+/// e^ε`: the normalisers cancel; then the triangle inequality. Z is drawn
+/// exactly. ∎
+/// # Special values
+/// Results saturate at the ends of `i128`, which is post-processing.
+/// # References
+/// Ghosh, Roughgarden, Sundararajan 2009 (universally utility-maximizing mechanisms).
+#[derive(Clone, Debug)]
+pub struct Geometric {
+    epsilon: Epsilon,
+    sensitivity: Sensitivity<L1>,
+    scale: Scale,
+    noise: DiscreteLaplace,
+}
+
+impl Geometric {
+    /// Calibrates the noise to an integer-valued query.
+    pub fn new(epsilon: Epsilon, sensitivity: Sensitivity<L1>) -> Result<Self> {
+        let scale = Scale::quotient(sensitivity.get(), epsilon.get())?;
+        let noise = DiscreteLaplace::new(&scale)?;
+        Ok(Self { epsilon, sensitivity, scale, noise })
+    }
+
+    /// `Δ₁/ε`.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        self.scale.get()
+    }
+
+    /// The sensitivity that was calibrated for.
+    #[must_use]
+    pub fn sensitivity(&self) -> Sensitivity<L1> {
+        self.sensitivity
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee::Pure(self.epsilon)
+    }
+
+    /// Releases one integer.
+    pub fn release(&self, value: i128, rng: &mut dyn Randomness) -> Result<Release<i128>> {
+        let noised = value.saturating_add(self.noise.draw(rng)?);
+        Ok(Release::new(noised, self.guarantee()))
+    }
+
+    /// Releases integers whose ℓ₁ sensitivity, all together, is Δ₁.
+    pub fn release_vector(
+        &self,
+        values: &[i128],
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<Vec<i128>>> {
+        let mut noised = vec![0; values.len()];
+        self.noise.fill(&mut noised, rng)?;
+        for (noise, value) in noised.iter_mut().zip(values) {
+            *noise = value.saturating_add(*noise);
+        }
+        Ok(Release::new(noised, self.guarantee()))
+    }
+}
+
+impl Accuracy for Geometric {
+    /// The least integer t with `P[|Z| > t] = 2a^(t+1)/(1+a) ≤ β`, or one more.
+    fn error(&self, beta: Beta) -> Result<f64> {
+        let s = self.scale.get();
+        let (_, a) = directed::exp_neg(down(1.0 / up(s)))?;
+        // t + 1 ≥ s·ln(2/((1+a)β)); a is rounded up, so 1 + a is not too small
+        // by more than the slack that `up` adds to the logarithm.
+        let (_, log) = directed::ln(up(2.0 / down(down(down(1.0 + a)) * beta.get())))?;
+        let t = up(up(s) * log.max(0.0)).ceil() - 1.0;
+        if t.is_finite() {
+            Ok(t.max(0.0))
+        } else {
+            Err(Error::Precision { what: "an error bound" })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SeededForTests;
+    use demure_testkit::distribution::{Distribution, worst_epsilon};
+
+    fn epsilon(x: f64) -> Epsilon {
+        Epsilon::new(x).unwrap()
+    }
+
+    fn sensitivity(x: f64) -> Sensitivity<L1> {
+        Sensitivity::new(x).unwrap()
+    }
+
+    #[test]
+    fn error_bounds_have_their_known_values() {
+        let laplace = Laplace::new(epsilon(1.0), sensitivity(1.0)).unwrap();
+        let t = laplace.error(Beta::new(0.05).unwrap()).unwrap();
+        let half_step = laplace.grid().spacing();
+        assert!((2.995_732_273_553_991..2.995_732_273_554 + half_step).contains(&t), "{t}");
+        // P[|Z| ≥ 5] = 0.00985…: at β = 0.01 the error is 4, at 0.0098 it is 5.
+        let geometric = Geometric::new(epsilon(1.0), sensitivity(1.0)).unwrap();
+        assert_eq!(geometric.error(Beta::new(0.01).unwrap()).unwrap(), 4.0);
+        assert_eq!(geometric.error(Beta::new(0.0098).unwrap()).unwrap(), 5.0);
+        assert_eq!(geometric.error(Beta::new(0.99).unwrap()).unwrap(), 0.0);
+    }
+
+    #[test]
+    fn the_geometric_mechanism_is_private_by_brute_force_and_tight() {
+        for (eps, delta) in [(0.5, 1), (1.0, 3), (2.0, 2)] {
+            let a = (-eps / f64::from(delta)).exp();
+            let output = |centre: i128| {
+                let mass = |k: i128| (k, (1.0 - a) / (1.0 + a) * a.powi((k - centre).abs() as i32));
+                Distribution::with_tail((-60..=60).map(mass), 1e-6)
+            };
+            for shift in 1..=delta {
+                let worst = worst_epsilon(&output(0), &output(i128::from(shift)));
+                assert!(worst <= eps + 1e-9);
+            }
+            assert!(worst_epsilon(&output(0), &output(i128::from(delta))) > eps - 1e-9);
+            // One step more than the sensitivity breaks the promise: the check has teeth.
+            assert!(worst_epsilon(&output(0), &output(i128::from(delta) + 1)) > eps + 1e-9);
+        }
+    }
+
+    #[test]
+    fn releases_are_centred_and_the_low_bits_tell_nothing() {
+        // Every release is a multiple of the grid, whatever the value: the set of
+        // possible outputs for x = 0 and x = 1 is the same.
+        let laplace = Laplace::new(epsilon(1.0), sensitivity(1.0)).unwrap();
+        let mut rng = SeededForTests::insecure(3);
+        for value in [0.0, 1.0, 0.1, 1.0 / 3.0, -7.7e5] {
+            let mut sum = 0.0;
+            for _ in 0..2_000 {
+                let y = laplace.release(value, &mut rng).unwrap().into_value();
+                assert_eq!((y / laplace.grid().spacing()).fract(), 0.0);
+                sum += y - value;
+            }
+            assert!((sum / 2_000.0).abs() < 4.9 * 2f64.sqrt() / 2_000f64.sqrt());
+        }
+        assert!(laplace.release(f64::NAN, &mut rng).is_err());
+        assert!(laplace.release(f64::INFINITY, &mut rng).is_err());
+        let clamped = laplace.release(f64::MAX, &mut rng).unwrap().into_value();
+        assert_eq!(clamped, laplace.grid().at(1 << 120));
+    }
+
+    #[test]
+    fn vectors_are_noised_coordinate_by_coordinate() {
+        let mut rng = SeededForTests::insecure(4);
+        let laplace = Laplace::new(epsilon(2.0), sensitivity(2.0)).unwrap();
+        let noised = laplace.release_vector(&[1.0, 2.0, 3.0], &mut rng).unwrap().into_value();
+        assert_eq!(noised.len(), 3);
+        assert!(noised[1] - noised[0] != 1.0);
+        let geometric = Geometric::new(epsilon(1.0), sensitivity(1.0)).unwrap();
+        let noised = geometric.release_vector(&[i128::MAX, 0], &mut rng).unwrap();
+        assert_eq!(noised.value().len(), 2);
+        assert_eq!(noised.guarantee(), Guarantee::Pure(epsilon(1.0)));
+    }
+}

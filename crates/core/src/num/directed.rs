@@ -1,0 +1,102 @@
+//! Floats with a stated direction of rounding.
+//!
+//! IEEE 754 addition, multiplication, division and square root are within half
+//! a unit in the last place, so the next float up (down) is a true upper
+//! (lower) bound: `up(a * b) ≥ ab`. The transcendental functions of the
+//! platform's library promise nothing, so here they go through
+//! [`Enclosure`](super::Enclosure).
+
+use super::{Enclosure, Ratio};
+use crate::error::{Error, Result};
+
+/// The least float above `x`: an upper bound on the exact result that `x` rounds.
+#[must_use]
+pub(crate) fn up(x: f64) -> f64 {
+    x.next_up()
+}
+
+/// The greatest float below `x`.
+#[must_use]
+pub(crate) fn down(x: f64) -> f64 {
+    x.next_down()
+}
+
+/// Bits that give every function below about 2⁻⁶⁰ of relative slack.
+const BITS: u32 = 128;
+
+/// `(lower, upper)` floats around `e^−x`, for finite x ≥ 0. Below about 10⁻³⁰⁸
+/// the lower end is 0.
+pub(crate) fn exp_neg(x: f64) -> Result<(f64, f64)> {
+    let ratio = match Ratio::from_f64(x) {
+        Some(ratio) if x >= 0.0 => ratio,
+        _ => return Err(Error::Precision { what: "an exponential" }),
+    };
+    // e^−x ≥ 2^−(1.4427 x + 1): carry that many more bits for a relative bound.
+    let bits = BITS + (x.min(800.0) * 1.45) as u32;
+    Ok(Enclosure::exp_neg(&ratio, bits).to_f64())
+}
+
+/// `(lower, upper)` floats around `ln x`, for finite x > 0.
+///
+/// The library's logarithm proposes and the certified exponential disposes:
+/// `y ≤ ln x` iff `e^y ≤ x`.
+pub(crate) fn ln(x: f64) -> Result<(f64, f64)> {
+    let fail = Error::Precision { what: "a logarithm" };
+    if !(x.is_finite() && x > 0.0) {
+        return Err(fail);
+    }
+    let guess = x.ln();
+    let mut slack = 2.0 * f64::EPSILON * guess.abs().max(0.125);
+    for _ in 0..40 {
+        let (lower, upper) = (guess - slack, guess + slack);
+        if exp_at_most(lower, x)? && exp_at_least(upper, x)? {
+            return Ok((lower, upper));
+        }
+        slack *= 2.0;
+    }
+    Err(fail)
+}
+
+/// Is `e^y ≤ x` for certain?
+fn exp_at_most(y: f64, x: f64) -> Result<bool> {
+    if y <= 0.0 { Ok(exp_neg(-y)?.1 <= x) } else { Ok(exp_neg(y)?.0 >= up(1.0 / x)) }
+}
+
+/// Is `e^y ≥ x` for certain?
+fn exp_at_least(y: f64, x: f64) -> Result<bool> {
+    if y <= 0.0 { Ok(exp_neg(-y)?.0 >= x) } else { Ok(exp_neg(y)?.1 <= down(1.0 / x)) }
+}
+
+/// An upper bound on `e^x` for finite x; ∞ beyond the floats.
+pub(crate) fn exp_up(x: f64) -> Result<f64> {
+    if x <= 0.0 {
+        return Ok(exp_neg(-x)?.1);
+    }
+    let (lower, _) = exp_neg(x)?;
+    Ok(if lower > 0.0 { up(1.0 / lower) } else { f64::INFINITY })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_and_logarithms_are_enclosed_tightly() {
+        for x in [0.0, 1e-300, 1e-9, 0.1, 0.5, 1.0, 3.7, 20.0, 300.0, 700.0] {
+            let (lower, upper) = exp_neg(x).unwrap();
+            let library = (-x).exp();
+            assert!(lower <= upper && upper - lower <= 2.0 * f64::EPSILON * upper);
+            assert!((library - lower).abs() <= 4.0 * f64::EPSILON * library, "{x}");
+        }
+        assert_eq!(exp_neg(1e6).unwrap().0, 0.0);
+        assert!(exp_neg(f64::NAN).is_err() && exp_neg(-1.0).is_err());
+        for x in [1e-300, 1e-5, 0.3, 0.999_999, 1.0, 1.000_001, 2.0, 1e5, 1e300] {
+            let (lower, upper) = ln(x).unwrap();
+            assert!(lower <= x.ln() && x.ln() <= upper);
+            assert!(upper - lower <= 1e-15 * x.ln().abs().max(1.0), "{x} {lower} {upper}");
+        }
+        assert!(ln(0.0).is_err() && ln(f64::NAN).is_err());
+        assert!(exp_up(1.0).unwrap() >= std::f64::consts::E);
+        assert_eq!(exp_up(1e6).unwrap(), f64::INFINITY);
+    }
+}

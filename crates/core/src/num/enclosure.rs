@@ -1,0 +1,272 @@
+//! Certified intervals in fixed point, as narrow as asked.
+//!
+//! An [`Enclosure`] is a pair of natural numbers `lower ≤ upper` and a number
+//! of fractional bits; the truth lies in `[lower, upper] / 2^bits`. Every
+//! operation rounds outwards. Asking for more bits gives a narrower interval,
+//! so "draw more bits and look again" ends with probability 1.
+
+use super::{Natural, Ratio};
+
+/// A non-negative real, known to lie in `[lower, upper] / 2^bits`.
+#[derive(Clone, Debug)]
+pub(crate) struct Enclosure {
+    pub(crate) lower: Natural,
+    pub(crate) upper: Natural,
+    pub(crate) bits: u32,
+}
+
+impl Enclosure {
+    /// `value / 2^bits`, give or take `slack` units of the last place.
+    fn around(value: &Natural, slack: u64, bits: u32) -> Self {
+        let slack = Natural::from(slack);
+        Self { lower: value.saturating_sub(&slack), upper: value.add(&slack), bits }
+    }
+
+    pub(crate) fn of_ratio(x: &Ratio, bits: u32) -> Self {
+        let (lower, exact) = x.fixed(bits);
+        let upper = if exact { lower.clone() } else { lower.add(&Natural::one()) };
+        Self { lower, upper, bits }
+    }
+
+    /// The interval with fewer fractional bits, rounded outwards.
+    pub(crate) fn truncate(&self, bits: u32) -> Self {
+        let by = self.bits.saturating_sub(bits);
+        Self { lower: self.lower.shr(by), upper: self.upper.shr_up(by), bits: self.bits - by }
+    }
+
+    pub(crate) fn add(&self, other: &Self) -> Self {
+        debug_assert_eq!(self.bits, other.bits);
+        Self {
+            lower: self.lower.add(&other.lower),
+            upper: self.upper.add(&other.upper),
+            bits: self.bits,
+        }
+    }
+
+    /// `max(0, self − other)`.
+    pub(crate) fn saturating_sub(&self, other: &Self) -> Self {
+        debug_assert_eq!(self.bits, other.bits);
+        Self {
+            lower: self.lower.saturating_sub(&other.upper),
+            upper: self.upper.saturating_sub(&other.lower),
+            bits: self.bits,
+        }
+    }
+
+    pub(crate) fn mul(&self, other: &Self) -> Self {
+        debug_assert_eq!(self.bits, other.bits);
+        Self {
+            lower: self.lower.mul(&other.lower).shr(self.bits),
+            upper: self.upper.mul(&other.upper).shr_up(self.bits),
+            bits: self.bits,
+        }
+    }
+
+    /// `self / other`; `None` when `other` may be 0.
+    pub(crate) fn div(&self, other: &Self) -> Option<Self> {
+        debug_assert_eq!(self.bits, other.bits);
+        if other.lower.is_zero() {
+            return None;
+        }
+        let (lower, _) = self.lower.shl(self.bits).div_rem(&other.upper);
+        let (upper, rest) = self.upper.shl(self.bits).div_rem(&other.lower);
+        let upper = if rest.is_zero() { upper } else { upper.add(&Natural::one()) };
+        Some(Self { lower, upper, bits: self.bits })
+    }
+
+    /// `self · ratio`.
+    pub(crate) fn mul_ratio(&self, ratio: &Ratio) -> Self {
+        self.mul(&Self::of_ratio(ratio, self.bits))
+    }
+
+    pub(crate) fn half(&self) -> Self {
+        Self { lower: self.lower.shr(1), upper: self.upper.shr_up(1), bits: self.bits }
+    }
+
+    /// Encloses `e^−x` for an exact x ≥ 0, within a few units of 2^−`bits`.
+    ///
+    /// # Proof
+    /// Let `w` be the working precision and `y = ⌊x·2^w/2^r⌋` with r such that
+    /// `y/2^w < 2⁻⁸`. Then `x/2^r ∈ [y, y+1)/2^w`, and since the slope of
+    /// `e^−y` is at most 1 in absolute value, `e^(−x/2^r)` is within one unit
+    /// of `e^(−y/2^w)`. The Taylor terms `tₙ = yⁿ/n!` are computed with floors:
+    /// the error of `tₙ` is at most `eₙ ≤ (eₙ₋₁·2⁻⁸ + 1)/n + 1 ≤ 3` units, so N
+    /// terms are within 3N; the alternating tail is below its first term,
+    /// which is below one unit when the loop ends. Then r outward squarings.
+    pub(crate) fn exp_neg(x: &Ratio, bits: u32) -> Self {
+        let (whole, _) = x.fixed(0);
+        // e^−x < 2^−bits when x ≥ bits (as e > 2): nothing left but the unit.
+        if whole >= Natural::from(u64::from(bits) + 1) {
+            return Self { lower: Natural::zero(), upper: Natural::one(), bits };
+        }
+        let halvings = whole.bits() + 8;
+        // Each squaring at most doubles the width and adds two units.
+        let work = bits + halvings + 16;
+        let y = x.fixed(work).0.shr(halvings);
+        let one = Natural::power_of_two(work);
+        let (mut even, mut odd, mut term, mut n) = (one.clone(), Natural::zero(), one, 0u64);
+        loop {
+            n += 1;
+            term = term.mul(&y).shr(work).div_small(n);
+            if term.is_zero() {
+                break;
+            }
+            if n % 2 == 0 {
+                even = even.add(&term);
+            } else {
+                odd = odd.add(&term);
+            }
+        }
+        let mut power = Self::around(&even.saturating_sub(&odd), 3 * n + 2, work);
+        for _ in 0..halvings {
+            power = power.mul(&power);
+        }
+        let one = Natural::power_of_two(bits);
+        let mut result = power.truncate(bits);
+        if result.upper > one {
+            result.upper = one; // e^−x ≤ 1
+        }
+        result
+    }
+
+    /// Encloses `e^−x` for an enclosed x ≥ 0.
+    pub(crate) fn exp_neg_of(x: &Self) -> Self {
+        let ends = |end: &Natural| {
+            Self::exp_neg(&Ratio::new(end.clone(), Natural::power_of_two(x.bits)), x.bits)
+        };
+        Self { lower: ends(&x.upper).lower, upper: ends(&x.lower).upper, bits: x.bits }
+    }
+
+    /// Encloses `e^x` for an exact x ≥ 0.
+    pub(crate) fn exp(x: &Ratio, bits: u32) -> Self {
+        let (whole, _) = x.fixed(0);
+        // e^x < 2^(1.5(⌊x⌋+1)): that many bits are lost in the reciprocal, twice over.
+        let lost =
+            whole.to_u128().map_or(u32::MAX / 8, |w| (3 * w.min(1 << 24) as u32).div_ceil(2));
+        let work = bits + 2 * lost + 8;
+        let small = Self::exp_neg(x, work);
+        let one = Self::of_ratio(&Ratio::new(1u64, 1u64), work);
+        match one.div(&small) {
+            Some(big) => big.truncate(bits),
+            None => Self { lower: Natural::one(), upper: Natural::power_of_two(work), bits },
+        }
+    }
+
+    /// Encloses π by Machin's formula, `π/4 = 4 arctan(1/5) − arctan(1/239)`.
+    pub(crate) fn pi(bits: u32) -> Self {
+        let work = bits + 32;
+        let arctan_of_inverse = |n: u64| {
+            // Σ (−1)^k / ((2k+1) n^(2k+1)), floors: within one unit per term, plus the tail.
+            let (mut power, mut even, mut odd, mut k) =
+                (Natural::power_of_two(work).div_small(n), Natural::zero(), Natural::zero(), 0u64);
+            while !power.is_zero() {
+                let term = power.div_small(2 * k + 1);
+                if k % 2 == 0 {
+                    even = even.add(&term);
+                } else {
+                    odd = odd.add(&term);
+                }
+                power = power.div_small(n * n);
+                k += 1;
+            }
+            // Each power is low by less than 2 units, each term by less than 3.
+            Self::around(&even.saturating_sub(&odd), 3 * k + 3, work)
+        };
+        let four = Ratio::new(4u64, 1u64);
+        let quarter = arctan_of_inverse(5).mul_ratio(&four).saturating_sub(&arctan_of_inverse(239));
+        quarter.mul_ratio(&four).truncate(bits)
+    }
+
+    /// `√self`.
+    pub(crate) fn sqrt(&self) -> Self {
+        Self {
+            lower: self.lower.shl(self.bits).sqrt(),
+            upper: self.upper.shl(self.bits).sqrt().add(&Natural::one()),
+            bits: self.bits,
+        }
+    }
+
+    /// `(lower, upper)` floats around the interval; ∞ beyond the floats' range.
+    pub(crate) fn to_f64(&self) -> (f64, f64) {
+        let denominator = Natural::power_of_two(self.bits);
+        // `Ratio::to_f64` is within 2 units in the last place.
+        let lower = Ratio::new(self.lower.clone(), denominator.clone());
+        let upper = Ratio::new(self.upper.clone(), denominator);
+        let (low, high) = (lower.to_f64(), upper.to_f64());
+        let low = if Ratio::from_f64(low).is_some_and(|r| r <= lower) {
+            low
+        } else {
+            low.next_down().max(0.0)
+        };
+        let high =
+            if Ratio::from_f64(high).is_none_or(|r| r >= upper) { high } else { high.next_up() };
+        (low.max(0.0), high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(x: f64) -> Ratio {
+        Ratio::from_f64(x).unwrap()
+    }
+
+    #[test]
+    fn exp_is_enclosed_and_narrow() {
+        for x in [0.0, 1e-12, 0.001, 0.25, 1.0, 2.5, 17.0, 40.0] {
+            for bits in [64, 128, 512] {
+                let e = Enclosure::exp_neg(&ratio(x), bits);
+                let width = e.upper.saturating_sub(&e.lower);
+                assert!(width <= Natural::from(4u64), "{x} {bits} {width:?}");
+                let (low, high) = e.to_f64();
+                let truth = (-x).exp();
+                assert!(low <= truth * (1.0 + 1e-15) + 1e-19);
+                assert!(high >= truth * (1.0 - 1e-15));
+            }
+        }
+        let tiny = Enclosure::exp_neg(&ratio(1000.0), 64);
+        assert!(tiny.lower.is_zero() && tiny.upper == Natural::one());
+    }
+
+    #[test]
+    fn exp_reciprocates() {
+        for x in [0.0, 0.3, 1.0, 5.5, 30.0] {
+            let (low, high) = Enclosure::exp(&ratio(x), 128).to_f64();
+            assert!(low <= x.exp() * (1.0 + 1e-15) && high >= x.exp() * (1.0 - 1e-15));
+            assert!(high - low <= 1e-15 * high);
+        }
+    }
+
+    #[test]
+    fn e_and_pi_have_their_published_digits() {
+        // e^−1 and π to 60 digits.
+        let digits = |e: &Enclosure, scale: u32| {
+            let ten = (0..scale).fold(Natural::one(), |p, _| p.mul(&Natural::from(10u64)));
+            let floor = |n: &Natural| n.mul(&ten).shr(e.bits);
+            (floor(&e.lower), floor(&e.upper))
+        };
+        let parse = |text: &str| {
+            text.bytes().fold(Natural::zero(), |n, d| {
+                n.mul(&Natural::from(10u64)).add(&Natural::from(u64::from(d - b'0')))
+            })
+        };
+        let e = parse("367879441171442321595523770161460867445811131031767834507836");
+        let pi = parse("3141592653589793238462643383279502884197169399375105820974944");
+        assert_eq!(digits(&Enclosure::exp_neg(&ratio(1.0), 256), 60), (e.clone(), e));
+        assert_eq!(digits(&Enclosure::pi(256), 60), (pi.clone(), pi));
+    }
+
+    #[test]
+    fn roots_and_quotients_enclose() {
+        let two = Enclosure::of_ratio(&Ratio::new(2u64, 1u64), 100);
+        let root = two.sqrt();
+        let square = root.mul(&root);
+        assert!(square.lower <= two.lower && square.upper >= two.upper);
+        let third = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), 100)
+            .div(&Enclosure::of_ratio(&Ratio::new(3u64, 1u64), 100))
+            .unwrap();
+        assert!(third.upper.saturating_sub(&third.lower) <= Natural::one());
+        assert!(two.div(&Enclosure::of_ratio(&Ratio::zero(), 100)).is_none());
+    }
+}

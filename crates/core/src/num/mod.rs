@@ -1,0 +1,21 @@
+//! Exact and certified arithmetic, small enough to read.
+//!
+//! | file | what |
+//! |---|---|
+//! | `natural` | natural numbers of any size |
+//! | `ratio` | non-negative rationals; every float is one |
+//! | `enclosure` | certified intervals of any precision: `e^x`, π, `√x` |
+//! | `fast` | `ln` and `e^−x` in floats with a *stated* error, for the fast paths |
+//! | `directed` | floats rounded up or down |
+//! | `normal` | the normal distribution, enclosed |
+
+pub(crate) mod directed;
+mod enclosure;
+pub(crate) mod fast;
+mod natural;
+pub(crate) mod normal;
+mod ratio;
+
+pub(crate) use enclosure::Enclosure;
+pub(crate) use natural::Natural;
+pub(crate) use ratio::Ratio;

@@ -1,0 +1,205 @@
+//! The only source of bits.
+//!
+//! Samplers read from [`Bits`], a buffered ChaCha12 stream. The one way to get
+//! at it is [`Randomness::bits`], which every public draw calls once before its
+//! first bit; that is where a fork is noticed and where a failure of the
+//! operating system's entropy becomes an error instead of weak noise.
+//!
+//! # Guarantee
+//! For [`SystemRandom`]:
+//! - **Seeding.** The key is 32 bytes of the operating system's generator. If
+//!   that fails, the draw fails with [`Error::NoEntropy`]; nothing falls back.
+//! - **Reseeding.** After 1 MiB of output the key is replaced by
+//!   `OS bytes ⊕ stream`, so it is secret if *either* is.
+//! - **Erasure.** Each refill of 2 KiB draws the next key first and forgets the
+//!   old one, and each word is wiped as it is handed out: reading the memory
+//!   later does not reveal noise already drawn.
+//! - **Fork.** The process id is compared on every call of `bits`; in a child
+//!   the buffer is dropped and a new key drawn, so parent and child never share
+//!   noise. (A child whose new PID namespace gives it its parent's number is not
+//!   noticed: see `docs/known-limits.md`.)
+//! - **Threads.** The generator is owned and not `Clone`; two threads cannot
+//!   hold the same stream. Make one per thread.
+
+use crate::error::{Error, Result};
+use chacha20::ChaCha12Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+use std::fmt;
+
+/// A source of the bits that noise is made of.
+///
+/// Implemented by [`SystemRandom`] and, in tests, by [`SeededForTests`].
+pub trait Randomness {
+    /// The stream to draw from, made safe to use in this process, now.
+    fn bits(&mut self) -> Result<&mut Bits>;
+}
+
+const BUFFER: usize = 256;
+const REFILLS_PER_SEED: u32 = 512;
+
+/// A buffered stream of random words.
+pub struct Bits {
+    buffer: [u64; BUFFER],
+    next: usize,
+    cipher: ChaCha12Rng,
+    refills: u32,
+    reseeds: bool,
+}
+
+impl Bits {
+    fn new(seed: [u8; 32], reseeds: bool) -> Self {
+        Self {
+            buffer: [0; BUFFER],
+            next: BUFFER,
+            cipher: ChaCha12Rng::from_seed(seed),
+            refills: 0,
+            reseeds,
+        }
+    }
+
+    /// The next 64 random bits.
+    #[inline]
+    pub(crate) fn word(&mut self) -> Result<u64> {
+        if self.next == BUFFER {
+            self.refill()?;
+        }
+        let word = std::mem::take(&mut self.buffer[self.next]);
+        self.next += 1;
+        Ok(word)
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Result<()> {
+        let mut seed = [0u8; 32];
+        self.cipher.fill_bytes(&mut seed);
+        if self.reseeds && self.refills >= REFILLS_PER_SEED {
+            let fresh = system_seed()?;
+            for (byte, new) in seed.iter_mut().zip(fresh) {
+                *byte ^= new;
+            }
+            self.refills = 0;
+        }
+        self.cipher = ChaCha12Rng::from_seed(seed);
+        self.refills += 1;
+        for word in &mut self.buffer {
+            *word = self.cipher.next_u64();
+        }
+        self.next = 0;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bits(secret)")
+    }
+}
+
+fn system_seed() -> Result<[u8; 32]> {
+    let mut seed = [0u8; 32];
+    getrandom::fill(&mut seed).map_err(|_| Error::NoEntropy)?;
+    Ok(seed)
+}
+
+/// Randomness for real people's data: ChaCha12 keyed by the operating system.
+#[derive(Debug)]
+pub struct SystemRandom {
+    bits: Bits,
+    process: u32,
+}
+
+impl SystemRandom {
+    /// Draws a key from the operating system.
+    pub fn new() -> Result<Self> {
+        Ok(Self { bits: Bits::new(system_seed()?, true), process: std::process::id() })
+    }
+}
+
+impl Randomness for SystemRandom {
+    fn bits(&mut self) -> Result<&mut Bits> {
+        if self.process != std::process::id() {
+            *self = Self::new()?;
+        }
+        Ok(&mut self.bits)
+    }
+}
+
+/// **Predictable** randomness, for tests and benchmarks only.
+///
+/// Whoever knows the seed can subtract the noise: a release drawn with this is
+/// not private at all. The name is long so that a reader stops at it.
+#[derive(Debug)]
+pub struct SeededForTests {
+    bits: Bits,
+}
+
+impl SeededForTests {
+    /// The stream that `seed` stands for, the same on every machine.
+    #[must_use]
+    pub fn insecure(seed: u64) -> Self {
+        let mut key = [0u8; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Self { bits: Bits::new(key, false) }
+    }
+}
+
+impl Randomness for SeededForTests {
+    fn bits(&mut self) -> Result<&mut Bits> {
+        Ok(&mut self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(rng: &mut dyn Randomness, count: usize) -> Vec<u64> {
+        let bits = rng.bits().unwrap();
+        (0..count).map(|_| bits.word().unwrap()).collect()
+    }
+
+    #[test]
+    fn seeded_streams_repeat_and_differ_by_seed() {
+        let first = words(&mut SeededForTests::insecure(1), 2_000);
+        assert_eq!(first, words(&mut SeededForTests::insecure(1), 2_000));
+        assert_ne!(first, words(&mut SeededForTests::insecure(2), 2_000));
+        let ones: u32 = first.iter().map(|w| w.count_ones()).sum();
+        assert!(ones.abs_diff(64_000) < 5 * 179, "{ones}"); // 5 standard deviations
+    }
+
+    #[test]
+    fn system_streams_never_repeat_and_survive_reseeding() {
+        let mut rng = SystemRandom::new().unwrap();
+        let many = words(&mut rng, BUFFER * (REFILLS_PER_SEED as usize + 3));
+        let distinct: std::collections::HashSet<_> = many.iter().collect();
+        assert_eq!(distinct.len(), many.len());
+        assert_ne!(words(&mut rng, 4), words(&mut SystemRandom::new().unwrap(), 4));
+    }
+
+    #[test]
+    fn a_forked_child_draws_a_key_of_its_own() {
+        let mut parent = SystemRandom::new().unwrap();
+        words(&mut parent, 1);
+        // What fork() leaves in the child: the same memory, another process id.
+        let mut child = SystemRandom {
+            bits: Bits {
+                buffer: parent.bits.buffer,
+                next: parent.bits.next,
+                cipher: ChaCha12Rng::from_seed([7; 32]),
+                refills: 0,
+                reseeds: true,
+            },
+            process: std::process::id().wrapping_add(1),
+        };
+        assert_ne!(words(&mut parent, 8), words(&mut child, 8));
+        assert_eq!(child.process, std::process::id());
+    }
+
+    #[test]
+    fn words_are_wiped_when_handed_out_and_never_printed() {
+        let mut rng = SystemRandom::new().unwrap();
+        words(&mut rng, 10);
+        assert!(rng.bits.buffer[..10].iter().all(|&w| w == 0));
+        assert!(format!("{rng:?}").contains("secret"));
+    }
+}

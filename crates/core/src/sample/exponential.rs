@@ -1,0 +1,63 @@
+//! Exponential noise, one-sided, as a real rounded to the grid.
+
+use super::geometric::Steps;
+use super::{Offset, Scale};
+use crate::error::Result;
+use crate::num::Ratio;
+use crate::random::Randomness;
+use crate::unit::Grid;
+
+/// A real exponential variable of scale s, rounded to the nearest step of a
+/// grid: `P[result ≥ k] = e^(−(k−½)·grid/s)` for k ≥ 1.
+///
+/// # Guarantee
+/// The result is `⌊sE + ½⌋` (in steps) for an ideal real E: exactly the
+/// rounding of the continuous distribution.
+#[derive(Clone, Debug)]
+pub struct RoundedExponential {
+    steps: Steps,
+}
+
+impl RoundedExponential {
+    /// Noise of mean `scale` (in ones), released as multiples of `grid`.
+    pub fn new(scale: &Scale, grid: Grid) -> Result<Self> {
+        Ok(Self { steps: Steps::new(&scale.on(grid)?) })
+    }
+
+    /// One draw, in steps of the grid.
+    pub fn draw(&self, rng: &mut dyn Randomness) -> Result<i128> {
+        self.steps.shifted(&Offset::new(Ratio::new(1u64, 2u64)), rng.bits()?)
+    }
+
+    /// Fills `out` with independent draws.
+    pub fn fill(&self, out: &mut [i128], rng: &mut dyn Randomness) -> Result<()> {
+        let half = Offset::new(Ratio::new(1u64, 2u64));
+        let bits = rng.bits()?;
+        for value in out {
+            *value = self.steps.shifted(&half, bits)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SeededForTests;
+    use demure_testkit::fit::Fit;
+
+    #[test]
+    fn rounded_exponential_fits_and_the_test_has_power() {
+        for (seed, scale) in [(1, 0.4), (2, 2.0), (3, 1e5), (4, 1e14)] {
+            let mut samples = vec![0; 200_000];
+            RoundedExponential::new(&Scale::new(scale).unwrap(), Grid::ONE)
+                .unwrap()
+                .fill(&mut samples, &mut SeededForTests::insecure(seed))
+                .unwrap();
+            let cdf =
+                |s: f64| move |k: i128| if k < 0 { 0.0 } else { -(-(k as f64 + 0.5) / s).exp_m1() };
+            assert!(Fit::by_cdf(samples.iter().copied(), cdf(scale), 50).accepts(), "{scale}");
+            assert!(Fit::by_cdf(samples.iter().copied(), cdf(scale * 1.05), 50).rejects());
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! `⌊sE + g⌋` for a standard exponential E: the engine of the geometric, the
+//! Laplace and the exponential samplers.
+
+use super::bernoulli;
+use super::{LazyUniform, Offset, Scale, rounding};
+use crate::error::Result;
+use crate::num::{Enclosure, Ratio, fast};
+use crate::random::{Bits, Randomness};
+
+/// Beyond this scale the low digits are drawn apart from the high ones.
+const WIDE: f64 = 4_294_967_296.0; // 2³²
+
+/// Draws `⌊sE + g⌋`, E standard exponential, s the scale, 0 ≤ g ≤ 1.
+///
+/// # Guarantee
+/// `P[result ≥ k] = min(1, e^(−(k−g)/s))` for every integer k, exactly.
+/// # Proof
+/// E = −ln U for U uniform, so `sE + g ≥ k` iff `U ≤ e^(−(k−g)/s)`. Up to scale
+/// 2³² U's first bits and a float logarithm of known error bracket the result;
+/// if the bracket holds one integer, that is it, else the same U is compared
+/// with the certified `e^(−(k−g)/s)`. Beyond, write the geometric variable
+/// (g = 0) as `2^b·Q + R`: `e^(−(2^b q + r)/s)` factorises, so Q is geometric at
+/// scale s/2^b and R has weight `e^(−r/s)` on 0..2^b, which is drawn by
+/// rejection from the uniform; and `⌊sE + g⌋` is 0 with probability
+/// `1 − e^(−(1−g)/s)`, otherwise 1 plus a geometric (memorylessness). ∎
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    rate: Ratio,
+    scale: f64,
+    wide: Option<Box<(u32, Steps)>>,
+}
+
+/// What a uniform must not exceed for the result to be at least k ≥ 1.
+#[derive(Clone, Copy)]
+pub(crate) enum Boundary<'a> {
+    /// `e^(−(k−g)/s)`: the floor of a shifted exponential.
+    Shift(&'a Offset),
+    /// `2e^(−k/s)/(1+e^(−1/s))`: the magnitude of a discrete Laplace; the
+    /// float is `s·ln(2/(1+e^(−1/s)))`, within `s·2⁻⁵⁰`.
+    Symmetric(f64),
+}
+
+impl Boundary<'_> {
+    fn approximate(&self) -> f64 {
+        match self {
+            Self::Shift(offset) => offset.approximate,
+            Self::Symmetric(g) => *g,
+        }
+    }
+
+    /// The probability that the result is at least k ≥ 1.
+    fn probability(&self, rate: &Ratio, k: i128, bits: u32) -> Enclosure {
+        let k = Ratio::new(k.unsigned_abs(), 1u64);
+        match self {
+            Self::Shift(offset) => {
+                Enclosure::exp_neg(&k.saturating_sub(&offset.exact).mul(rate), bits)
+            }
+            Self::Symmetric(_) => {
+                let work = bits + 8;
+                let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), work);
+                let normaliser = one.add(&Enclosure::exp_neg(rate, work));
+                let twice = Ratio::new(2u64, 1u64);
+                let top = Enclosure::exp_neg(&k.mul(rate), work).mul_ratio(&twice);
+                match top.div(&normaliser) {
+                    Some(p) => p.truncate(bits),
+                    None => top.truncate(bits), // never: the normaliser is at least 1
+                }
+            }
+        }
+    }
+}
+
+impl Steps {
+    pub(crate) fn new(scale: &Scale) -> Self {
+        Self::of(&scale.exact)
+    }
+
+    fn of(scale: &Ratio) -> Self {
+        let rate = Ratio::new(1u64, 1u64).div(scale);
+        let approximate = scale.to_f64();
+        let wide = (approximate > WIDE).then(|| {
+            let low_bits = approximate.log2() as u32 - 20;
+            Box::new((low_bits, Self::of(&scale.scale(-(low_bits as i32)))))
+        });
+        Self { rate, scale: approximate, wide }
+    }
+
+    pub(crate) fn is_wide(&self) -> bool {
+        self.wide.is_some()
+    }
+
+    /// The result for the uniform whose first 63 bits are the top of `word`
+    /// (the lowest bit is left to the caller, for a sign). Not for wide scales.
+    #[inline]
+    pub(crate) fn narrow(
+        &self,
+        word: u64,
+        boundary: Boundary<'_>,
+        bits: &mut Bits,
+    ) -> Result<i128> {
+        let middle = word | 1; // U·2⁶⁴ is within 1 of this
+        let e = fast::neg_ln_bits(middle);
+        let y = self.scale * e + boundary.approximate();
+        // |ln U − ln(middle/2⁶⁴)| ≤ 2/middle for middle ≥ 3.
+        let w = self.scale * (2.0 * fast::LN_ERROR + 2.0 / middle as f64) + rounding(y);
+        let (low, high) = ((y - w).floor(), (y + w).floor());
+        if low == high && middle >= 3 {
+            return Ok(if low > 0.0 { low as i64 as i128 } else { 0 });
+        }
+        let certain = if low > 0.0 && middle >= 3 { low as i128 } else { 0 };
+        self.refine(LazyUniform::starting(word >> 1, 63), boundary, certain, bits)
+    }
+
+    /// The largest k with `U ≤ P[result ≥ k]`, which is at least `certain`.
+    #[cold]
+    fn refine(
+        &self,
+        mut uniform: LazyUniform,
+        boundary: Boundary<'_>,
+        certain: i128,
+        bits: &mut Bits,
+    ) -> Result<i128> {
+        let mut reaches = |k: i128, bits: &mut Bits| {
+            uniform.below(bits, |b| boundary.probability(&self.rate, k, b))
+        };
+        // Gallop up to the first k that is not reached, then halve.
+        let (mut low, mut stride) = (certain, 1i128);
+        while reaches(low + stride, bits)? {
+            low += stride;
+            stride = stride.saturating_mul(2).min(1 << 100);
+        }
+        let mut high = low + stride;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if reaches(middle, bits)? { low = middle } else { high = middle }
+        }
+        Ok(low)
+    }
+
+    /// `⌊sE⌋` at any scale.
+    pub(crate) fn geometric(&self, bits: &mut Bits) -> Result<i128> {
+        let zero = Offset { exact: Ratio::zero(), approximate: 0.0 };
+        match self.wide.as_deref() {
+            None => {
+                let word = bits.word()?;
+                self.narrow(word, Boundary::Shift(&zero), bits)
+            }
+            Some((low_bits, high)) => {
+                let quotient = high.geometric(bits)?;
+                loop {
+                    let remainder = bits.word()? >> (64 - low_bits);
+                    let near = remainder as f64 / self.scale;
+                    let accepted = bernoulli::accept(near, rounding(near), bits, |b| {
+                        Enclosure::exp_neg(&Ratio::new(remainder, 1u64).mul(&self.rate), b)
+                    })?;
+                    if accepted {
+                        return Ok((quotient << low_bits) + i128::from(remainder));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `⌊sE + g⌋` at any scale.
+    pub(crate) fn shifted(&self, g: &Offset, bits: &mut Bits) -> Result<i128> {
+        if !self.is_wide() {
+            let word = bits.word()?;
+            return self.narrow(word, Boundary::Shift(g), bits);
+        }
+        let x = Ratio::new(1u64, 1u64).saturating_sub(&g.exact).mul(&self.rate);
+        if bernoulli::exp_neg(&x, x.to_f64(), bits)? {
+            Ok(1 + self.geometric(bits)?)
+        } else {
+            Ok(0)
+        }
+    }
+}
+
+/// The geometric distribution: `P[k] = (1−a)·a^k` for k ≥ 0, `a = e^(−1/s)`.
+#[derive(Clone, Debug)]
+pub struct Geometric {
+    steps: Steps,
+}
+
+impl Geometric {
+    /// The distribution whose ratio of successive probabilities is `e^(−1/scale)`.
+    #[must_use]
+    pub fn new(scale: &Scale) -> Self {
+        Self { steps: Steps::new(scale) }
+    }
+
+    /// One draw.
+    pub fn draw(&self, rng: &mut dyn Randomness) -> Result<i128> {
+        self.steps.geometric(rng.bits()?)
+    }
+
+    /// Fills `out` with independent draws.
+    pub fn fill(&self, out: &mut [i128], rng: &mut dyn Randomness) -> Result<()> {
+        let bits = rng.bits()?;
+        for value in out {
+            *value = self.steps.geometric(bits)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SeededForTests;
+    use demure_testkit::fit::Fit;
+
+    #[test]
+    fn geometric_fits_its_distribution_and_the_test_has_power() {
+        for (seed, scale) in
+            [(1, 0.3), (2, 1.0), (3, 17.5), (4, 1e6), (5, 1e13), (6, 2f64.powi(60))]
+        {
+            let mut rng = SeededForTests::insecure(seed);
+            let mut samples = vec![0; 200_000];
+            Geometric::new(&Scale::new(scale).unwrap()).fill(&mut samples, &mut rng).unwrap();
+            let cdf =
+                |s: f64| move |k: i128| if k < 0 { 0.0 } else { -(-(k as f64 + 1.0) / s).exp_m1() };
+            assert!(Fit::by_cdf(samples.iter().copied(), cdf(scale), 50).accepts(), "{scale}");
+            assert!(
+                Fit::by_cdf(samples.iter().copied(), cdf(scale * 1.05), 50).rejects(),
+                "{scale}"
+            );
+        }
+    }
+}

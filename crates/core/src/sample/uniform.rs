@@ -1,0 +1,135 @@
+//! Uniform integers, and a uniform real that reveals its bits on demand.
+
+use crate::error::{Error, Result};
+use crate::num::{Enclosure, Natural};
+use crate::random::{Bits, Randomness};
+
+/// A uniform integer in `0..n`.
+///
+/// # Guarantee
+/// Every value has probability exactly 1/n.
+/// # Proof
+/// `⌊w·n/2⁶⁴⌋` for a uniform word w takes each value for ⌊2⁶⁴/n⌋ or one more
+/// words; words whose low product falls below `2⁶⁴ mod n` are rejected, which
+/// leaves exactly ⌊2⁶⁴/n⌋ words for each value (Lemire 2019). ∎
+/// # Special values
+/// n = 0 is refused.
+pub fn uniform_below(n: u64, rng: &mut dyn Randomness) -> Result<u64> {
+    if n == 0 {
+        return Err(Error::OutOfRange { parameter: "n", allowed: "at least 1" });
+    }
+    below(n, rng.bits()?)
+}
+
+/// [`uniform_below`] for n ≥ 1.
+#[inline]
+pub(crate) fn below(n: u64, bits: &mut Bits) -> Result<u64> {
+    loop {
+        let product = u128::from(bits.word()?) * u128::from(n);
+        let low = product as u64;
+        // 2⁶⁴ mod n < n: only a low part below n needs the division.
+        if low >= n || low >= n.wrapping_neg() % n {
+            return Ok((product >> 64) as u64);
+        }
+    }
+}
+
+/// A uniform real in [0, 1) of which finitely many bits have been looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct LazyUniform {
+    known: Natural,
+    bits: u32,
+}
+
+impl LazyUniform {
+    /// The real whose first `bits` bits are those of `word`.
+    pub(crate) fn starting(word: u64, bits: u32) -> Self {
+        Self { known: Natural::from(word), bits }
+    }
+
+    pub(crate) fn draw(bits: &mut Bits) -> Result<Self> {
+        Ok(Self::starting(bits.word()?, 64))
+    }
+
+    pub(crate) fn extend(&mut self, bits: &mut Bits) -> Result<()> {
+        self.known = self.known.shl(64).add(&Natural::from(bits.word()?));
+        self.bits += 64;
+        Ok(())
+    }
+
+    /// The interval the real is known to lie in.
+    pub(crate) fn enclosure(&self) -> Enclosure {
+        let upper = self.known.add(&Natural::one());
+        Enclosure { lower: self.known.clone(), upper, bits: self.bits }
+    }
+
+    /// Decides `U < p` for a p that can be enclosed to any number of bits.
+    ///
+    /// # Proof
+    /// The answer is returned only when the intervals of U and p do not
+    /// overlap. Each extension shrinks both, by 2⁶⁴ and to a few units, so the
+    /// chance of going on is a few times 2⁻⁶⁴ each time: it ends almost
+    /// surely. `U = p` has probability 0. ∎
+    pub(crate) fn below(&mut self, bits: &mut Bits, p: impl Fn(u32) -> Enclosure) -> Result<bool> {
+        loop {
+            let p = p(self.bits);
+            let (lower, upper) = (&self.known, self.known.add(&Natural::one()));
+            if upper <= p.lower {
+                return Ok(true);
+            }
+            if *lower >= p.upper {
+                return Ok(false);
+            }
+            self.extend(bits)?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::Ratio;
+    use crate::random::SeededForTests;
+    use demure_testkit::fit::Fit;
+
+    #[test]
+    fn integers_are_uniform_and_the_test_has_power() {
+        assert_eq!(uniform_below(1, &mut SeededForTests::insecure(0)).unwrap(), 0);
+        for n in [2u64, 3, 7, 100] {
+            let mut rng = SeededForTests::insecure(n);
+            let samples: Vec<i128> =
+                (0..200_000).map(|_| i128::from(uniform_below(n, &mut rng).unwrap())).collect();
+            let range = 0..=i128::from(n - 1);
+            let fit = Fit::of(samples.iter().copied(), |_| 1.0 / n as f64, range.clone());
+            assert!(fit.accepts(), "{n}");
+            if n == 7 {
+                // One value 5 % too likely is caught.
+                let skew = |k: i128| if k == 0 { 1.05 / 7.0 } else { (1.0 - 1.05 / 7.0) / 6.0 };
+                assert!(Fit::of(samples.iter().copied(), skew, range).rejects());
+            }
+        }
+        assert!(uniform_below(0, &mut SeededForTests::insecure(0)).is_err());
+    }
+
+    #[test]
+    fn integers_near_the_top_of_the_range_are_not_biased_low() {
+        // n = 3·2⁶²: a plain remainder would give the lower third twice the weight.
+        let n = 3u64 << 62;
+        let mut rng = SeededForTests::insecure(5);
+        let low = (0..90_000).filter(|_| uniform_below(n, &mut rng).unwrap() < n / 3).count();
+        assert!(low.abs_diff(30_000) < 5 * 142, "{low}");
+    }
+
+    #[test]
+    fn a_lazy_real_is_compared_exactly() {
+        let mut rng = SeededForTests::insecure(9);
+        let bits = rng.bits().unwrap();
+        let third = |b: u32| Enclosure::of_ratio(&Ratio::new(1u64, 3u64), b);
+        // 0.0101…01 in binary agrees with 1/3 to the last bit: more bits must decide.
+        let mut tie = LazyUniform::starting(0x5555_5555_5555_5555, 64);
+        tie.below(bits, third).unwrap();
+        assert!(tie.bits > 64);
+        assert!(LazyUniform::starting(0x5555_5555_5555_5554, 64).below(bits, third).unwrap());
+        assert!(!LazyUniform::starting(0x5555_5555_5555_5556, 64).below(bits, third).unwrap());
+    }
+}

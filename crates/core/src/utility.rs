@@ -1,0 +1,125 @@
+//! How wrong an answer may be, and what a wanted accuracy costs.
+//!
+//! Noise ↔ error: a mechanism that implements [`Accuracy`] says which error it
+//! exceeds with probability at most β. Everything else follows: the error of
+//! the worst of m answers ((α,β)-usefulness), the least ε for a wanted error,
+//! the least n for a wanted error.
+
+use crate::error::{Error, Result};
+use crate::unit::{Beta, Epsilon};
+
+/// A mechanism whose error is bounded with known probability.
+pub trait Accuracy {
+    /// An error α with `P[|answer − truth| > α] ≤ β`, over the noise alone;
+    /// rounded up.
+    fn error(&self, beta: Beta) -> Result<f64>;
+
+    /// (α, β)-usefulness of m answers: α with `P[max |answerᵢ − truthᵢ| > α] ≤ β`.
+    ///
+    /// By the union bound, `error(β/m)`; no independence is needed.
+    fn error_of_all(&self, answers: u32, beta: Beta) -> Result<f64> {
+        if answers == 0 {
+            return Err(Error::OutOfRange { parameter: "answers", allowed: "at least 1" });
+        }
+        self.error(Beta::new(beta.get() / f64::from(answers))?)
+    }
+}
+
+/// The least ε (to a relative 10⁻⁹) whose mechanism's error is at most `wanted`.
+///
+/// `error_at` must not increase with ε. The answer errs on the large side.
+pub fn epsilon_for_error(
+    wanted: f64,
+    mut error_at: impl FnMut(Epsilon) -> Result<f64>,
+) -> Result<Epsilon> {
+    require_error(wanted)?;
+    let mut meets = |epsilon: f64| Ok(error_at(Epsilon::new(epsilon)?)? <= wanted);
+    // Bracket between the powers of two, then halve geometrically.
+    let (mut low, mut high) = (1.0, 1.0);
+    while !meets(high)? {
+        low = high;
+        high *= 2.0;
+        if high > 1e9 {
+            return Err(Error::Infeasible {
+                what: "no epsilon up to 10^9 gives this error",
+                remedy: "allow a larger error or use more data",
+            });
+        }
+    }
+    while low == high || meets(low)? {
+        high = low;
+        low *= 0.5;
+        if low < 1e-12 {
+            break;
+        }
+    }
+    while high / low > 1.0 + 1e-9 {
+        let middle = (low * high).sqrt();
+        if meets(middle)? { high = middle } else { low = middle }
+    }
+    Epsilon::new(high)
+}
+
+/// The least n whose error is at most `wanted`; `error_at` must not increase with n.
+pub fn count_for_error(wanted: f64, mut error_at: impl FnMut(u64) -> Result<f64>) -> Result<u64> {
+    require_error(wanted)?;
+    let mut high = 1u64;
+    while error_at(high)? > wanted {
+        high = high.checked_mul(2).filter(|&n| n <= 1 << 60).ok_or(Error::Infeasible {
+            what: "no number of people up to 2^60 gives this error",
+            remedy: "allow a larger error or a larger epsilon",
+        })?;
+    }
+    let mut low = high / 2;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if error_at(middle)? <= wanted { high = middle } else { low = middle }
+    }
+    Ok(high)
+}
+
+fn require_error(wanted: f64) -> Result<()> {
+    if wanted.is_finite() && wanted > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { parameter: "error", allowed: "a finite number greater than 0" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::{Geometric, Laplace};
+    use crate::unit::Sensitivity;
+
+    #[test]
+    fn the_epsilon_for_an_error_inverts_the_error() {
+        let beta = Beta::new(0.05).unwrap();
+        for wanted in [0.01, 3.0, 1e4] {
+            let error = |e| Laplace::new(e, Sensitivity::new(1.0)?)?.error(beta);
+            let epsilon = epsilon_for_error(wanted, error).unwrap();
+            let got = error(epsilon).unwrap();
+            assert!(got <= wanted && got > wanted * (1.0 - 1e-5), "{wanted} {got}");
+        }
+        assert!(epsilon_for_error(f64::NAN, |_| Ok(1.0)).is_err());
+        assert!(epsilon_for_error(1.0, |_| Ok(2.0)).is_err());
+    }
+
+    #[test]
+    fn the_count_for_an_error_is_the_least() {
+        let error = |n: u64| Ok(1.0 / (n as f64).sqrt());
+        assert_eq!(count_for_error(0.01, error).unwrap(), 10_000);
+        assert_eq!(count_for_error(2.0, error).unwrap(), 1);
+        assert!(count_for_error(1.0, |_| Ok(2.0)).is_err());
+    }
+
+    #[test]
+    fn many_answers_cost_a_logarithm() {
+        let one =
+            Geometric::new(Epsilon::new(1.0).unwrap(), Sensitivity::new(1.0).unwrap()).unwrap();
+        let beta = Beta::new(0.05).unwrap();
+        let (single, all) = (one.error(beta).unwrap(), one.error_of_all(1000, beta).unwrap());
+        assert!(all > single && all < single + 8.0);
+        assert!(one.error_of_all(0, beta).is_err());
+    }
+}
