@@ -68,6 +68,23 @@ impl Bits {
         Ok(word)
     }
 
+    /// Moves the next `out.len()` words out of the stream.
+    pub(crate) fn words(&mut self, mut out: &mut [u64]) -> Result<()> {
+        while !out.is_empty() {
+            if self.next == BUFFER {
+                self.refill()?;
+            }
+            let count = out.len().min(BUFFER - self.next);
+            let (now, later) = out.split_at_mut(count);
+            let from = &mut self.buffer[self.next..self.next + count];
+            now.copy_from_slice(from);
+            from.fill(0);
+            self.next += count;
+            out = later;
+        }
+        Ok(())
+    }
+
     #[cold]
     fn refill(&mut self) -> Result<()> {
         let mut seed = [0u8; 32];
@@ -165,6 +182,18 @@ mod tests {
         assert_ne!(first, words(&mut SeededForTests::insecure(2), 2_000));
         let ones: u32 = first.iter().map(|w| w.count_ones()).sum();
         assert!(ones.abs_diff(64_000) < 5 * 179, "{ones}"); // 5 standard deviations
+    }
+
+    #[test]
+    fn words_in_bulk_are_the_same_words() {
+        let single = words(&mut SeededForTests::insecure(7), 1_000);
+        let mut bulk = vec![0; 1_000];
+        let mut rng = SeededForTests::insecure(7);
+        let bits = rng.bits().unwrap();
+        bulk[0] = bits.word().unwrap();
+        bits.words(&mut bulk[1..]).unwrap();
+        assert_eq!(single, bulk);
+        assert!(bits.buffer[..bits.next].iter().all(|&w| w == 0));
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl RoundedGaussian {
             };
             if accepted {
                 let offset = centre.offset(negative);
-                return Ok(centre.place(negative, self.steps(&mut real, &offset, bits)?));
+                return Ok(centre.place(negative, self.steps(&mut real, offset, bits)?));
             }
         }
     }
@@ -219,7 +219,7 @@ impl RoundedGaussian {
                 return Ok(false);
             }
             v.extend(bits)?;
-            real.unit.extend(bits)?;
+            real.extend(bits)?;
         }
     }
 
@@ -227,12 +227,19 @@ impl RoundedGaussian {
     #[inline]
     fn steps(&self, real: &mut Real, g: &Offset, bits: &mut Bits) -> Result<i128> {
         let y = self.scale * real.near + g.approximate;
-        let w = rounding(y); // X's unknown bits are a relative 2⁻⁵⁸ at most, but near 0
-        let w = w + self.scale * (1.0 / (1u64 << 60) as f64);
-        let (low, high) = ((y - w).floor(), (y + w).floor());
-        if low == high {
-            return Ok(low as i128);
+        // The roundings, and X's unknown bits: 2⁻⁶⁴ of a strip or a tail piece.
+        let w = rounding(y) + self.scale * (1.0 / (1u64 << 62) as f64);
+        if y < 1e15 {
+            let (low, high) = ((y - w) as i64, (y + w) as i64);
+            if low == high {
+                return Ok(i128::from(low));
+            }
         }
+        self.exact_steps(real, g, bits)
+    }
+
+    #[cold]
+    fn exact_steps(&self, real: &mut Real, g: &Offset, bits: &mut Bits) -> Result<i128> {
         loop {
             let (low, high) = real.ends();
             let at = |x: &Ratio| x.mul(&self.sigma).add(&g.exact).split().0;
@@ -240,38 +247,47 @@ impl RoundedGaussian {
             if low == high {
                 return Ok(low.to_u128().unwrap_or(0).min(1 << 126) as i128);
             }
-            real.unit.extend(bits)?;
+            real.extend(bits)?;
         }
     }
 }
 
-/// `X = start + width·R` for a uniform real R.
+/// `X = (start + width·R)/64` for a uniform real R.
 struct Real {
-    start: Ratio,
-    width: Ratio,
-    unit: LazyUniform,
+    start: u64,
+    width: u32,
+    first: u64,
+    /// R, once more than its first 64 bits are needed.
+    more: Option<LazyUniform>,
     near: f64,
 }
 
 impl Real {
-    fn new(pick: &Pick, strips: &Strips, r: u64) -> Self {
-        let unit = LazyUniform::starting(r, 64);
-        let per_unit = u64::from(PER_UNIT);
-        let (start, width, scale) = match *pick {
-            Pick::Strip(j) => (j as u64, 1, 1.0 / f64::from(PER_UNIT)),
-            Pick::Tail(t) => (strips.count() as u64 + u64::from(t) * per_unit, per_unit, 1.0),
+    #[inline]
+    fn new(pick: &Pick, strips: &Strips, first: u64) -> Self {
+        let (start, width) = match *pick {
+            Pick::Strip(j) => (j as u64, 1),
+            Pick::Tail(t) => (strips.count() as u64 + u64::from(t * PER_UNIT), PER_UNIT),
         };
-        let near = start as f64 / f64::from(PER_UNIT)
-            + r as f64 * (1.0 / 18_446_744_073_709_551_616.0) * scale;
-        Self { start: Ratio::new(start, per_unit), width: Ratio::new(width, per_unit), unit, near }
+        let r = first as f64 * (1.0 / 18_446_744_073_709_551_616.0);
+        let near = (start as f64 + f64::from(width) * r) * (1.0 / f64::from(PER_UNIT));
+        Self { start, width, first, more: None, near }
+    }
+
+    fn extend(&mut self, bits: &mut Bits) -> Result<()> {
+        self.more.get_or_insert_with(|| LazyUniform::starting(self.first, 64)).extend(bits)
     }
 
     /// The least and the greatest X that the known bits of R allow.
     fn ends(&self) -> (Ratio, Ratio) {
-        let known = self.unit.enclosure();
+        let known = match &self.more {
+            Some(unit) => unit.enclosure(),
+            None => LazyUniform::starting(self.first, 64).enclosure(),
+        };
         let at = |r: Natural| {
             let r = Ratio::new(r, Natural::power_of_two(known.bits));
-            self.start.add(&self.width.mul(&r))
+            let x = r.mul(&Ratio::new(u64::from(self.width), 1u64));
+            x.add(&Ratio::new(self.start, 1u64)).div(&Ratio::new(u64::from(PER_UNIT), 1u64))
         };
         (at(known.lower), at(known.upper))
     }

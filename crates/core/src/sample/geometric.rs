@@ -8,7 +8,7 @@ use crate::num::{Enclosure, Ratio, fast};
 use crate::random::{Bits, Randomness};
 
 /// Beyond this scale the low digits are drawn apart from the high ones.
-const WIDE: f64 = 4_294_967_296.0; // 2³²
+const WIDE: f64 = 268_435_456.0; // 2²⁸
 
 /// Draws `⌊sE + g⌋`, E standard exponential, s the scale, 0 ≤ g ≤ 1.
 ///
@@ -16,7 +16,7 @@ const WIDE: f64 = 4_294_967_296.0; // 2³²
 /// `P[result ≥ k] = min(1, e^(−(k−g)/s))` for every integer k, exactly.
 /// # Proof
 /// E = −ln U for U uniform, so `sE + g ≥ k` iff `U ≤ e^(−(k−g)/s)`. Up to scale
-/// 2³² U's first bits and a float logarithm of known error bracket the result;
+/// 2²⁸ U's first bits and a float logarithm of known error bracket the result;
 /// if the bracket holds one integer, that is it, else the same U is compared
 /// with the certified `e^(−(k−g)/s)`. Beyond, write the geometric variable
 /// (g = 0) as `2^b·Q + R`: `e^(−(2^b q + r)/s)` factorises, so Q is geometric at
@@ -27,6 +27,8 @@ const WIDE: f64 = 4_294_967_296.0; // 2³²
 pub(crate) struct Steps {
     rate: Ratio,
     scale: f64,
+    /// Bounds the error of `scale·E + g` in floats when U ≥ 2⁻¹⁴.
+    margin: f64,
     wide: Option<Box<(u32, Steps)>>,
 }
 
@@ -82,7 +84,11 @@ impl Steps {
             let low_bits = approximate.log2() as u32 - 20;
             Box::new((low_bits, Self::of(&scale.scale(-(low_bits as i32)))))
         });
-        Self { rate, scale: approximate, wide }
+        // The logarithm, the boundary's own error, U's unknown bits (1/2⁴⁹), and
+        // the roundings of numbers below scale·46 + 1.
+        let unknown = 2.0 * fast::LN_ERROR + 1.0 / (1u64 << 49) as f64;
+        let margin = approximate * unknown + rounding(approximate * 46.0 + 1.0);
+        Self { rate, scale: approximate, margin, wide }
     }
 
     pub(crate) fn is_wide(&self) -> bool {
@@ -98,17 +104,42 @@ impl Steps {
         boundary: Boundary<'_>,
         bits: &mut Bits,
     ) -> Result<i128> {
-        let middle = word | 1; // U·2⁶⁴ is within 1 of this
-        let e = fast::neg_ln_bits(middle);
-        let y = self.scale * e + boundary.approximate();
-        // |ln U − ln(middle/2⁶⁴)| ≤ 2/middle for middle ≥ 3.
-        let w = self.scale * (2.0 * fast::LN_ERROR + 2.0 / middle as f64) + rounding(y);
-        let (low, high) = ((y - w).floor(), (y + w).floor());
-        if low == high && middle >= 3 {
-            return Ok(if low > 0.0 { low as i64 as i128 } else { 0 });
+        match self.surely(word, boundary.approximate()) {
+            Some(steps) => Ok(i128::from(steps)),
+            None => self.doubtful(word, boundary, bits),
         }
-        let certain = if low > 0.0 && middle >= 3 { low as i128 } else { 0 };
-        self.refine(LazyUniform::starting(word >> 1, 63), boundary, certain, bits)
+    }
+
+    /// The result, if the first 63 bits of U and floats can tell.
+    #[inline]
+    pub(crate) fn surely(&self, word: u64, g: f64) -> Option<i64> {
+        let known = word >> 1; // U·2⁶³ is in [known, known + 1)
+        let y = self.scale * fast::neg_ln_bits(known) + g;
+        // The result is never negative, so truncation is as good as the floor.
+        let low = ((y - self.margin) as i64).max(0);
+        (y + self.margin < (low + 1) as f64 && known >= 1 << 49).then_some(low)
+    }
+
+    #[cold]
+    pub(crate) fn doubtful(
+        &self,
+        word: u64,
+        boundary: Boundary<'_>,
+        bits: &mut Bits,
+    ) -> Result<i128> {
+        let known = word >> 1;
+        if known == 0 {
+            return self.refine(LazyUniform::starting(0, 63), boundary, 0, bits);
+        }
+        let y = self.scale * fast::neg_ln_bits(known) + boundary.approximate();
+        // |ln U − ln(known/2⁶³)| ≤ 1/known.
+        let w = self.margin + self.scale / known as f64;
+        let (low, high) = ((y - w) as i64, (y + w) as i64);
+        let low = i128::from(low.max(0));
+        if low == i128::from(high) {
+            return Ok(low);
+        }
+        self.refine(LazyUniform::starting(known, 63), boundary, low, bits)
     }
 
     /// The largest k with `U ≤ P[result ≥ k]`, which is at least `certain`.

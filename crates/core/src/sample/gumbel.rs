@@ -85,8 +85,8 @@ impl RoundedGumbel {
                         + v * (0.25 + v * (0.2 + v * (1.0 / 6.0 + v * (1.0 / 7.0 + v / 8.0))))));
             (v * series, 1.0 / (1u64 << 48) as f64 + 1.0 / (v * 18_446_744_073_709_551_616.0))
         } else {
-            let e = fast::neg_ln_bits(word);
-            (e, (fast::LN_ERROR + 1.0 / word as f64) / e)
+            let e = fast::neg_ln_bits(word >> 1);
+            (e, (fast::LN_ERROR + 2.0 / word as f64) / e)
         };
         // `error` is relative, so the second logarithm moves by 2·error at most.
         let y = t - self.scale * fast::ln(e);

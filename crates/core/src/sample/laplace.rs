@@ -42,22 +42,43 @@ impl DiscreteLaplace {
     /// Fills `out` with independent draws.
     pub fn fill(&self, out: &mut [i128], rng: &mut dyn Randomness) -> Result<()> {
         let bits = rng.bits()?;
-        for value in out {
-            *value = self.next(bits)?;
+        if self.steps.is_wide() {
+            for value in out {
+                *value = self.wide(bits)?;
+            }
+            return Ok(());
+        }
+        let mut words = [0u64; 256];
+        for chunk in out.chunks_mut(words.len()) {
+            bits.words(&mut words[..chunk.len()])?;
+            for (value, &word) in chunk.iter_mut().zip(&words) {
+                *value = match self.steps.surely(word, self.shift) {
+                    Some(magnitude) => i128::from(signed(magnitude, word)),
+                    None => self.doubtful(word, bits)?,
+                };
+            }
         }
         Ok(())
     }
 
-    #[inline]
     pub(crate) fn next(&self, bits: &mut Bits) -> Result<i128> {
         if self.steps.is_wide() {
             return self.wide(bits);
         }
         let word = bits.word()?;
-        let magnitude = self.steps.narrow(word, Boundary::Symmetric(self.shift), bits)?;
+        match self.steps.surely(word, self.shift) {
+            Some(magnitude) => Ok(i128::from(signed(magnitude, word))),
+            None => self.doubtful(word, bits),
+        }
+    }
+
+    #[cold]
+    fn doubtful(&self, word: u64, bits: &mut Bits) -> Result<i128> {
+        let magnitude = self.steps.doubtful(word, Boundary::Symmetric(self.shift), bits)?;
         Ok(if word & 1 == 1 { -magnitude } else { magnitude })
     }
 
+    #[cold]
     fn wide(&self, bits: &mut Bits) -> Result<i128> {
         loop {
             let negative = bits.word()? & 1 == 1;
@@ -67,6 +88,14 @@ impl DiscreteLaplace {
             }
         }
     }
+}
+
+/// `magnitude` with the sign of the word's lowest bit, without a branch:
+/// −m = (m ⊕ −1) + 1.
+#[inline]
+fn signed(magnitude: i64, word: u64) -> i64 {
+    let sign = (word & 1) as i64;
+    (magnitude ^ -sign) + sign
 }
 
 /// A real Laplace variable of scale s, rounded to the nearest step of a grid.
@@ -105,9 +134,9 @@ impl RoundedLaplace {
         let negative = word & 1 == 1;
         let offset = centre.offset(negative);
         let steps = if self.steps.is_wide() {
-            self.steps.shifted(&offset, bits)?
+            self.steps.shifted(offset, bits)?
         } else {
-            self.steps.narrow(word, Boundary::Shift(&offset), bits)?
+            self.steps.narrow(word, Boundary::Shift(offset), bits)?
         };
         Ok(centre.place(negative, steps))
     }

@@ -108,9 +108,16 @@ impl Scale {
 pub(crate) struct Centre {
     whole: i128,
     fraction: Offset,
+    /// 1 − fraction.
+    complement: Offset,
 }
 
 impl Centre {
+    fn new(whole: i128, fraction: Ratio) -> Self {
+        let complement = Ratio::new(1u64, 1u64).saturating_sub(&fraction);
+        Self { whole, fraction: Offset::new(fraction), complement: Offset::new(complement) }
+    }
+
     /// `value / grid + ½`, whose floor after adding noise is the rounding to
     /// the nearest step.
     pub(crate) fn rounding(value: f64, grid: Grid) -> Result<Self> {
@@ -123,12 +130,12 @@ impl Centre {
         let clamp = |n: &Natural| n.to_u128().unwrap_or(u128::MAX).min(limit as u128) as i128;
         if value >= 0.0 {
             let (whole, fraction) = magnitude.add(&half).split();
-            return Ok(Self { whole: clamp(&whole), fraction: Offset::new(fraction) });
+            return Ok(Self::new(clamp(&whole), fraction));
         }
         // ½ − m = −⌈m − ½⌉ + (⌈m − ½⌉ − (m − ½)), for m > ½; else it is in (0, ½].
         if magnitude <= half {
             let fraction = half.saturating_sub(&magnitude);
-            return Ok(Self { whole: 0, fraction: Offset::new(fraction) });
+            return Ok(Self::new(0, fraction));
         }
         let (whole, rest) = magnitude.saturating_sub(&half).split();
         let (whole, fraction) = if rest.is_zero() {
@@ -136,12 +143,12 @@ impl Centre {
         } else {
             ((clamp(&whole) + 1).min(limit), Ratio::new(1u64, 1u64).saturating_sub(&rest))
         };
-        Ok(Self { whole: -whole, fraction: Offset::new(fraction) })
+        Ok(Self::new(-whole, fraction))
     }
 
     /// ½: noise around 0, rounded to the nearest step.
     pub(crate) fn zero() -> Self {
-        Self { whole: 0, fraction: Offset::new(Ratio::new(1u64, 2u64)) }
+        Self::new(0, Ratio::new(1u64, 2u64))
     }
 
     /// `⌊fraction ± magnitude⌋` given `⌊magnitude + g⌋`, where g is
@@ -151,12 +158,8 @@ impl Centre {
         if negative { self.whole.saturating_sub(steps) } else { self.whole.saturating_add(steps) }
     }
 
-    fn offset(&self, negative: bool) -> Offset {
-        if negative {
-            Offset::new(Ratio::new(1u64, 1u64).saturating_sub(&self.fraction.exact))
-        } else {
-            self.fraction.clone()
-        }
+    fn offset(&self, negative: bool) -> &Offset {
+        if negative { &self.complement } else { &self.fraction }
     }
 }
 
