@@ -8,10 +8,12 @@
 //! | `fast` | `ln` and `e^−x` in floats with a *stated* error, for the fast paths |
 //! | `directed` | floats rounded up or down |
 //! | `normal` | the normal distribution, enclosed |
+//! | `lattice` | sums of the bell curve over the integers, enclosed |
 
 pub(crate) mod directed;
 mod enclosure;
 pub(crate) mod fast;
+pub(crate) mod lattice;
 mod natural;
 pub(crate) mod normal;
 mod ratio;

@@ -1,6 +1,7 @@
 //! The standard normal distribution, enclosed to any precision.
 
 use super::{Enclosure, Natural, Ratio};
+use crate::error::{Error, Result};
 
 /// Encloses `φ(x) = e^(−x²/2) / √(2π)`.
 pub(crate) fn density(x: &Ratio, bits: u32) -> Enclosure {
@@ -49,9 +50,64 @@ pub(crate) fn upper_tail(x: &Ratio, bits: u32) -> Enclosure {
     half.saturating_sub(&density(x, work).mul(&sum)).truncate(bits)
 }
 
+/// `(lower, upper)` floats around the z with `P[Z > z] = p`, for 0 < p ≤ ½.
+///
+/// Newton's iteration proposes; the certified tail disposes.
+pub(crate) fn upper_quantile(p: f64) -> Result<(f64, f64)> {
+    let fail = Error::Precision { what: "a normal quantile" };
+    if !(p > 0.0 && p <= 0.5) {
+        return Err(fail);
+    }
+    if p == 0.5 {
+        return Ok((0.0, 0.0));
+    }
+    // P[Z > z] ≤ ½e^(−z²/2), so z ≤ √(2 ln(1/2p)).
+    let bits = 128 + (-p.log2()).ceil() as u32;
+    let at = |z: f64| {
+        let z = Ratio::from_f64(z).unwrap_or_else(Ratio::zero);
+        (upper_tail(&z, bits).to_f64(), density(&z, bits).to_f64().0)
+    };
+    let mut z = (-2.0 * (2.0 * p).ln()).sqrt().max(1e-8);
+    for _ in 0..60 {
+        let ((tail, _), density) = at(z);
+        // Newton on ln P[Z > z], which is concave: no overshoot beyond one step.
+        let step = (tail / p).ln() * tail / density;
+        z = (z + step).max(0.0);
+        if step.abs() <= 1e-15 * z {
+            break;
+        }
+    }
+    let mut slack = 4.0 * f64::EPSILON * z.max(1e-3);
+    for _ in 0..40 {
+        let (low, high) = ((z - slack).max(0.0), z + slack);
+        if (low == 0.0 || at(low).0.0 >= p) && at(high).0.1 <= p {
+            return Ok((low, high));
+        }
+        slack *= 2.0;
+    }
+    Err(fail)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_invert_tails() {
+        for (p, z) in [
+            (0.025, 1.959_963_984_540_054),
+            (0.5, 0.0),
+            (1e-10, 6.361_340_902_404_056),
+            (0.49, 0.025_068_908_258_711_1),
+        ] {
+            let (low, high) = upper_quantile(p).unwrap();
+            assert!(
+                low <= z + 1e-15 && z <= high + 1e-15 && high - low < 1e-13 * (1.0 + z),
+                "{p} {low} {high}"
+            );
+        }
+        assert!(upper_quantile(0.0).is_err() && upper_quantile(0.6).is_err());
+    }
 
     #[test]
     fn tails_have_their_known_values() {

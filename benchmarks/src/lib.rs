@@ -1,0 +1,74 @@
+//! The clock of the benchmarks. The rules are in `benchmarks/README.md`.
+//!
+//! # What this crate does not do
+//! It keeps no records and compares no two runs: only rates of one run are comparable.
+
+#![forbid(unsafe_code)]
+
+use std::time::{Duration, Instant};
+
+/// Something to be timed: it makes `batch` samples a call.
+pub struct Contestant<'a> {
+    /// What the report calls it.
+    pub name: &'static str,
+    /// The number of samples a call makes.
+    pub batch: usize,
+    /// Makes them. Results must go through [`std::hint::black_box`].
+    pub run: Box<dyn FnMut() + 'a>,
+}
+
+/// The samples per second of each contestant, in the order given: the median over `rounds`
+/// rounds of at least `least` each. A round runs every contestant in turn, so that what else the
+/// machine does meanwhile falls on all alike.
+pub fn rates(contestants: &mut [Contestant<'_>], rounds: usize, least: Duration) -> Vec<f64> {
+    let mut seen = vec![Vec::with_capacity(rounds); contestants.len()];
+    for contestant in contestants.iter_mut() {
+        (contestant.run)(); // warm caches and branch predictors
+    }
+    for _ in 0..rounds {
+        for (contestant, seen) in contestants.iter_mut().zip(&mut seen) {
+            let begun = Instant::now();
+            let mut samples = 0;
+            loop {
+                (contestant.run)();
+                samples += contestant.batch;
+                if begun.elapsed() >= least {
+                    break;
+                }
+            }
+            seen.push(samples as f64 / begun.elapsed().as_secs_f64());
+        }
+    }
+    seen.into_iter().map(median).collect()
+}
+
+/// The middle value; of an even number, the upper of the two. 0 if there is none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn median_is_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![]), 0.0);
+    }
+
+    #[test] // deterministic: no bound on any time, which a busy machine would break
+    fn every_contestant_runs_in_every_round() {
+        let calls = [const { Cell::new(0u32) }; 2];
+        let mut contestants = [("first", &calls[0]), ("second", &calls[1])].map(|(name, calls)| {
+            let run = Box::new(|| calls.set(calls.get() + 1));
+            Contestant { name, batch: 10, run }
+        });
+        let rates = rates(&mut contestants, 3, Duration::from_nanos(1));
+        assert!(calls.iter().all(|calls| calls.get() >= 4)); // the first to warm up
+        assert!(rates.iter().all(|rate| *rate > 0.0 && rate.is_finite()));
+        assert_eq!(rates.len(), 2);
+    }
+}

@@ -1,0 +1,530 @@
+//! Gaussian noise: on reals with the analytic calibration, and on integers
+//! with the discrete Gaussian's *own* δ.
+
+use super::{Guarantee, Release};
+use crate::error::{Error, Result};
+use crate::num::directed::{self, down, up};
+use crate::num::{Enclosure, Natural, Ratio, lattice, normal};
+use crate::random::Randomness;
+use crate::sample::{self, RoundedGaussian, Scale};
+use crate::unit::{Beta, Delta, Epsilon, Grid, L2, Rho, Sensitivity};
+use crate::utility::Accuracy;
+
+/// `M(x) = f(x) + (X₁, …, X_k)` with independent `X_i ~ N(0, σ²)`, rounded to a
+/// public grid.
+///
+/// # Guarantee
+/// Under the neighbour relation for which `‖f(x) − f(x′)‖₂ ≤ Δ₂`: (ε,δ)-DP iff
+/// `Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ) ≤ δ` (the analytic calibration takes the
+/// least such σ), and `Δ²/2σ²`-zCDP.
+/// # Proof
+/// By rotation the worst pair is N(0,σ²) against N(Δ,σ²) on a line. Its privacy
+/// loss `Δ²/2σ² + ΔZ/σ` is above ε iff Z is above `εσ/Δ − Δ/2σ`, so
+/// `δ(ε) = P_x[loss > ε] − e^ε·P_x′[loss > ε]` is the expression above; it grows
+/// with Δ, and falls with σ, so σ is found by bisection and the result is
+/// *certified*: the returned σ satisfies the inequality in interval arithmetic.
+/// Rényi: `D_α = αΔ²/2σ²`. The rounding is post-processing. ∎
+/// # Special values
+/// A value that is NaN or infinite is refused; a finite one beyond 2¹²⁰ grid
+/// steps is clamped there.
+/// # References
+/// Balle & Wang 2018 (arXiv:1805.06530v2), Theorem 8; Bun & Steinke 2016
+/// (arXiv:1605.02065v1), Proposition 1.6.
+#[derive(Clone, Debug)]
+pub struct Gaussian {
+    sigma: f64,
+    sensitivity: Sensitivity<L2>,
+    guarantee: Guarantee,
+    grid: Grid,
+    noise: RoundedGaussian,
+}
+
+impl Gaussian {
+    /// The least noise for (ε,δ), to a relative 10⁻¹².
+    pub fn new(epsilon: Epsilon, delta: Delta, sensitivity: Sensitivity<L2>) -> Result<Self> {
+        let sigma = analytic_sigma(epsilon, delta, sensitivity)?;
+        Self::build(sigma, sensitivity, Guarantee::Approximate(epsilon, delta))
+    }
+
+    /// The textbook's `σ = Δ₂·√(2 ln(2/δ))/ε`, rounded up.
+    ///
+    /// It is not valid for every ε: at ε = 10, δ = 10⁻⁶ it is too small. So the
+    /// exact δ is computed, and a σ that does not deliver is refused.
+    pub fn classic(epsilon: Epsilon, delta: Delta, sensitivity: Sensitivity<L2>) -> Result<Self> {
+        let delta = Delta::positive(delta.get())?;
+        let (_, log) = directed::ln(up(2.0 / delta.get()))?;
+        let sigma = up(up(up(up(2.0 * log).sqrt()) * sensitivity.get()) / epsilon.get());
+        if gaussian_delta(sigma, epsilon, sensitivity)?.1 > delta.get() {
+            return Err(Error::Infeasible {
+                what: "the classic calibration does not give this guarantee at so large an epsilon",
+                remedy: "use the analytic calibration, which does",
+            });
+        }
+        Self::build(sigma, sensitivity, Guarantee::Approximate(epsilon, delta))
+    }
+
+    /// The least noise for ρ-zCDP: `σ = Δ₂/√(2ρ)`, rounded up.
+    pub fn concentrated(rho: Rho, sensitivity: Sensitivity<L2>) -> Result<Self> {
+        let sigma = concentrated_sigma(rho, sensitivity);
+        Self::build(sigma, sensitivity, Guarantee::Concentrated(rho))
+    }
+
+    fn build(sigma: f64, sensitivity: Sensitivity<L2>, guarantee: Guarantee) -> Result<Self> {
+        let grid = Grid::for_scale(sigma)?;
+        let noise = RoundedGaussian::new(&Scale::new(sigma)?, grid)?;
+        Ok(Self { sigma, sensitivity, guarantee, grid, noise })
+    }
+
+    /// The same on a public grid of the caller's choice.
+    pub fn on(self, grid: Grid) -> Result<Self> {
+        let noise = RoundedGaussian::new(&Scale::new(self.sigma)?, grid)?;
+        Ok(Self { grid, noise, ..self })
+    }
+
+    /// The standard deviation of the noise.
+    #[must_use]
+    pub fn sigma(&self) -> f64 {
+        self.sigma
+    }
+
+    /// The spacing of released values.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// The sensitivity that was calibrated for.
+    #[must_use]
+    pub fn sensitivity(&self) -> Sensitivity<L2> {
+        self.sensitivity
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    /// Releases one number.
+    pub fn release(&self, value: f64, rng: &mut dyn Randomness) -> Result<Release<f64>> {
+        let steps = self.noise.draw(value, rng)?;
+        Ok(Release::new(self.grid.at(steps), self.guarantee))
+    }
+
+    /// Releases a vector whose ℓ₂ sensitivity, over all coordinates together, is Δ₂.
+    pub fn release_vector(
+        &self,
+        values: &[f64],
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<Vec<f64>>> {
+        let noised: Result<Vec<f64>> =
+            values.iter().map(|&value| Ok(self.grid.at(self.noise.draw(value, rng)?))).collect();
+        Ok(Release::new(noised?, self.guarantee))
+    }
+}
+
+impl Accuracy for Gaussian {
+    /// `σ·z` with `P[|Z| > z] = β`, plus a grid step for the rounding.
+    fn error(&self, beta: Beta) -> Result<f64> {
+        let (_, z) = normal::upper_quantile(0.5 * beta.get())?;
+        Ok(up(up(self.sigma * z) + self.grid.spacing()))
+    }
+}
+
+/// `M(x) = q(x) + Z` on the integers, `P[Z = k] ∝ e^(−k²/(2σ²))`.
+///
+/// # Guarantee
+/// For one integer with `|q(x) − q(x′)| ≤ d`: (ε,δ)-DP iff
+/// `P[Z ≥ m] − e^ε·P[Z ≥ m + d] ≤ δ` with `m = ⌊εσ²/d − d/2⌋ + 1`. For integer
+/// vectors with `‖q(x) − q(x′)‖₂ ≤ Δ₂`: `Δ₂²/2σ²`-zCDP.
+///
+/// This δ is **not** that of the continuous Gaussian: at σ = 1, ε = 1 it is 0.1414
+/// where the continuous one has 0.1269.
+/// # Proof
+/// `P[Z = k]/P[Z = k + d] = e^((2kd + d²)/2σ²)` grows with k, so the worst event is a
+/// half-line, `{k ≥ m}` for the least m where it exceeds e^ε. A smaller shift has a
+/// larger `P[Z ≥ m + d]`, hence a smaller δ for every m. zCDP: Canonne, Kamath &
+/// Steinke, by comparing theta sums. Z is drawn exactly. ∎
+/// # References
+/// Canonne, Kamath, Steinke 2020 (arXiv:2004.00010v5), Theorems 4 and 7.
+#[derive(Clone, Debug)]
+pub struct DiscreteGaussian {
+    sigma: f64,
+    guarantee: Guarantee,
+    noise: sample::DiscreteGaussian,
+}
+
+impl DiscreteGaussian {
+    /// The least noise for (ε,δ) on one integer of sensitivity `d`, to a relative 10⁻¹².
+    pub fn new(epsilon: Epsilon, delta: Delta, d: u32) -> Result<Self> {
+        let delta = Delta::positive(delta.get())?;
+        let start = analytic_sigma(epsilon, delta, Sensitivity::new(f64::from(d))?)?;
+        let sigma = least_sigma(delta, start, |sigma| discrete_delta(sigma, epsilon, d))?;
+        Self::build(sigma, Guarantee::Approximate(epsilon, delta))
+    }
+
+    /// The least noise for ρ-zCDP on integers of sensitivity Δ₂.
+    pub fn concentrated(rho: Rho, sensitivity: Sensitivity<L2>) -> Result<Self> {
+        Self::build(concentrated_sigma(rho, sensitivity), Guarantee::Concentrated(rho))
+    }
+
+    fn build(sigma: f64, guarantee: Guarantee) -> Result<Self> {
+        let noise = sample::DiscreteGaussian::new(&Scale::new(sigma)?)?;
+        Ok(Self { sigma, guarantee, noise })
+    }
+
+    /// The parameter σ (the standard deviation is a little less when σ is small).
+    #[must_use]
+    pub fn sigma(&self) -> f64 {
+        self.sigma
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    /// Releases one integer.
+    pub fn release(&self, value: i128, rng: &mut dyn Randomness) -> Result<Release<i128>> {
+        Ok(Release::new(value.saturating_add(self.noise.draw(rng)?), self.guarantee))
+    }
+
+    /// Releases integers whose ℓ₂ sensitivity, all together, is what ρ was given for.
+    ///
+    /// Refused for an (ε,δ) calibration, which holds for one integer only: the
+    /// discrete Gaussian is not rotation invariant.
+    pub fn release_vector(
+        &self,
+        values: &[i128],
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<Vec<i128>>> {
+        if !matches!(self.guarantee, Guarantee::Concentrated(_)) {
+            return Err(Error::Infeasible {
+                what: "a discrete Gaussian calibrated to (epsilon, delta) covers one integer",
+                remedy: "calibrate to rho for a vector",
+            });
+        }
+        let mut noised = vec![0; values.len()];
+        self.noise.fill(&mut noised, rng)?;
+        for (noise, value) in noised.iter_mut().zip(values) {
+            *noise = value.saturating_add(*noise);
+        }
+        Ok(Release::new(noised, self.guarantee))
+    }
+}
+
+impl Accuracy for DiscreteGaussian {
+    /// The least integer t with `P[|Z| > t] ≤ β`, certified.
+    fn error(&self, beta: Beta) -> Result<f64> {
+        let sigma = exact(self.sigma)?;
+        let bits = 128 + (-beta.get().log2()).ceil() as u32;
+        let exceeds = |t: u128| -> Result<bool> {
+            let outside = ratio_of_tails(t + 1, &sigma, bits)?;
+            Ok(outside.to_f64().1 > 0.5 * beta.get())
+        };
+        // The normal quantile is within a step or two; walk to the least.
+        let (z, _) = normal::upper_quantile(0.5 * beta.get())?;
+        let mut t = (self.sigma * z) as u128;
+        while exceeds(t)? {
+            t += 1;
+        }
+        while t > 0 && !exceeds(t - 1)? {
+            t -= 1;
+        }
+        Ok(t as f64)
+    }
+}
+
+fn exact(x: f64) -> Result<Ratio> {
+    Ratio::from_f64(x)
+        .filter(|r| !r.is_zero())
+        .ok_or(Error::OutOfRange { parameter: "sigma", allowed: "a finite number greater than 0" })
+}
+
+fn concentrated_sigma(rho: Rho, sensitivity: Sensitivity<L2>) -> f64 {
+    up(sensitivity.get() / down(down(2.0 * rho.get()).sqrt()))
+}
+
+/// The least σ for (ε,δ) and Δ₂: in `[truth, truth·(1 + 10⁻¹²)]`.
+pub(crate) fn analytic_sigma(
+    epsilon: Epsilon,
+    delta: Delta,
+    sensitivity: Sensitivity<L2>,
+) -> Result<f64> {
+    let delta = Delta::positive(delta.get())?;
+    // Within a factor of two of the answer for all common parameters.
+    let start =
+        ((2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get()).max(1e-3) * sensitivity.get();
+    least_sigma(delta, start, |sigma| gaussian_delta(sigma, epsilon, sensitivity))
+}
+
+/// Floats around the exact δ of Gaussian noise σ at ε:
+/// `Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ)`.
+pub(crate) fn gaussian_delta(
+    sigma: f64,
+    epsilon: Epsilon,
+    sensitivity: Sensitivity<L2>,
+) -> Result<(f64, f64)> {
+    let noise = exact(sigma)?.div(&exact(sensitivity.get())?);
+    let epsilon_exact = exact(epsilon.get())?;
+    let a = Ratio::new(1u64, 2u64).div(&noise);
+    let b = epsilon_exact.mul(&noise);
+    let bits = precision(a.to_f64() - b.to_f64(), epsilon)?;
+    let first = if a >= b {
+        let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), bits);
+        one.saturating_sub(&normal::upper_tail(&a.saturating_sub(&b), bits))
+    } else {
+        normal::upper_tail(&b.saturating_sub(&a), bits)
+    };
+    let second = Enclosure::exp(&epsilon_exact, bits).mul(&normal::upper_tail(&a.add(&b), bits));
+    Ok(first.saturating_sub(&second).to_f64())
+}
+
+/// Bits that leave a relative 2⁻⁶⁰ of a tail at distance `x`, after losing
+/// `e^ε`'s and the cancellation's.
+fn precision(x: f64, epsilon: Epsilon) -> Result<u32> {
+    let tail = if x < 0.0 { 0.73 * x * x } else { 0.0 };
+    let needed = 200.0 + tail + 1.5 * epsilon.get();
+    if needed < 60_000.0 {
+        Ok(needed as u32)
+    } else {
+        Err(Error::Infeasible {
+            what: "epsilon and delta are too extreme for Gaussian noise",
+            remedy: "use an epsilon below 1000 and a delta above 10^-300",
+        })
+    }
+}
+
+/// Floats around the exact δ of the discrete Gaussian with parameter σ at ε,
+/// for one integer of sensitivity d.
+pub(crate) fn discrete_delta(sigma: f64, epsilon: Epsilon, d: u32) -> Result<(f64, f64)> {
+    let (s, e) = (exact(sigma)?, exact(epsilon.get())?);
+    let shift = Ratio::new(u64::from(d), 1u64);
+    // m = ⌊c⌋ + 1 with c = εσ²/d − d/2.
+    let (gain, loss) = (e.mul(&s).mul(&s).div(&shift), shift.scale(-1));
+    let bits = precision(-(gain.to_f64() - loss.to_f64()) / sigma, epsilon)?;
+    let whole = |n: Natural| n.to_u128().filter(|&n| n < 1 << 100).map(|n| n as i128);
+    let m = if gain >= loss {
+        whole(gain.saturating_sub(&loss).split().0).map(|c| c + 1)
+    } else {
+        // ⌊−x⌋ + 1 = −⌈x⌉ + 1.
+        let (floor, rest) = loss.saturating_sub(&gain).split();
+        whole(floor).map(|c| if rest.is_zero() { 1 - c } else { -c })
+    };
+    let m = m.ok_or(Error::Precision { what: "the discrete Gaussian's delta" })?;
+    let at_least = |m: i128| -> Result<Enclosure> {
+        if m >= 1 {
+            ratio_of_tails(m.unsigned_abs(), &s, bits)
+        } else {
+            let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), bits);
+            Ok(one.saturating_sub(&ratio_of_tails((1 - m).unsigned_abs(), &s, bits)?))
+        }
+    };
+    let second = Enclosure::exp(&e, bits).mul(&at_least(m + i128::from(d))?);
+    Ok(at_least(m)?.saturating_sub(&second).to_f64())
+}
+
+/// Encloses `P[Z ≥ m]` of the discrete Gaussian, m ≥ 1.
+fn ratio_of_tails(m: u128, sigma: &Ratio, bits: u32) -> Result<Enclosure> {
+    let work = bits + 16;
+    let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), work);
+    let side = lattice::tail(1, sigma, work);
+    let total = one.add(&side).add(&side);
+    let ratio = lattice::tail(m, sigma, work).div(&total);
+    Ok(ratio.ok_or(Error::Precision { what: "the discrete Gaussian's tail" })?.truncate(bits))
+}
+
+/// The least σ whose δ is certainly at most `delta`, to a relative 10⁻¹²,
+/// given floats around δ as a decreasing function of σ.
+///
+/// Interpolation in (ln σ, ln δ) proposes; both neighbours of the proposal are
+/// tried, closer each time. The upper end of the bracket always satisfies the
+/// inequality, whatever the proposals were.
+fn least_sigma(
+    delta: Delta,
+    start: f64,
+    delta_at: impl Fn(f64) -> Result<(f64, f64)>,
+) -> Result<f64> {
+    let fail = Error::Precision { what: "the noise for this epsilon and delta" };
+    // ln(δ(σ)/δ), from above: at most 0 iff σ is enough.
+    let excess = |sigma: f64| -> Result<f64> {
+        let (_, high) = delta_at(sigma)?;
+        Ok((high / delta.get()).ln().max(-700.0).max(if high > delta.get() {
+            1e-300
+        } else {
+            -700.0
+        }))
+    };
+    let (mut low, mut high) = (start, start);
+    let (mut at_low, mut at_high) = (excess(low)?, excess(high)?);
+    for _ in 0..200 {
+        if at_high > 0.0 {
+            (low, at_low) = (high, at_high);
+            high *= 1.5;
+            at_high = excess(high)?;
+        } else if at_low <= 0.0 {
+            (high, at_high) = (low, at_low);
+            low /= 1.5;
+            at_low = excess(low)?;
+        } else {
+            break;
+        }
+    }
+    if !(at_high <= 0.0 && at_low > 0.0) {
+        return Err(fail);
+    }
+    let mut width = 1e-2;
+    for _ in 0..120 {
+        if high / low <= 1.0 + 5e-13 {
+            return Ok(high);
+        }
+        let share = at_low / (at_low - at_high);
+        let middle = (low.ln() + share * (high / low).ln()).exp();
+        for candidate in [middle * (1.0 - width), middle * (1.0 + width), (low * high).sqrt()] {
+            if candidate > low && candidate < high {
+                let at = excess(candidate)?;
+                if at > 0.0 {
+                    (low, at_low) = (candidate, at)
+                } else {
+                    (high, at_high) = (candidate, at)
+                }
+            }
+            if high / low <= 1.0 + 4.0 * width {
+                break;
+            }
+        }
+        width = (width * width).max(1e-13);
+    }
+    Err(fail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SeededForTests;
+    use demure_testkit::distribution::Distribution;
+
+    fn epsilon(x: f64) -> Epsilon {
+        Epsilon::new(x).unwrap()
+    }
+
+    fn delta(x: f64) -> Delta {
+        Delta::new(x).unwrap()
+    }
+
+    fn unit() -> Sensitivity<L2> {
+        Sensitivity::new(1.0).unwrap()
+    }
+
+    #[test]
+    fn the_analytic_sigma_is_never_below_the_truth_and_at_most_1e12_above() {
+        for (e, d, truth) in [
+            (0.1, 1e-5, 30.749_566_131_977_450_2),
+            (1.0, 1e-5, 3.730_631_634_815_941_83),
+            (1.0, 1e-9, 5.495_266_157_238_296_19),
+            (2.0, 1e-5, 1.993_812_445_643_536_69),
+            (10.0, 1e-6, 0.541_086_831_818_365_981),
+        ] {
+            let sigma = Gaussian::new(epsilon(e), delta(d), unit()).unwrap().sigma();
+            assert!(sigma >= truth && sigma <= truth * (1.0 + 1e-12), "{e} {d}: {sigma}");
+        }
+    }
+
+    #[test]
+    fn the_exact_delta_has_its_known_values() {
+        for (sigma, e, s, truth) in [
+            (10.0, 0.1, 1.0, 0.008_751_768_145_809_594),
+            (10.0, 3f64.ln(), 5.0, 0.004_159_742_234_000_786_8),
+            (1.0, 1.0, 1.0, 0.126_936_737_506_643_95),
+        ] {
+            let (low, high) =
+                gaussian_delta(sigma, epsilon(e), Sensitivity::new(s).unwrap()).unwrap();
+            assert!(
+                (low / truth - 1.0).abs() < 1e-15 && low <= high && high <= low * (1.0 + 1e-15)
+            );
+        }
+    }
+
+    #[test]
+    fn the_discrete_gaussian_has_a_delta_of_its_own() {
+        for (sigma, truth) in [(1.0, 0.141_351_339_405_621_92), (2.0, 0.007_248_776_845_952_582_5)]
+        {
+            let (low, high) = discrete_delta(sigma, epsilon(1.0), 1).unwrap();
+            assert!((low / truth - 1.0).abs() < 1e-14 && high <= low * (1.0 + 1e-14), "{low}");
+        }
+        // Calibrated by it, the noise is larger than the analytic one at small σ …
+        let discrete = DiscreteGaussian::new(epsilon(1.0), delta(0.1), 1).unwrap();
+        let analytic = Gaussian::new(epsilon(1.0), delta(0.1), unit()).unwrap();
+        assert!(discrete.sigma() > analytic.sigma() * 1.01);
+        let at = discrete_delta(discrete.sigma(), epsilon(1.0), 1).unwrap();
+        assert!(at.1 <= 0.1);
+        // … and the same at large σ, on both sides of where the method changes.
+        for d in [20u32, 3_000] {
+            let wide = Sensitivity::new(f64::from(d)).unwrap();
+            let analytic = Gaussian::new(epsilon(1.0), delta(1e-6), wide).unwrap().sigma();
+            let discrete = DiscreteGaussian::new(epsilon(1.0), delta(1e-6), d).unwrap().sigma();
+            assert!((discrete / analytic - 1.0).abs() < 1e-3, "{d}: {discrete} {analytic}");
+        }
+    }
+
+    #[test]
+    fn the_discrete_delta_agrees_with_brute_force() {
+        for (sigma, e, d) in
+            [(0.7, 0.5, 1), (1.3, 2.0, 2), (3.0, 0.2, 3), (0.4, 5.0, 1), (5.0, 0.1, 20)]
+        {
+            let mass = |k: i64| (-(k * k) as f64 / (2.0 * sigma * sigma)).exp();
+            let total: f64 = (-200..=200).map(mass).sum();
+            let at = |centre: i64| {
+                Distribution::new((-150..=150).map(|k| (k, mass(k - centre) / total)))
+            };
+            let brute = at(0).hockey_stick(&at(i64::from(d)), e);
+            let (low, high) = discrete_delta(sigma, epsilon(e), d).unwrap();
+            assert!((low - brute).abs() <= 1e-12 + 1e-9 * brute, "{sigma} {e} {d}: {low} {brute}");
+            assert!(high >= brute * (1.0 - 1e-9) - 1e-15);
+            // A smaller shift is never worse.
+            if d > 1 {
+                assert!(discrete_delta(sigma, epsilon(e), d - 1).unwrap().1 <= high);
+            }
+        }
+    }
+
+    #[test]
+    fn the_classic_calibration_is_offered_where_it_holds_and_refused_where_not() {
+        let classic = Gaussian::classic(epsilon(1.0), delta(1e-5), unit()).unwrap();
+        assert!((classic.sigma() - (2.0 * (2e5f64).ln()).sqrt()).abs() < 1e-12);
+        let refused = Gaussian::classic(epsilon(10.0), delta(1e-6), unit());
+        assert!(matches!(refused, Err(Error::Infeasible { .. })));
+    }
+
+    #[test]
+    fn concentrated_noise_has_the_textbook_sigma() {
+        let sigma = Gaussian::concentrated(Rho::new(0.5).unwrap(), unit()).unwrap().sigma();
+        assert!((1.0..1.0 + 1e-15).contains(&sigma));
+        let vector = DiscreteGaussian::concentrated(Rho::new(0.5).unwrap(), unit()).unwrap();
+        let mut rng = SeededForTests::insecure(1);
+        assert_eq!(vector.release_vector(&[1, 2, 3], &mut rng).unwrap().value().len(), 3);
+        let scalar = DiscreteGaussian::new(epsilon(1.0), delta(1e-5), 1).unwrap();
+        assert!(scalar.release_vector(&[1, 2], &mut rng).is_err());
+        assert!(scalar.release(5, &mut rng).is_ok());
+    }
+
+    #[test]
+    fn error_bounds_have_their_known_values() {
+        let gaussian = Gaussian::concentrated(Rho::new(0.5).unwrap(), unit()).unwrap();
+        let t = gaussian.error(Beta::new(0.05).unwrap()).unwrap();
+        assert!((1.959_963_984_540_053_8..1.959_97).contains(&t));
+        // σ = 1: P[|Z| > 2] = 0.0089, P[|Z| > 1] = 0.117.
+        let discrete = DiscreteGaussian::concentrated(Rho::new(0.5).unwrap(), unit()).unwrap();
+        assert_eq!(discrete.error(Beta::new(0.05).unwrap()).unwrap(), 2.0);
+        assert_eq!(discrete.error(Beta::new(0.12).unwrap()).unwrap(), 1.0);
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused() {
+        assert!(Gaussian::new(epsilon(1.0), Delta::ZERO, unit()).is_err());
+        assert!(Gaussian::new(epsilon(1e6), delta(1e-5), unit()).is_err());
+        let gaussian = Gaussian::new(epsilon(1.0), delta(1e-5), unit()).unwrap();
+        assert!(gaussian.release(f64::NAN, &mut SeededForTests::insecure(1)).is_err());
+    }
+}

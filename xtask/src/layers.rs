@@ -1,0 +1,114 @@
+//! `cargo xtask layers`: the invariants of the architecture that a compiler cannot see.
+//!
+//! | file | rule |
+//! |---|---|
+//! | `graph.rs` | which crate may depend on which, and what the core may use |
+//! | `core_source.rs` | what the core's sources must and must not contain, and their size |
+//! | `places.rs` | no file names a place of one machine or another registry |
+//!
+//! Each rule is a function from what was read to the list of what breaks it.
+
+mod core_source;
+mod graph;
+mod places;
+
+use crate::{Failure, metadata, root};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file of the repository: its path from the root, with `/`, and its contents.
+struct File {
+    path: String,
+    text: String,
+}
+
+/// Directories that hold nothing we wrote.
+const SKIPPED: [&str; 6] =
+    [".git", ".venv", ".pytest_cache", "__pycache__", "node_modules", "target"];
+
+/// Prints what breaks a rule, if anything does.
+pub(crate) fn run() -> Result<(), Failure> {
+    let workspace = metadata::workspace()?;
+    let files = files(&root())?;
+    let core: Vec<&File> =
+        files.iter().filter(|file| file.path.starts_with("crates/core/src/")).collect();
+
+    let mut broken = graph::violations(&workspace.packages);
+    broken.extend(core_source::violations(&core));
+    broken.extend(places::violations(&files));
+    for line in &broken {
+        eprintln!("layers: {line}");
+    }
+    if !broken.is_empty() {
+        return Err(Failure::new(
+            format!("layers: {} broken", broken.len()),
+            "the rules are in xtask/src/layers/, the reasons in ARCHITECTURE.md",
+        ));
+    }
+    eprintln!(
+        "layers: {} crates, {} files, {} lines in the core",
+        workspace.packages.len(),
+        files.len(),
+        core_source::size(&core),
+    );
+    Ok(())
+}
+
+/// Every file under `root`, in order of path.
+fn files(root: &Path) -> Result<Vec<File>, Failure> {
+    let mut found = Vec::new();
+    let mut directories = vec![root.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        for path in entries(&directory)? {
+            if path.is_symlink() {
+                continue;
+            }
+            if path.is_dir() {
+                let name = path.file_name().and_then(|name| name.to_str());
+                if !name.is_some_and(|name| SKIPPED.contains(&name)) {
+                    directories.push(path);
+                }
+                continue;
+            }
+            let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+            let path = path.strip_prefix(root).unwrap_or(&path);
+            found.push(File {
+                path: path.to_string_lossy().replace('\\', "/"),
+                // Binary files too: a path in an image's metadata is still a path.
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+            });
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn entries(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let read = || -> std::io::Result<Vec<PathBuf>> {
+        fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
+    };
+    read().map_err(|error| unreadable(directory, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(
+        format!("layers: {} cannot be read: {error}", path.display()),
+        "a file that cannot be read cannot be checked; remove it or mend its permissions",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_the_repository_and_skips_what_is_built() {
+        let files = files(&root()).unwrap();
+        assert!(files.iter().any(|f| f.path == "xtask/src/layers.rs"));
+        assert!(files.iter().any(|f| f.path.starts_with(".cargo/")));
+        assert!(
+            !files.iter().any(|f| f.path.starts_with("target/") || f.path.starts_with(".git/"))
+        );
+        assert!(files.is_sorted_by(|a, b| a.path <= b.path));
+    }
+}

@@ -1,0 +1,174 @@
+//! The core does no I/O, keeps no clock, logs nothing, is safe and is small.
+//!
+//! Tests may do as they like: a `#[cfg(test)]` item, a `tests.rs` and a `tests/` are not
+//! looked at. Crates that log or run tasks are not in the core's list of dependencies
+//! (`graph.rs`), so only the standard library's ways are looked for. The sources are
+//! formatted, so an item ends where a line closes it in its own column.
+
+use super::File;
+
+/// The most lines the core may have without its tests, documentation included.
+const MOST_LINES: usize = 6_000;
+
+/// What the core must not contain, outside comments and tests.
+const FORBIDDEN: [&str; 14] = [
+    "std::env",
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::os",
+    "std::time",
+    "process::Command",
+    "print!(",
+    "println!(",
+    "dbg!(",
+    "async fn",
+    ".await",
+    "extern \"C\"",
+    "include_bytes!",
+];
+
+/// The same modules, when they are imported in a group: `use std::{fs, …}`.
+const FORBIDDEN_IN_GROUPS: [&str; 6] = ["env", "fs", "io", "net", "os", "time"];
+
+/// What the core's sources break.
+pub(super) fn violations(files: &[&File]) -> Vec<String> {
+    let mut broken = Vec::new();
+    let root = files.iter().find(|file| file.path.ends_with("src/lib.rs"));
+    if !root.is_some_and(|file| file.text.lines().any(|l| l == "#![forbid(unsafe_code)]")) {
+        broken.push("crates/core/src/lib.rs must say #![forbid(unsafe_code)]".to_owned());
+    }
+    for file in files.iter().filter(|file| !is_test(&file.path)) {
+        for (number, line) in shipped(&file.text) {
+            if let Some(found) = forbidden(line) {
+                broken.push(format!("{}:{number}: the core must not use {found}", file.path));
+            }
+        }
+    }
+    let lines = size(files);
+    if lines > MOST_LINES {
+        broken.push(format!(
+            "the core has {lines} lines without tests, more than {MOST_LINES}: what can leave it?"
+        ));
+    }
+    broken
+}
+
+/// The number of lines, without tests.
+pub(super) fn size(files: &[&File]) -> usize {
+    let sources = files.iter().filter(|file| !is_test(&file.path));
+    sources.map(|file| shipped(&file.text).count()).sum()
+}
+
+fn is_test(path: &str) -> bool {
+    path.ends_with("/tests.rs") || path.contains("/tests/")
+}
+
+/// What `line` has that is forbidden, if anything.
+fn forbidden(line: &str) -> Option<&'static str> {
+    let code = line.split("//").next().unwrap_or_default();
+    if let Some(found) = FORBIDDEN.into_iter().find(|word| code.contains(word)) {
+        return Some(found);
+    }
+    let group = code.split_once("std::{")?.1;
+    let mut words = group.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.find_map(|word| FORBIDDEN_IN_GROUPS.into_iter().find(|f| *f == word))
+}
+
+/// The lines that are not of a `#[cfg(test)]` item, numbered from one.
+fn shipped(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    /// Where in a `#[cfg(test)]` item the reader is, with the item's indentation.
+    enum In {
+        Nothing,
+        Attributes(usize),
+        Item(usize),
+    }
+    let mut place = In::Nothing;
+    text.lines().enumerate().filter_map(move |(i, line)| {
+        let indent = line.len() - line.trim_start().len();
+        let code = line.trim();
+        match place {
+            In::Nothing if code == "#[cfg(test)]" => place = In::Attributes(indent),
+            In::Nothing => return Some((i + 1, line)),
+            In::Attributes(_) if code.starts_with("#[") || code.starts_with("//") => {}
+            In::Attributes(_) if code.ends_with(';') || code.ends_with('}') => place = In::Nothing,
+            In::Attributes(start) => place = In::Item(start),
+            In::Item(start) if indent == start && matches!(code, "}" | "};" | ");") => {
+                place = In::Nothing;
+            }
+            In::Item(_) => {}
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = "//! The core.\n#![forbid(unsafe_code)]\n";
+
+    fn check(text: &str) -> Vec<String> {
+        let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
+        let (root, other) =
+            (file("crates/core/src/lib.rs", ROOT), file("crates/core/src/unit.rs", text));
+        violations(&[&root, &other])
+    }
+
+    #[test]
+    fn plain_code_passes() {
+        assert!(check("use std::fmt;\nuse std::{fmt, ops};\nfn f() {}\n").is_empty());
+        assert!(
+            check("/// No `std::fs`, no println!() here.\nfn f() {} // nor dbg!()\n").is_empty()
+        );
+        assert!(check("let pid = std::process::id();\nlet x = prologue::y();\n").is_empty());
+    }
+
+    #[test]
+    fn io_clocks_and_logs_are_found() {
+        for line in [
+            "use std::fs::File;",
+            "use std::{fmt, fs};",
+            "use std::{net::TcpStream};",
+            "    println!(\"{x}\");",
+            "    eprintln!(\"{x}\");",
+            "let now = std::time::Instant::now();",
+            "async fn f() {}",
+        ] {
+            let found = check(&format!("fn f() {{}}\n{line}\n"));
+            assert_eq!(found.len(), 1, "{line}");
+            assert!(found[0].starts_with("crates/core/src/unit.rs:2: "), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn tests_are_passed_over_and_what_follows_them_is_not() {
+        let tests = "#[cfg(test)]\n#[expect(x, reason = \"y\")]\nmod tests {\n    fn f() {\n        println!();\n    }\n}\n";
+        assert!(check(tests).is_empty());
+        assert_eq!(check(&format!("{tests}use std::fs;\n")).len(), 1);
+        assert_eq!(check("#[cfg(test)]\nmod fixtures;\nuse std::fs;\n").len(), 1);
+        assert!(check("#[cfg(test)]\nuse std::fs;\n").is_empty());
+        assert!(check("#[cfg(test)]\nuse std::{\n    fs,\n};\n").is_empty());
+        assert_eq!(shipped(&format!("fn f() {{}}\n{tests}")).count(), 1);
+        // Inside an item, too.
+        let method =
+            "impl A {\n    #[cfg(test)]\n    fn f() {\n        dbg!(1);\n    }\n    fn g() {}\n}\n";
+        assert_eq!(shipped(method).count(), 3);
+    }
+
+    #[test]
+    fn unsafe_code_must_be_forbidden() {
+        let root = File {
+            path: "crates/core/src/lib.rs".to_owned(),
+            text: "// #![forbid(unsafe_code)]\n".to_owned(),
+        };
+        assert_eq!(violations(&[&root]).len(), 1);
+        assert_eq!(violations(&[]).len(), 1);
+    }
+
+    #[test]
+    fn a_large_core_is_found() {
+        assert!(check(&"\n".repeat(MOST_LINES - 2)).is_empty());
+        assert!(check(&"\n".repeat(MOST_LINES))[0].contains("what can leave it"));
+    }
+}

@@ -1,0 +1,152 @@
+//! Dependencies point one way.
+//!
+//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack}`; `anonymize`
+//! alone; `python → core, ledger, curator, collect, anonymize, graph`, never `server`. What is
+//! below may be used directly, not only through the crate between.
+
+use crate::metadata::{Kind, Package};
+
+/// Each crate, and the crates of this workspace that it may use.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("demure-core", &[]),
+    ("demure-graph", &["demure-core"]),
+    ("demure-collect", &["demure-core"]),
+    ("demure-attack", &["demure-core"]),
+    ("demure-ledger", &["demure-core"]),
+    ("demure-curator", &["demure-core", "demure-ledger"]),
+    ("demure-server", &["demure-core", "demure-ledger", "demure-curator"]),
+    ("demure-cli", &["demure-core", "demure-ledger", "demure-curator", "demure-server"]),
+    ("demure-anonymize", &[]), // no claim of differential privacy: cannot see the core
+    (
+        "demure-python",
+        &[
+            "demure-core",
+            "demure-ledger",
+            "demure-curator",
+            "demure-collect",
+            "demure-anonymize",
+            "demure-graph",
+        ],
+    ),
+    ("demure-bench", &["demure-core"]),
+    ("demure-testkit", &[]), // sees no mechanism, so that the core's own tests can use it
+    ("xtask", &[]),
+];
+
+/// What any crate's tests may use.
+const TESTKIT: &str = "demure-testkit";
+
+/// All that the core may use of others: it is the audit target.
+const CORE_USES: [&str; 3] = ["chacha20", "getrandom", "thiserror"];
+
+/// The edges that must not exist.
+pub(super) fn violations(packages: &[Package]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for package in packages {
+        let name = package.name.as_str();
+        let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == name) else {
+            broken.push(format!(
+                "{name} is in no layer: give it one in xtask/src/layers/graph.rs and ARCHITECTURE.md"
+            ));
+            continue;
+        };
+        for dependency in &package.dependencies {
+            let uses = dependency.name.as_str();
+            let for_tests = dependency.kind == Kind::Development;
+            if dependency.local {
+                let may = allowed.contains(&uses) || (for_tests && uses == TESTKIT);
+                if !may {
+                    broken.push(format!("{name} must not depend on {uses}"));
+                }
+            } else if name == "demure-core" && !for_tests && !CORE_USES.contains(&uses) {
+                broken.push(format!(
+                    "demure-core must not use {uses}: only {}",
+                    CORE_USES.join(", ")
+                ));
+            }
+        }
+    }
+    broken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::Dependency;
+
+    const LOCAL: bool = true;
+
+    fn package(name: &str, uses: &[(&str, Kind, bool)]) -> Package {
+        let dependency = |&(name, kind, local): &(&str, Kind, bool)| Dependency {
+            name: name.to_owned(),
+            kind,
+            local,
+        };
+        Package { name: name.to_owned(), dependencies: uses.iter().map(dependency).collect() }
+    }
+
+    #[test]
+    fn the_architecture_passes() {
+        let packages = [
+            package(
+                "demure-core",
+                &[
+                    ("chacha20", Kind::Normal, false),
+                    ("proptest", Kind::Development, false),
+                    ("demure-testkit", Kind::Development, LOCAL),
+                ],
+            ),
+            package("demure-testkit", &[]),
+            package(
+                "demure-cli",
+                &[
+                    ("clap", Kind::Normal, false),
+                    ("demure-core", Kind::Normal, LOCAL),
+                    ("demure-server", Kind::Normal, LOCAL),
+                ],
+            ),
+        ];
+        assert_eq!(violations(&packages), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_edge_upward_is_found() {
+        for (from, to, kind) in [
+            ("demure-core", "demure-ledger", Kind::Normal),
+            ("demure-core", "demure-ledger", Kind::Development),
+            ("demure-ledger", "demure-curator", Kind::Build),
+            ("demure-anonymize", "demure-core", Kind::Normal),
+            ("demure-python", "demure-server", Kind::Normal),
+            ("demure-graph", "demure-collect", Kind::Normal),
+            ("demure-cli", "demure-testkit", Kind::Normal),
+            ("demure-testkit", "demure-core", Kind::Development),
+        ] {
+            let found = violations(&[package(from, &[(to, kind, LOCAL)])]);
+            assert_eq!(found, [format!("{from} must not depend on {to}")]);
+        }
+    }
+
+    #[test]
+    fn the_core_uses_nothing_unlisted_not_even_to_build() {
+        for kind in [Kind::Normal, Kind::Build] {
+            let found = violations(&[package("demure-core", &[("tokio", kind, false)])]);
+            assert!(found[0].starts_with("demure-core must not use tokio"));
+        }
+    }
+
+    #[test]
+    fn a_crate_without_a_layer_is_found() {
+        assert!(
+            violations(&[package("demure-new", &[])])[0].starts_with("demure-new is in no layer")
+        );
+    }
+
+    #[test]
+    fn every_allowed_crate_is_itself_listed() {
+        for (_, uses) in ALLOWED {
+            for used in *uses {
+                assert!(ALLOWED.iter().any(|(name, _)| name == used), "{used}");
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What `cargo metadata` says of the workspace.
+
+use crate::{Failure, cargo};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The workspace: its packages, and where builds go.
+pub(crate) struct Workspace {
+    pub(crate) packages: Vec<Package>,
+    pub(crate) target: PathBuf,
+}
+
+/// A package of the workspace and what it declares to depend on.
+#[derive(Debug, Clone)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) dependencies: Vec<Dependency>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Whether it is a path, so a package of this repository.
+    pub(crate) local: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Normal,
+    Development,
+    Build,
+}
+
+/// Asks cargo.
+pub(crate) fn workspace() -> Result<Workspace, Failure> {
+    let failed = |what: String| Failure::new(what, "`cargo metadata --no-deps` shows the cause");
+    let output = cargo()
+        .args(["metadata", "--format-version", "1", "--no-deps"])
+        .output()
+        .map_err(|error| failed(format!("cargo metadata did not start: {error}")))?;
+    if !output.status.success() {
+        return Err(failed(format!("cargo metadata failed ({})", output.status)));
+    }
+    let value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| failed(format!("cargo metadata is not JSON: {error}")))?;
+    parse(&value).ok_or_else(|| failed("cargo metadata has an unknown form".to_owned()))
+}
+
+/// `None` if a field is missing or of another type: what cannot be read is not passed over.
+fn parse(value: &Value) -> Option<Workspace> {
+    let package = |package: &Value| {
+        let dependencies = package["dependencies"].as_array()?;
+        Some(Package {
+            name: package["name"].as_str()?.to_owned(),
+            dependencies: dependencies.iter().map(dependency).collect::<Option<_>>()?,
+        })
+    };
+    Some(Workspace {
+        packages: value["packages"].as_array()?.iter().map(package).collect::<Option<_>>()?,
+        target: value["target_directory"].as_str()?.into(),
+    })
+}
+
+fn dependency(value: &Value) -> Option<Dependency> {
+    Some(Dependency {
+        name: value["name"].as_str()?.to_owned(),
+        kind: match value.get("kind")? {
+            Value::Null => Kind::Normal,
+            Value::String(kind) if kind == "dev" => Kind::Development,
+            Value::String(kind) if kind == "build" => Kind::Build,
+            _ => return None,
+        },
+        local: value.get("path").is_some_and(Value::is_string),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reads_names_kinds_and_paths() {
+        let workspace = parse(&json!({
+            "target_directory": "t",
+            "packages": [{ "name": "a", "dependencies": [
+                { "name": "b", "kind": null, "path": "somewhere/b" },
+                { "name": "c", "kind": "dev" },
+                { "name": "d", "kind": "build", "path": null },
+            ]}]
+        }))
+        .unwrap();
+        let seen: Vec<_> = workspace.packages[0]
+            .dependencies
+            .iter()
+            .map(|d| (d.name.as_str(), d.kind, d.local))
+            .collect();
+        assert_eq!(
+            seen,
+            [("b", Kind::Normal, true), ("c", Kind::Development, false), ("d", Kind::Build, false)]
+        );
+    }
+
+    #[test]
+    fn what_it_cannot_read_is_an_error() {
+        assert!(parse(&json!({ "packages": [] })).is_none());
+        assert!(
+            parse(&json!({ "target_directory": "t", "packages": [{ "name": "a" }] })).is_none()
+        );
+        assert!(dependency(&json!({ "name": "b" })).is_none());
+        assert!(dependency(&json!({ "name": "b", "kind": "other" })).is_none());
+    }
+
+    #[test]
+    fn this_workspace_is_read() {
+        let workspace = workspace().unwrap();
+        assert!(workspace.packages.iter().any(|p| p.name == "demure-core"));
+    }
+}
