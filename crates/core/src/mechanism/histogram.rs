@@ -1,0 +1,486 @@
+//! Counts over public keys, and the integer noise that every count shares.
+
+use super::{DiscreteGaussian, Geometric, Guarantee, Release};
+use crate::error::{Error, Result};
+use crate::num::directed::{self, down, up};
+use crate::num::{Enclosure, Ratio, lattice};
+use crate::random::Randomness;
+use crate::unit::{Beta, Epsilon, Neighbours, Rho, Sensitivity};
+use crate::utility::Accuracy;
+use std::collections::BTreeMap;
+
+/// What one release may spend, which decides the noise: ε buys geometric noise
+/// scaled to ℓ₁, ρ buys the discrete Gaussian scaled to ℓ₂.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Budget {
+    /// ε-DP.
+    Pure(Epsilon),
+    /// ρ-zCDP.
+    Concentrated(Rho),
+}
+
+impl From<Epsilon> for Budget {
+    fn from(epsilon: Epsilon) -> Self {
+        Self::Pure(epsilon)
+    }
+}
+
+impl From<Rho> for Budget {
+    fn from(rho: Rho) -> Self {
+        Self::Concentrated(rho)
+    }
+}
+
+impl Budget {
+    /// The guarantee that spending all of it gives.
+    #[must_use]
+    pub fn guarantee(self) -> Guarantee {
+        match self {
+            Self::Pure(epsilon) => Guarantee::Pure(epsilon),
+            Self::Concentrated(rho) => Guarantee::Concentrated(rho),
+        }
+    }
+
+    /// Half of it: two releases of a half compose to the whole (ε and ρ add up).
+    pub(super) fn half(self) -> Result<Self> {
+        Ok(match self {
+            Self::Pure(epsilon) => Self::Pure(Epsilon::new(epsilon.get() * 0.5)?),
+            Self::Concentrated(rho) => Self::Concentrated(Rho::new(rho.get() * 0.5)?),
+        })
+    }
+}
+
+/// How much of a count one unit (row or person) can be: at most `per_group`
+/// rows in each of at most `groups` groups.
+///
+/// Someone with at most k rows, in whatever groups, is `new(1, k)`: k rows in
+/// one group are the worst case of both norms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contributions {
+    groups: u32,
+    per_group: u32,
+}
+
+impl Contributions {
+    /// One row in one group.
+    pub const ONE: Self = Self { groups: 1, per_group: 1 };
+
+    /// Both must be at least 1.
+    pub fn new(groups: u32, per_group: u32) -> Result<Self> {
+        if groups == 0 || per_group == 0 {
+            let parameter = "contributions";
+            return Err(Error::OutOfRange { parameter, allowed: "at least 1" });
+        }
+        Ok(Self { groups, per_group })
+    }
+
+    /// The most groups of one unit.
+    #[must_use]
+    pub fn groups(self) -> u32 {
+        self.groups
+    }
+
+    /// The most rows of one unit in one group.
+    #[must_use]
+    pub fn per_group(self) -> u32 {
+        self.per_group
+    }
+
+    /// `(Δ₁, Δ₂²)` of the vector of group counts.
+    ///
+    /// # Proof
+    /// Adding a unit changes at most g counts by at most m each; replacing one
+    /// removes and adds, so at most 2g counts, when its old and new groups are
+    /// disjoint. Δ₁ and Δ₂² are that many times m and m². ∎
+    pub(super) fn sensitivity(self, neighbours: Neighbours) -> (u128, u128) {
+        let (groups, rows) = (u128::from(self.groups), u128::from(self.per_group));
+        let moves = match neighbours {
+            Neighbours::AddRemove => groups,
+            Neighbours::Replace => 2 * groups,
+        };
+        (moves * rows, moves * rows * rows)
+    }
+}
+
+/// Integer noise on a vector of counts: [`Geometric`] for ε, [`DiscreteGaussian`] for ρ.
+#[derive(Clone, Debug)]
+pub(super) enum Noise {
+    Geometric(Epsilon, Geometric),
+    Gaussian(DiscreteGaussian),
+}
+
+impl Noise {
+    pub(super) fn new(budget: Budget, l1: u128, l2_squared: u128) -> Result<Self> {
+        match budget {
+            Budget::Pure(epsilon) => {
+                let geometric = Geometric::new(epsilon, Sensitivity::new(whole_up(l1))?)?;
+                Ok(Self::Geometric(epsilon, geometric))
+            }
+            Budget::Concentrated(rho) => {
+                let square = whole_up(l2_squared);
+                let root = square.sqrt();
+                let l2 = if root * root == square && root.fract() == 0.0 { root } else { up(root) };
+                Ok(Self::Gaussian(DiscreteGaussian::concentrated(rho, Sensitivity::new(l2)?)?))
+            }
+        }
+    }
+
+    pub(super) fn guarantee(&self) -> Guarantee {
+        match self {
+            Self::Geometric(_, geometric) => geometric.guarantee(),
+            Self::Gaussian(gaussian) => gaussian.guarantee(),
+        }
+    }
+
+    /// `Δ₁/ε` or σ.
+    pub(super) fn scale(&self) -> f64 {
+        match self {
+            Self::Geometric(_, geometric) => geometric.scale(),
+            Self::Gaussian(gaussian) => gaussian.sigma(),
+        }
+    }
+
+    /// Adds independent noise to each value, saturating at the ends of `i128`.
+    pub(super) fn add(&self, values: &[i128], rng: &mut dyn Randomness) -> Result<Vec<i128>> {
+        let release = match self {
+            Self::Geometric(_, geometric) => geometric.release_vector(values, rng),
+            Self::Gaussian(gaussian) => gaussian.release_vector(values, rng),
+        };
+        Ok(release?.into_value())
+    }
+
+    /// Adds noise to one value.
+    pub(super) fn add_one(&self, value: i128, rng: &mut dyn Randomness) -> Result<i128> {
+        let release = match self {
+            Self::Geometric(_, geometric) => geometric.release(value, rng),
+            Self::Gaussian(gaussian) => gaussian.release(value, rng),
+        };
+        Ok(release?.into_value())
+    }
+
+    /// An upper bound on `P[Z ≥ k]`: `a^k/(1+a)`, `a = e^(−ε/Δ₁)`, for the geometric
+    /// (k ≥ 1), and `T(k)/(1 + 2T(1))`, T the tail sum, for the Gaussian.
+    pub(super) fn at_least(&self, k: i128) -> Result<f64> {
+        if k < 1 {
+            return Ok(1.0);
+        }
+        let fail = Error::Precision { what: "a tail of the noise" };
+        match self {
+            Self::Geometric(epsilon, geometric) => {
+                let (epsilon, l1) = (epsilon.get(), geometric.sensitivity().get());
+                let (_, top) = directed::exp_neg(down(down(down(k as f64) * epsilon) / l1))?;
+                let (a, _) = directed::exp_neg(up(epsilon / l1))?;
+                Ok(up(top / down(1.0 + a)))
+            }
+            Self::Gaussian(gaussian) => {
+                let sigma = Ratio::from_f64(gaussian.sigma()).ok_or(fail.clone())?;
+                // Beyond 38σ the floats end; a nearer tail is larger, so still a bound.
+                let k = k.unsigned_abs().min((38.0 * gaussian.sigma()) as u128 + 1);
+                let x = k as f64 / gaussian.sigma();
+                let bits = 100 + (0.75 * x * x) as u32;
+                let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), bits);
+                let side = lattice::tail(1, &sigma, bits);
+                let tail = lattice::tail(k, &sigma, bits).div(&one.add(&side).add(&side));
+                Ok(tail.ok_or(fail)?.to_f64().1)
+            }
+        }
+    }
+
+    /// t with `P[|Σ wᵢZᵢ| > t] ≤ β` for any weights with `|wᵢ| ≤ 1`, `Σwᵢ² ≤ terms`.
+    ///
+    /// # Proof
+    /// Chernoff: `P[|Y| > t] ≤ 2e^(−θt)·E[e^(θY)]`. Gaussian: `E[e^(θZ)] ≤ e^(σ²θ²/2)`
+    /// (Canonne, Kamath, Steinke 2020, Corollary 17), so `t = σ√(2·terms·ln(2/β))`.
+    /// Geometric with s = Δ₁/ε: `E[e^(θZ)] = 1/(1 − sinh²(θ/2)/sinh²(1/2s)) ≤
+    /// 1/(1 − s²θ²)`, sinh being convex; and `−ln(1−x)` is convex in x, so over the
+    /// weights allowed its sum is at most `−terms·ln(1 − s²θ²)`. With A = ln(2/β)
+    /// and `s²θ² = A/(A + terms)` that is
+    /// `t = s·√((A+terms)/A)·(A + terms·ln(1 + A/terms))`. ∎
+    pub(super) fn error_of_sum(&self, terms: u64, beta: Beta) -> Result<f64> {
+        let m = up(terms as f64);
+        let (_, log) = directed::ln(up(2.0 / beta.get()))?;
+        let s = up(up(self.scale()));
+        let t = match self {
+            Self::Geometric(..) => {
+                let (_, inner) = directed::ln(up(1.0 + up(log / m)))?;
+                let root = up(up(up(log + m) / down(log)).sqrt());
+                up(s * up(root * up(log + up(m * inner))))
+            }
+            Self::Gaussian(_) => up(s * up(up(up(2.0 * m) * log).sqrt())),
+        };
+        if t.is_finite() { Ok(t) } else { Err(Error::Precision { what: "an error bound" }) }
+    }
+}
+
+impl Accuracy for Noise {
+    /// For one coordinate.
+    fn error(&self, beta: Beta) -> Result<f64> {
+        match self {
+            Self::Geometric(_, geometric) => geometric.error(beta),
+            Self::Gaussian(gaussian) => gaussian.error(beta),
+        }
+    }
+}
+
+/// The least float not below n.
+pub(super) fn whole_up(n: u128) -> f64 {
+    let near = n as f64;
+    if (near as u128) < n { up(near) } else { near }
+}
+
+/// A histogram over public keys: each key's count plus independent integer noise.
+///
+/// With at most m rows in each of at most g groups per unit:
+///
+/// | | add or remove | replace |
+/// |---|---|---|
+/// | Δ₁ | gm | 2gm |
+/// | Δ₂ | m√g | m√(2g) |
+///
+/// # Guarantee
+/// ε-DP with geometric noise of scale Δ₁/ε, or ρ-zCDP with the discrete Gaussian
+/// of σ = Δ₂/√(2ρ), under the relation given.
+/// # Proof
+/// The sensitivities are those of [`Contributions`], the noise that of
+/// [`Geometric`] or [`DiscreteGaussian`]. Every public key comes back, whatever
+/// its count, so which keys come back says nothing. ∎
+/// # Special values
+/// Keys that are not public are ignored. A key may come back negative;
+/// `release.map(non_negative)` is post-processing (and biases small counts up).
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    noise: Noise,
+}
+
+impl Histogram {
+    /// Calibrates the noise to a budget: an [`Epsilon`] or a [`Rho`].
+    pub fn new(
+        budget: impl Into<Budget>,
+        neighbours: Neighbours,
+        contributions: Contributions,
+    ) -> Result<Self> {
+        let (l1, l2_squared) = contributions.sensitivity(neighbours);
+        Ok(Self { noise: Noise::new(budget.into(), l1, l2_squared)? })
+    }
+
+    /// `Δ₁/ε` of the geometric, or σ of the Gaussian noise.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        self.noise.scale()
+    }
+
+    /// What a release promises, for all keys together.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        self.noise.guarantee()
+    }
+
+    /// Releases the counts of public keys, in the (public) order given.
+    pub fn release(&self, counts: &[u64], rng: &mut dyn Randomness) -> Result<Release<Vec<i128>>> {
+        let counts: Vec<i128> = counts.iter().map(|&count| i128::from(count)).collect();
+        Ok(Release::new(self.noise.add(&counts, rng)?, self.guarantee()))
+    }
+
+    /// Releases one noised count for each of `public_keys`; a key without a
+    /// count has count 0, a count without a public key is ignored, and of a key
+    /// listed twice only one draw is released.
+    pub fn release_keys<K: Ord + Clone>(
+        &self,
+        public_keys: &[K],
+        counts: &BTreeMap<K, u64>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<BTreeMap<K, i128>>> {
+        let of = |key: &K| counts.get(key).copied().unwrap_or(0);
+        let exact: Vec<u64> = public_keys.iter().map(of).collect();
+        let noised = self.release(&exact, rng)?.into_value();
+        let table = public_keys.iter().cloned().zip(noised).collect();
+        Ok(Release::new(table, self.guarantee()))
+    }
+}
+
+impl Accuracy for Histogram {
+    /// For one key; `error_of_all(keys, β)` for the worst of all keys.
+    fn error(&self, beta: Beta) -> Result<f64> {
+        self.noise.error(beta)
+    }
+}
+
+/// Post-processing: negative counts become 0.
+#[must_use]
+pub fn non_negative(counts: Vec<i128>) -> Vec<i128> {
+    counts.into_iter().map(|count| count.max(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SeededForTests;
+    use Neighbours::{AddRemove, Replace};
+    use demure_testkit::datasets::{add_or_remove_one, replace_one, rows};
+    use demure_testkit::distribution::{Distribution, shifted};
+    use demure_testkit::fit::Fit;
+    use demure_testkit::neighbours::{check, check_zcdp};
+
+    fn epsilon(x: f64) -> Epsilon {
+        Epsilon::new(x).unwrap()
+    }
+
+    fn rho(x: f64) -> Rho {
+        Rho::new(x).unwrap()
+    }
+
+    /// A person: rows in each of three groups.
+    type Person = [u64; 3];
+
+    fn people(contributions: Contributions) -> Vec<Person> {
+        let most = u64::from(contributions.per_group());
+        let all = rows(&(0..=most).collect::<Vec<_>>(), 3..=3);
+        let allowed =
+            |p: &Vec<u64>| p.iter().filter(|&&n| n > 0).count() <= contributions.groups() as usize;
+        all.into_iter().filter(allowed).map(|p| [p[0], p[1], p[2]]).collect()
+    }
+
+    fn counts(dataset: &[Person]) -> [u64; 3] {
+        [0, 1, 2].map(|group| dataset.iter().map(|person| person[group]).sum())
+    }
+
+    #[test]
+    fn sensitivities_are_exact_on_all_small_datasets() {
+        // With 3 groups, disjoint moves need 2g ≤ 3: g = 1. For g = 2 the bound is not met.
+        for (g, m, tight) in [(1, 1, true), (1, 3, true), (2, 1, false), (2, 2, false)] {
+            let contributions = Contributions::new(g, m).unwrap();
+            let domain = people(contributions);
+            for (neighbours, tight) in [(AddRemove, true), (Replace, tight)] {
+                let (l1, l2_squared) = contributions.sensitivity(neighbours);
+                let (mut most, mut most_squared) = (0, 0);
+                for dataset in rows(&domain, 0..=1) {
+                    let near = match neighbours {
+                        AddRemove => add_or_remove_one(&dataset, &domain),
+                        Replace => replace_one(&dataset, &domain),
+                    };
+                    for other in near {
+                        let (a, b) = (counts(&dataset), counts(&other));
+                        let moved = [0, 1, 2].map(|i| u128::from(a[i].abs_diff(b[i])));
+                        most = most.max(moved.iter().sum());
+                        most_squared = most_squared.max(moved.iter().map(|d| d * d).sum());
+                    }
+                }
+                assert!(most <= l1 && most_squared <= l2_squared);
+                assert_eq!(tight, (most, most_squared) == (l1, l2_squared), "{g} {m} {neighbours}");
+            }
+        }
+    }
+
+    /// The law of a release on two keys, from the scale that is really used.
+    fn law(histogram: &Histogram) -> impl Fn(&Vec<u8>) -> Distribution<(i128, i128)> {
+        let (s, gaussian) = (histogram.scale(), matches!(histogram.noise, Noise::Gaussian(_)));
+        let weight = move |k: i128| {
+            let x = k as f64 / s;
+            if gaussian { (-0.5 * x * x).exp() } else { (-x.abs()).exp() }
+        };
+        let norm: f64 = (-400..=400).map(weight).sum();
+        move |dataset| {
+            let count = |key| dataset.iter().filter(|&&row| row == key).count() as i128;
+            let cell = |key| shifted(count(key), |k| weight(k) / norm, -40..=40, 1e-6);
+            cell(0).and(&cell(1))
+        }
+    }
+
+    #[test]
+    fn both_relations_hold_by_brute_force_and_neither_serves_for_the_other() {
+        let domain = [0u8, 1];
+        let all = || rows(&domain, 0..=2);
+        let add = |x: &Vec<u8>| add_or_remove_one(x, &domain);
+        let replace = |x: &Vec<u8>| replace_one(x, &domain);
+        let make = |budget: Budget, n| Histogram::new(budget, n, Contributions::ONE).unwrap();
+        let (one, orders) = (Budget::from(epsilon(1.0)), [1.01, 2.0, 8.0, 64.0]);
+        let worst = check(law(&make(one, AddRemove)), all(), add, 1.0, 0.0).unwrap();
+        assert!((worst.epsilon - 1.0).abs() < 1e-9);
+        let worst = check(law(&make(one, Replace)), all(), replace, 1.0, 0.0).unwrap();
+        assert!((worst.epsilon - 1.0).abs() < 1e-9);
+        assert!(check(law(&make(one, AddRemove)), all(), replace, 1.0, 0.0).is_err());
+        let r = Budget::from(rho(0.2));
+        assert!(check_zcdp(law(&make(r, AddRemove)), all(), add, 0.2, &orders).is_ok());
+        let worst = check_zcdp(law(&make(r, Replace)), all(), replace, 0.2, &orders).unwrap();
+        assert!(worst.rho > 0.199);
+        assert!(check_zcdp(law(&make(r, AddRemove)), all(), replace, 0.2, &orders).is_err());
+    }
+
+    #[test] // the release draws the law that was checked; 5 % off is noticed
+    fn releases_fit_their_law() {
+        for (budget, s) in [(epsilon(0.25).into(), 8.0), (rho(0.01).into(), 10.0)] {
+            let histogram = Histogram::new(budget, Replace, Contributions::ONE).unwrap();
+            assert!((histogram.scale() - s).abs() < 1e-12);
+            let mut rng = SeededForTests::insecure(5);
+            let noised = histogram.release(&[7; 200_000], &mut rng).unwrap().into_value();
+            let fit = |s: f64| {
+                let weight = |k: i128| match budget {
+                    Budget::Pure(_) => (-(k as f64 - 7.0).abs() / s).exp(),
+                    Budget::Concentrated(_) => (-0.5 * ((k as f64 - 7.0) / s).powi(2)).exp(),
+                };
+                let norm: f64 = (-500..=500).map(weight).sum();
+                Fit::of(noised.iter().copied(), |k| weight(k) / norm, -40..=40)
+            };
+            assert!(fit(s).accepts() && fit(s * 1.05).rejects());
+        }
+    }
+
+    #[test]
+    fn every_public_key_comes_back_and_no_other() {
+        let histogram = Histogram::new(epsilon(1.0), AddRemove, Contributions::ONE).unwrap();
+        let mut rng = SeededForTests::insecure(1);
+        let exact = BTreeMap::from([("flu", 1_000), ("secret", 5_000)]);
+        let release = histogram.release_keys(&["hiv", "flu"], &exact, &mut rng).unwrap();
+        assert_eq!(release.guarantee(), Guarantee::Pure(epsilon(1.0)));
+        assert_eq!(release.value().keys().copied().collect::<Vec<_>>(), ["flu", "hiv"]);
+        assert!(release.value()["flu"].abs_diff(1_000) < 40 && release.value()["hiv"].abs() < 40);
+        let empty = histogram.release(&[], &mut rng).unwrap();
+        assert!(empty.value().is_empty());
+        let counts = histogram.release(&[0; 50], &mut rng).unwrap();
+        assert!(counts.value().iter().any(|&count| count < 0));
+        assert!(counts.map(non_negative).value().iter().all(|&count| count >= 0));
+        assert!(Contributions::new(0, 1).is_err() && Contributions::new(1, 0).is_err());
+    }
+
+    #[test]
+    fn tails_and_error_bounds_cover_the_truth_closely() {
+        for budget in [Budget::from(epsilon(0.5)), Budget::from(rho(0.02))] {
+            let noise = Noise::new(budget, 1, 1).unwrap();
+            let s = noise.scale();
+            let weight = |k: i128| match budget {
+                Budget::Pure(_) => (-(k.abs() as f64) / s).exp(),
+                Budget::Concentrated(_) => (-0.5 * (k as f64 / s).powi(2)).exp(),
+            };
+            let norm: f64 = (-400..=400).map(weight).sum();
+            let tail = |k: i128| (k..=400).map(weight).sum::<f64>() / norm;
+            for k in [1, 2, 6, 9, 20, 30] {
+                let bound = noise.at_least(k).unwrap();
+                assert!((bound / tail(k) - 1.0).abs() < 1e-12, "{k} {bound} {}", tail(k));
+            }
+            assert_eq!(noise.at_least(0).unwrap(), 1.0);
+            assert!(noise.at_least(1 << 100).unwrap() < 1e-300);
+            // Sums: the law of Z₁ + … + Z₈ by convolution.
+            let pmf: Vec<f64> = (-200..=200).map(|k| weight(k) / norm).collect();
+            let mut sum = pmf.clone();
+            for _ in 1..8 {
+                let mut next = vec![0.0; 401];
+                for (i, p) in sum.iter().enumerate() {
+                    for (j, q) in pmf.iter().enumerate() {
+                        if (200..=600).contains(&(i + j)) {
+                            next[i + j - 200] += p * q;
+                        }
+                    }
+                }
+                sum = next;
+            }
+            for beta in [0.2, 0.05, 1e-3] {
+                let t = noise.error_of_sum(8, Beta::new(beta).unwrap()).unwrap();
+                let outside = |t: f64| {
+                    let inside = (-200..=200i32).filter(|k| f64::from(k.abs()) <= t);
+                    1.0 - inside.map(|k| sum[(k + 200) as usize]).sum::<f64>()
+                };
+                assert!(outside(t) <= beta && outside(t / 2.0) > beta, "{beta} {t}");
+            }
+        }
+    }
+}
