@@ -53,8 +53,9 @@ impl Budget {
 /// How much of a count one unit (row or person) can be: at most `per_group`
 /// rows in each of at most `groups` groups.
 ///
-/// Someone with at most k rows, in whatever groups, is `new(1, k)`: k rows in
-/// one group are the worst case of both norms.
+/// Where the groups are public, someone with at most k rows in whatever groups
+/// is `new(1, k)`: k rows in one group are the worst case of both norms. Where
+/// they are not, `new(k, k)` is safe: each key that only one unit has costs δ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contributions {
     groups: u32,
@@ -119,7 +120,7 @@ impl Noise {
             Budget::Concentrated(rho) => {
                 let square = whole_up(l2_squared);
                 let root = square.sqrt();
-                let l2 = if root * root == square && root.fract() == 0.0 { root } else { up(root) };
+                let l2 = if root.mul_add(root, -square) == 0.0 { root } else { up(root) };
                 Ok(Self::Gaussian(DiscreteGaussian::concentrated(rho, Sensitivity::new(l2)?)?))
             }
         }
@@ -190,7 +191,7 @@ impl Noise {
     ///
     /// # Proof
     /// Chernoff: `P[|Y| > t] ≤ 2e^(−θt)·E[e^(θY)]`. Gaussian: `E[e^(θZ)] ≤ e^(σ²θ²/2)`
-    /// (Canonne, Kamath, Steinke 2020, Corollary 17), so `t = σ√(2·terms·ln(2/β))`.
+    /// (Canonne, Kamath, Steinke 2020, arXiv:2004.00010v5), so `t = σ√(2·terms·ln(2/β))`.
     /// Geometric with s = Δ₁/ε: `E[e^(θZ)] = 1/(1 − sinh²(θ/2)/sinh²(1/2s)) ≤
     /// 1/(1 − s²θ²)`, sinh being convex; and `−ln(1−x)` is convex in x, so over the
     /// weights allowed its sum is at most `−terms·ln(1 − s²θ²)`. With A = ln(2/β)

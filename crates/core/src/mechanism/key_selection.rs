@@ -34,7 +34,8 @@ use std::collections::BTreeMap;
 /// # Special values
 /// δ = 0 would release nothing and is refused. A key with count 0 does not occur.
 /// # References
-/// Desfontaines, Voss, Gipson, Mandayam 2022 (arXiv:2006.03684v3), Theorems 1 and 2.
+/// Desfontaines, Voss, Gipson, Mandayam 2022 (arXiv:2006.03684v3): the optimal
+/// mechanism and its closed form.
 #[derive(Clone, Debug)]
 pub struct KeySelection {
     epsilon: Epsilon,

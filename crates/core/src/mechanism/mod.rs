@@ -6,42 +6,52 @@
 //! | `gaussian` | Gaussian noise on reals and on integers | (ε,δ) or ρ |
 //! | `exponential` | a candidate, with probability exponential in its score | ε, and ε²/8-zCDP |
 //! | `permute_and_flip` | a candidate, never worse than `exponential` | ε |
-//! | `histogram` | counts over public keys | ε or ρ |
-//! | `threshold` | counts over unknown keys | (ε,δ) |
-//! | `key_selection` | which unknown keys exist, optimally | (ε,δ) |
-//! | `sparse_vector` | which of many queries are above a threshold | ε |
 //! | `noisy_max` | the candidate whose score plus Laplace noise is largest | ε |
 //! | `quantile` | a quantile of bounded values, on a grid | ε, and ε²/8-zCDP |
 //! | `response` | randomized response: each person's own report | ε, local |
+//! | `histogram` | counts over public keys | ε or ρ |
+//! | `threshold` | counts over unknown keys | (ε,δ) |
+//! | `key_selection` | which unknown keys exist, optimally | (ε,δ) |
+//! | `bounded` | count and sum of bounded values | ε or ρ |
+//! | `moments` | mean and variance of bounded values | ε or ρ |
+//! | `tree` | counts of all ranges of an ordered domain | ε or ρ |
+//! | `sparse_vector` | which of many queries are above a threshold | ε |
 //!
 //! Each file states its guarantee for both neighbour relations, proves it, and
 //! lists what happens to special values. A [`Release`] can be built nowhere
 //! else: holding one *is* the evidence that noise was added.
 
+mod bounded;
 mod choice;
 mod exponential;
 mod gaussian;
 mod histogram;
 mod key_selection;
 mod laplace;
+mod moments;
 mod noisy_max;
 mod permute_and_flip;
 mod quantile;
 mod response;
 mod sparse_vector;
 mod threshold;
+mod tree;
 
+pub use bounded::{Accumulator, BoundedSum, Bounds, Count, Rows};
 pub use exponential::{Change, Exponential, Score, Scores};
+pub(crate) use gaussian::gaussian_delta;
 pub use gaussian::{DiscreteGaussian, Gaussian};
 pub use histogram::{Budget, Contributions, Histogram, non_negative};
 pub use key_selection::KeySelection;
 pub use laplace::{Geometric, Laplace};
+pub use moments::{BoundedMean, BoundedVariance};
 pub use noisy_max::NoisyMax;
 pub use permute_and_flip::PermuteAndFlip;
 pub use quantile::Quantile;
 pub use response::{Bound, Response, Target};
 pub use sparse_vector::{AboveThreshold, Answer, Asking};
 pub use threshold::{Threshold, ThresholdHistogram};
+pub use tree::{Ranges, Tree};
 
 use crate::unit::{Delta, Epsilon, Rho};
 use std::fmt;

@@ -20,8 +20,8 @@ const LIMIT: i128 = 1 << 120;
 ///
 /// # Guarantee
 /// The whole transcript, however long, is (ε₁ + ε₂ + ε₃)-DP under the relation
-/// for which every `|q_i(x) − q_i(x′)| ≤ Δ`, for queries and thresholds chosen
-/// adaptively. [`Change::Monotone`] requires that between any two neighbours no
+/// for which every `|q_i(x) − q_i(x′)| ≤ Δ`, for queries chosen adaptively (for
+/// thresholds of their own, ask `q_i − T_i`). [`Change::Monotone`] requires that between any two neighbours no
 /// query rises while another falls: counts under add or remove, not under replace.
 /// # Proof
 /// Fix a transcript; it fixes the queries. Given ρ = z its probability on x is
@@ -33,7 +33,7 @@ const LIMIT: i128 = 1 << 120;
 /// - `g_i(x,z) ≤ e^(ε₂/c) g_i(x′,z+D)`, as the bound on ν_i rises by at most 2D.
 ///
 /// Sum over z: at most c factors e^(ε₂/c) and one e^ε₁. *Monotone:* if no query
-/// is less on x′, the bound on ν_i rises by at most D above, so `cΔ/ε₂` is enough; if none is
+/// is less on x′, the bound on ν_i rises by at most D, so `cΔ/ε₂` is enough; if none is
 /// greater, use no shift: `f_i(x,z) ≤ f_i(x′,z)`, `g_i(x,z) ≤ e^(ε₂/c) g_i(x′,z)`. The
 /// numeric answers are c geometric mechanisms of ε₃/c each, composed. Whether
 /// ties count as above (`≥`) does not matter to the proof, and ρ may serve for all c
@@ -41,8 +41,8 @@ const LIMIT: i128 = 1 << 120;
 /// # Special values
 /// Queries beyond ±2¹²⁰ are clamped, which enlarges no sensitivity.
 /// # References
-/// Lyu, Su, Li 2017 (arXiv:1603.01699v4), Algorithm 7 and Theorems 4 and 5; four of
-/// the variants it collects are not private, and are in this file's tests.
+/// Lyu, Su, Li 2017 (arXiv:1603.01699v4), Algorithm 7; four of the variants it
+/// collects are not private, and are in this file's tests.
 #[derive(Clone, Debug)]
 pub struct AboveThreshold {
     epsilon: Epsilon,
@@ -74,7 +74,7 @@ impl AboveThreshold {
         positives: u32,
         change: Change,
     ) -> Result<Self> {
-        let share = (noise_factor(positives, change)).powf(2.0 / 3.0);
+        let share = noise_factor(positives, change)?.powf(2.0 / 3.0);
         let first = Epsilon::new(down(epsilon.get() / (1.0 + share)))?;
         let second = Epsilon::new(down(epsilon.get() - first.get()))?;
         let split = Self::with_split(first, second, None, sensitivity, positives, change)?;
@@ -90,9 +90,7 @@ impl AboveThreshold {
         positives: u32,
         change: Change,
     ) -> Result<Self> {
-        if positives == 0 {
-            return Err(Error::OutOfRange { parameter: "positives", allowed: "at least 1" });
-        }
+        let factor = noise_factor(positives, change)?;
         let noise = |epsilon: Epsilon, factor: f64| {
             let scaled = factor * sensitivity.get();
             let exact = factor.mul_add(sensitivity.get(), -scaled) == 0.0;
@@ -104,7 +102,7 @@ impl AboveThreshold {
             epsilon: Epsilon::new(total)?,
             positives,
             threshold_noise: noise(threshold, 1.0)?,
-            query_noise: noise(queries, noise_factor(positives, change))?,
+            query_noise: noise(queries, factor)?,
             answer_noise: answers.map(|e| noise(e, f64::from(positives))).transpose()?,
         })
     }
@@ -132,10 +130,11 @@ impl AboveThreshold {
 }
 
 /// The factor of Δ/ε₂ in the scale of ν.
-fn noise_factor(positives: u32, change: Change) -> f64 {
-    match change {
-        Change::General => 2.0 * f64::from(positives),
-        Change::Monotone => f64::from(positives),
+fn noise_factor(positives: u32, change: Change) -> Result<f64> {
+    match (positives, change) {
+        (0, _) => Err(Error::OutOfRange { parameter: "positives", allowed: "at least 1" }),
+        (_, Change::General) => Ok(2.0 * f64::from(positives)),
+        (_, Change::Monotone) => Ok(f64::from(positives)),
     }
 }
 
@@ -215,11 +214,7 @@ mod tests {
     fn law(values: &[i128], positives: u32, scales: (f64, f64)) -> Law {
         let pmf = |s: f64, k: i128| match (s > 0.0, k) {
             (false, k) => f64::from(u8::from(k == 0)),
-            (true, k) => {
-                ((-1.0 / s).exp() - 1.0) / ((-1.0 / s).exp() + 1.0)
-                    * -1.0
-                    * (-(k.abs() as f64) / s).exp()
-            }
+            (true, k) => (0.5 / s).tanh() * (-(k.abs() as f64) / s).exp(),
         };
         // P[ν ≥ k].
         let tail = |s: f64, k: i128| match (s > 0.0, k >= 1) {
@@ -228,7 +223,8 @@ mod tests {
             (true, false) => 1.0 - (-((1 - k) as f64) / s).exp() / (1.0 + (-1.0 / s).exp()),
         };
         let mut mass = std::collections::BTreeMap::new();
-        for z in -150..=150 {
+        let far = 30 * scales.0.ceil() as i128; // all but e⁻³⁰
+        for z in -far..=far {
             let mut paths = vec![(0u32, pmf(scales.0, z))];
             for (i, &value) in values.iter().enumerate() {
                 let above = tail(scales.1, z - value);
@@ -366,8 +362,8 @@ mod tests {
         assert_eq!(asking.ask(i128::MAX, &mut rng).unwrap().into_value(), Answer::Halted);
         assert_eq!(format!("{asking:?}"), "Asking { left: 0, .. }");
         assert!(svt.start(i128::MAX, &mut rng).is_err());
-        let none = AboveThreshold::new(e, unit(), 0, Change::General);
-        assert!(none.is_err());
+        let none = AboveThreshold::new(e, unit(), 0, Change::General).unwrap_err();
+        assert!(none.to_string().contains("positives"));
         let mut extreme = svt.start(0, &mut rng).unwrap();
         let answer = extreme.ask(i128::MIN, &mut rng).unwrap().into_value();
         assert_eq!(answer, Answer::Below);

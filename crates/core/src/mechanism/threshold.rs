@@ -10,7 +10,7 @@ use crate::utility::Accuracy;
 use std::collections::BTreeMap;
 
 /// The rule "a key comes back when its noised count is at least T", and the
-/// probability that it does. Both are read off [`Self::margin`], so the
+/// probability that it does. Both are read off one function, the margin, so the
 /// predicate that releases and the δ that pays for it cannot disagree.
 #[derive(Clone, Debug)]
 pub struct Threshold {
@@ -71,7 +71,7 @@ impl Threshold {
 ///
 /// *Replace.* The keys of U and V use up loss that C then lacks: with u = |U|,
 /// v = |V|, M_C has ε′ = ε − (u+v)r for the same δ_Z. (Laplace: Δ₁ is less by
-/// (u+v)m. Gaussian: ρ is less by (u+v)r, and in the conversion of [`rho_for`] at
+/// (u+v)m. Gaussian: ρ is less by (u+v)r, and in the conversion to (ε, δ) at
 /// a fixed α the same δ_Z is had at an ε less by α(u+v)r.) So
 /// `P[M_C(x)∈S] ≤ e^ε′ P[M_C(x′)∈S] + δ_Z`, and `P[M_C(x′)∈S] ≤ P[M(x′)∈S]/P[E_V] ≤
 /// (1−q)^−v·P[M(x′)∈S] ≤ e^(vr) P[M(x′)∈S]`; ε′ + vr ≤ ε. ∎
@@ -214,7 +214,7 @@ fn least(noise: Noise, delta: f64, share: Option<f64>, of: Contributions) -> Res
 ///
 /// # Proof
 /// ρ-zCDP has `δ ≤ e^((α−1)(αρ−ε))/(α−1)·(1−1/α)^α` for every α > 1 (Canonne,
-/// Kamath, Steinke 2020, Corollary 13). Solved for ρ at one α: with x = α − 1,
+/// Kamath, Steinke 2020, arXiv:2004.00010v5). Solved for ρ at one α: with x = α − 1,
 /// `ρ = (ε + (ln δ + ln x + α·ln(α/x))/x)/α`. The α is found by search and need
 /// not be the best. ∎
 fn rho_for(epsilon: Epsilon, delta: Delta) -> Result<Rho> {
@@ -262,15 +262,11 @@ pub(super) mod tests {
     const KEYS: usize = 4;
 
     /// All people with at most g of four keys: a person is a set of keys.
-    pub(in super::super) fn people(groups: u32) -> Vec<u8> {
+    pub(crate) fn people(groups: u32) -> Vec<u8> {
         (0..1 << KEYS).filter(|set: &u8| set.count_ones() <= groups).collect()
     }
 
-    pub(in super::super) fn neighbours_of(
-        relation: Neighbours,
-        x: &[u8],
-        domain: &[u8],
-    ) -> Vec<Vec<u8>> {
+    pub(crate) fn neighbours_of(relation: Neighbours, x: &[u8], domain: &[u8]) -> Vec<Vec<u8>> {
         match relation {
             AddRemove => add_or_remove_one(x, domain),
             Replace => replace_one(x, domain),
@@ -278,7 +274,7 @@ pub(super) mod tests {
     }
 
     /// The joint law of what happens to each key, from the law of one key.
-    pub(in super::super) fn joint(
+    pub(crate) fn joint(
         x: &[u8],
         m: u64,
         key: impl Fn(u64) -> Distribution<i128>,
@@ -399,8 +395,8 @@ pub(super) mod tests {
             |e, d| ThresholdHistogram::laplace(epsilon(e), delta(d), AddRemove, one).unwrap();
         // Continuous: 7.43775164974; a⁷/(1+a) = 0.0188 and a⁶/(1+a) = 0.031.
         assert_eq!(laplace(0.5, 0.02).threshold().value(), 8);
-        for (e, d) in [(0.1, 1e-6), (1.0, 1e-9), (3.0, 1e-12)] {
-            let continuous = 1.0 + (0.5 / d as f64).ln() / e;
+        for (e, d) in [(0.1, 1e-6f64), (1.0, 1e-9), (3.0, 1e-12)] {
+            let continuous = 1.0 + (0.5 / d).ln() / e;
             let discrete = laplace(e, d).threshold().value() as f64;
             assert!((discrete - continuous).abs() <= 1.0 + 0.5, "{discrete} {continuous}");
         }

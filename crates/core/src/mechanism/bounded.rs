@@ -1,0 +1,454 @@
+//! Count and sum of bounded values, in fixed point; `moments` has mean and variance.
+//!
+//! Values are clamped to public bounds `[a, b]`, put on a public grid and
+//! accumulated as integers: no floating-point sum ever meets noise. All that a
+//! release needs of the rows is in an [`Accumulator`], which adds and merges.
+
+use super::histogram::{Budget, Noise};
+use super::{Guarantee, Release};
+use crate::error::{Error, Result};
+use crate::num::directed::up;
+use crate::random::Randomness;
+use crate::unit::{Beta, Grid, Neighbours};
+use crate::utility::Accuracy;
+use std::fmt;
+
+/// The widest bounds, in grid steps: with it 2⁶⁴ squares fit an `i128`.
+const WIDEST: i128 = 1 << 30;
+const FARTHEST: i128 = 1 << 62;
+
+/// The public bounds `[a, b]` of a column, on a grid: `a = lower·grid` and
+/// `b = (lower + width)·grid`, the multiples nearest to what was asked for.
+///
+/// # Special values
+/// Every value is put in bounds, row by row, so none can enlarge a sensitivity:
+/// ±∞ become a or b; **NaN counts as 0, clamped**. NULL is the caller's: a row
+/// that is not added. Bounds that are not finite, meet on the grid, are more than 2³⁰
+/// steps apart or beyond 2⁶² steps are refused, whatever the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub(super) grid: Grid,
+    pub(super) lower: i128,
+    pub(super) width: i128,
+}
+
+impl Bounds {
+    /// Bounds on a grid of about a millionth of their distance.
+    pub fn new(lower: f64, upper: f64) -> Result<Self> {
+        Self::on(lower, upper, Grid::for_scale(upper - lower).map_err(|_| Self::range())?)
+    }
+
+    /// Bounds on a grid of the caller's choice.
+    pub fn on(lower: f64, upper: f64, grid: Grid) -> Result<Self> {
+        let steps = |x: f64| (x / grid.spacing()).round();
+        let (low, high) = (steps(lower), steps(upper));
+        if !(lower.is_finite() && upper.is_finite() && low < high) {
+            return Err(Self::range());
+        }
+        let (low, high) = (low as i128, high as i128);
+        if low < -FARTHEST || high > FARTHEST || high - low > WIDEST {
+            return Err(Self::range());
+        }
+        Ok(Self { grid, lower: low, width: high - low })
+    }
+
+    fn range() -> Error {
+        Error::OutOfRange {
+            parameter: "bounds",
+            allowed: "two finite numbers, the lower first, between 1 and 2^30 grid steps apart",
+        }
+    }
+
+    /// The least value after clamping.
+    #[must_use]
+    pub fn lower(&self) -> f64 {
+        self.grid.at(self.lower)
+    }
+
+    /// The greatest value after clamping.
+    #[must_use]
+    pub fn upper(&self) -> f64 {
+        self.grid.at(self.lower + self.width)
+    }
+
+    /// The spacing of values.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// `b − a`.
+    pub(super) fn distance(&self) -> f64 {
+        self.grid.at(self.width)
+    }
+
+    /// The value's distance from a, in steps: 0 ..= width.
+    #[inline]
+    fn offset(&self, value: f64) -> i64 {
+        // 2^−exponent, exactly: exponents are within ±1000.
+        let per_step = f64::from_bits(((1023 - self.grid.exponent()) as u64) << 52);
+        let steps = value * per_step;
+        // Rounded half away from 0; a cast takes NaN to 0 and saturates beyond i64.
+        let steps = (steps + 0.5f64.copysign(steps)) as i64;
+        steps.clamp(self.lower as i64, (self.lower + self.width) as i64) - self.lower as i64
+    }
+}
+
+/// Everything a release needs of the rows: `n`, `Σu`, `Σu²`, with u a value's
+/// distance from the lower bound in grid steps. Protected: `Debug` shows nothing.
+#[derive(Clone)]
+pub struct Accumulator {
+    pub(super) bounds: Bounds,
+    pub(super) rows: u64,
+    pub(super) sum: i128,
+    pub(super) squares: i128,
+}
+
+impl Accumulator {
+    /// No rows.
+    #[must_use]
+    pub fn new(bounds: Bounds) -> Self {
+        Self { bounds, rows: 0, sum: 0, squares: 0 }
+    }
+
+    /// Adds a row. With fewer than 2⁶⁴ rows nothing can overflow.
+    pub fn add(&mut self, value: f64) {
+        let u = self.bounds.offset(value);
+        self.rows = self.rows.saturating_add(1);
+        self.sum = self.sum.saturating_add(i128::from(u));
+        self.squares = self.squares.saturating_add(i128::from(u * u)); // u ≤ 2³⁰
+    }
+
+    /// Adds the rows of another part of the data; refused if its bounds differ.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        same(&self.bounds, &other.bounds)?;
+        self.rows = self.rows.saturating_add(other.rows);
+        self.sum = self.sum.saturating_add(other.sum);
+        self.squares = self.squares.saturating_add(other.squares);
+        Ok(())
+    }
+}
+
+impl Extend<f64> for Accumulator {
+    fn extend<I: IntoIterator<Item = f64>>(&mut self, values: I) {
+        values.into_iter().for_each(|value| self.add(value));
+    }
+}
+
+impl fmt::Debug for Accumulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Accumulator").field("bounds", &self.bounds).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn same(a: &Bounds, b: &Bounds) -> Result<()> {
+    let what = "the rows were accumulated with other bounds";
+    let differ = Error::Infeasible { what, remedy: "use the same bounds for both" };
+    if a == b { Ok(()) } else { Err(differ) }
+}
+
+/// Δ², refused where twice it might not fit a `u128`.
+pub(super) fn square(change: u128) -> Result<u128> {
+    let allowed = "less than 2^63 grid steps: choose a coarser grid";
+    let wide = Error::OutOfRange { parameter: "sensitivity", allowed };
+    if change < 1 << 63 { Ok(change * change) } else { Err(wide) }
+}
+
+/// How many rows one unit (a row, a person) has in the aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Always this many, whatever the data. Under replace-one the number of rows
+    /// is then public. **Not** for an aggregate behind a filter that looks at the data.
+    Exactly(u32),
+    /// Between none and this many.
+    AtMost(u32),
+}
+
+impl Rows {
+    pub(super) fn most(self) -> Result<u128> {
+        match self {
+            Self::Exactly(0) | Self::AtMost(0) => {
+                Err(Error::OutOfRange { parameter: "rows per unit", allowed: "at least 1" })
+            }
+            Self::Exactly(k) | Self::AtMost(k) => Ok(u128::from(k)),
+        }
+    }
+
+    /// Whether neighbours have the same, public, number of rows.
+    pub(super) fn public(self, neighbours: Neighbours) -> bool {
+        matches!((self, neighbours), (Self::Exactly(_), Neighbours::Replace))
+    }
+}
+
+/// The number of rows, plus integer noise. Δ = k rows per unit, under both relations.
+///
+/// # Guarantee
+/// ε-DP or ρ-zCDP, by the budget.
+/// # Proof
+/// Adding, removing or replacing a unit of 0 to k rows changes the number by at
+/// most k; then [`super::Geometric`] or [`super::DiscreteGaussian`]. ∎
+/// # Special values
+/// Under replace with [`Rows::Exactly`] the count is public and noise would be
+/// for nothing: refused.
+#[derive(Clone, Debug)]
+pub struct Count {
+    noise: Noise,
+}
+
+impl Count {
+    /// Calibrates the noise to a budget.
+    pub fn new(budget: impl Into<Budget>, neighbours: Neighbours, rows: Rows) -> Result<Self> {
+        if rows.public(neighbours) {
+            let what = "the number of rows is public under this relation";
+            return Err(Error::Infeasible { what, remedy: "use it as it is" });
+        }
+        let k = rows.most()?;
+        Ok(Self { noise: Noise::new(budget.into(), k, square(k)?)? })
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        self.noise.guarantee()
+    }
+
+    /// Releases a count.
+    pub fn release(&self, rows: u64, rng: &mut dyn Randomness) -> Result<Release<i128>> {
+        Ok(Release::new(self.noise.add_one(i128::from(rows), rng)?, self.guarantee()))
+    }
+}
+
+impl Accuracy for Count {
+    fn error(&self, beta: Beta) -> Result<f64> {
+        self.noise.error(beta)
+    }
+}
+
+/// The sum of the clamped values, plus integer noise in grid steps.
+///
+/// | k rows per unit | Δ |
+/// |---|---|
+/// | add or remove | k·max(\|a\|, \|b\|) |
+/// | replace, exactly k | k·(b − a) |
+/// | replace, at most k | k·(max(b, 0) − min(a, 0)) |
+///
+/// # Guarantee
+/// ε-DP or ρ-zCDP, by the budget.
+/// # Proof
+/// A unit's own sum is k values of [a, b] (exactly), or lies between `k·min(a,0)` and
+/// `k·max(b,0)` (at most); the sum changes by it, or by the difference of two such.
+/// Then [`super::Geometric`] or [`super::DiscreteGaussian`] on the integers. ∎
+#[derive(Clone, Debug)]
+pub struct BoundedSum {
+    bounds: Bounds,
+    noise: Noise,
+}
+
+impl BoundedSum {
+    /// Calibrates the noise to a budget.
+    pub fn new(
+        budget: impl Into<Budget>,
+        bounds: Bounds,
+        neighbours: Neighbours,
+        rows: Rows,
+    ) -> Result<Self> {
+        let (a, b, k) = (bounds.lower, bounds.lower + bounds.width, rows.most()?);
+        let change = match (neighbours, rows) {
+            (Neighbours::AddRemove, _) => a.unsigned_abs().max(b.unsigned_abs()),
+            (Neighbours::Replace, Rows::Exactly(_)) => bounds.width.unsigned_abs(),
+            (Neighbours::Replace, Rows::AtMost(_)) => (b.max(0) - a.min(0)).unsigned_abs(),
+        };
+        let noise = Noise::new(budget.into(), k * change, square(k * change)?)?;
+        Ok(Self { bounds, noise })
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        self.noise.guarantee()
+    }
+
+    /// `Δ/ε` or σ of the noise.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        self.noise.scale() * self.bounds.grid.spacing()
+    }
+
+    fn exact(&self, of: &Accumulator) -> Result<i128> {
+        same(&self.bounds, &of.bounds)?;
+        Ok(of.sum + i128::from(of.rows) * self.bounds.lower)
+    }
+
+    /// Releases the sum, a multiple of the grid.
+    pub fn release(&self, of: &Accumulator, rng: &mut dyn Randomness) -> Result<Release<f64>> {
+        let noised = self.noise.add_one(self.exact(of)?, rng)?;
+        Ok(Release::new(self.bounds.grid.at(noised), self.guarantee()))
+    }
+}
+
+impl Accuracy for BoundedSum {
+    /// Against the sum of the values clamped and rounded to the grid.
+    fn error(&self, beta: Beta) -> Result<f64> {
+        Ok(up(self.noise.error(beta)? * self.bounds.grid.spacing()))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::random::SeededForTests;
+    use crate::unit::{Epsilon, Rho};
+    use Neighbours::{AddRemove, Replace};
+    use demure_testkit::datasets::{add_or_remove_one, replace_one, rows};
+    use demure_testkit::distribution::shifted;
+    use demure_testkit::neighbours::check;
+
+    pub(crate) fn epsilon(x: f64) -> Epsilon {
+        Epsilon::new(x).unwrap()
+    }
+
+    pub(crate) fn bounds(lower: f64, upper: f64) -> Bounds {
+        Bounds::on(lower, upper, Grid::ONE).unwrap()
+    }
+
+    pub(crate) fn accumulate(bounds: Bounds, values: impl IntoIterator<Item = f64>) -> Accumulator {
+        let mut all = Accumulator::new(bounds);
+        all.extend(values);
+        all
+    }
+
+    /// Each unit's rows: all that [`Rows`] allows, over a domain with bad values.
+    fn units(kind: Rows, b: Bounds) -> Vec<Vec<u8>> {
+        // Codes: 0 is NaN, 1 is −∞, 2 is beyond b, others are in between.
+        let codes: Vec<u8> = (0..=3 + b.width as u8).collect();
+        match kind {
+            Rows::Exactly(k) => rows(&codes, k as usize..=k as usize),
+            Rows::AtMost(k) => rows(&codes, 0..=k as usize),
+        }
+    }
+
+    fn value(code: u8, b: Bounds) -> f64 {
+        match code {
+            0 => f64::NAN,
+            1 => f64::NEG_INFINITY,
+            2 => b.upper() + 1e9,
+            code => b.lower() + f64::from(code) - 3.0,
+        }
+    }
+
+    /// The largest ‖·‖₁ and ‖·‖₂² between neighbours, over all datasets of at most one
+    /// unit (the others cancel in a sum).
+    pub(crate) fn sensitivity(
+        statistic: impl Fn(&Accumulator) -> Vec<i128>,
+        b: Bounds,
+        relation: Neighbours,
+        kind: Rows,
+    ) -> (u128, u128) {
+        let domain = units(kind, b);
+        let of = |dataset: &[Vec<u8>]| {
+            statistic(&accumulate(b, dataset.iter().flatten().map(|&code| value(code, b))))
+        };
+        let mut most = (0, 0);
+        let start = if relation == Replace { rows(&domain, 1..=1) } else { vec![vec![]] };
+        for x in start {
+            let near = match relation {
+                Replace => replace_one(&x, &domain),
+                AddRemove => add_or_remove_one(&x, &domain),
+            };
+            for y in near {
+                let moved: Vec<u128> =
+                    of(&x).iter().zip(of(&y)).map(|(p, q)| p.abs_diff(q)).collect();
+                most.0 = most.0.max(moved.iter().sum());
+                most.1 = most.1.max(moved.iter().map(|d| d * d).sum());
+            }
+        }
+        most
+    }
+
+    /// Bounds of every sign, both relations, every kind of unit.
+    pub(crate) fn settings() -> Vec<(Bounds, Neighbours, Rows)> {
+        let mut all = Vec::new();
+        for (lower, upper) in [(0.0, 2.0), (-1.0, 2.0), (3.0, 5.0), (-6.0, -4.0)] {
+            for relation in [AddRemove, Replace] {
+                for k in [1, 2] {
+                    let b = bounds(lower, upper);
+                    all.push((b, relation, Rows::Exactly(k)));
+                    all.push((b, relation, Rows::AtMost(k)));
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn sensitivities_are_exact_on_all_small_datasets() {
+        for (b, relation, kind) in settings() {
+            let (e, scale) = (epsilon(1.0), |noise: &Noise| noise.scale().round() as u128);
+            let sum = BoundedSum::new(e, b, relation, kind).unwrap();
+            let (l1, _) = sensitivity(|a| vec![sum.exact(a).unwrap()], b, relation, kind);
+            assert_eq!(l1, scale(&sum.noise), "{b:?} {relation} {kind:?}");
+            let (l1, _) = sensitivity(|a| vec![i128::from(a.rows)], b, relation, kind);
+            match Count::new(e, relation, kind) {
+                Ok(count) => assert_eq!(l1, scale(&count.noise)),
+                Err(_) => assert_eq!(l1, 0),
+            }
+        }
+    }
+
+    #[test]
+    fn a_sum_is_private_by_brute_force_and_a_wrong_sensitivity_is_not() {
+        let b = bounds(3.0, 5.0);
+        let domain = [3u8, 4, 5];
+        for (relation, kind) in [(AddRemove, Rows::AtMost(1)), (Replace, Rows::Exactly(1))] {
+            let near = |x: &Vec<u8>| match relation {
+                AddRemove => add_or_remove_one(x, &domain),
+                Replace => replace_one(x, &domain),
+            };
+            let sum = BoundedSum::new(epsilon(1.0), b, relation, kind).unwrap();
+            let run = |scale: f64| {
+                let pmf = |k: i128| (0.5 / scale).tanh() * (-(k.abs() as f64) / scale).exp();
+                let released = |x: &Vec<u8>| {
+                    let all = accumulate(b, x.iter().map(|&v| f64::from(v)));
+                    shifted(sum.exact(&all).unwrap(), pmf, -40..=60, 1e-2)
+                };
+                check(released, rows(&domain, 1..=2), near, 1.0, 0.0)
+            };
+            let worst = run(sum.scale()).unwrap();
+            assert!((worst.epsilon - 1.0).abs() < 1e-9);
+            // The twins: b − a where max(|a|, |b|) is due, and half of b − a.
+            assert!(run(if relation == AddRemove { 2.0 } else { 1.0 }).is_err());
+        }
+    }
+
+    #[test]
+    fn special_values_and_bad_parameters() {
+        let b = bounds(-2.0, 5.0);
+        let offsets = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -0.4, 2.5];
+        assert_eq!(offsets.map(|v| b.offset(v) + b.lower as i64), [0, 5, -2, 5, 0, 3]);
+        assert_eq!(bounds(3.0, 5.0).offset(f64::NAN), 0);
+        assert_eq!((b.lower(), b.upper()), (-2.0, 5.0));
+        let nan = f64::NAN;
+        for (low, high) in [(1.0, 1.0), (2.0, 1.0), (nan, 1.0), (0.0, nan), (0.0, f64::INFINITY)] {
+            assert!(Bounds::new(low, high).is_err());
+        }
+        assert!(Bounds::on(0.0, 0.4, Grid::ONE).is_err());
+        assert!(Bounds::on(0.0, 2f64.powi(31), Grid::ONE).is_err());
+        assert!(Bounds::new(1e17, 1e17 + 64.0).is_err());
+        let e = epsilon(1.0);
+        assert!(BoundedSum::new(e, b, AddRemove, Rows::AtMost(0)).is_err());
+        let far = Bounds::on(2f64.powi(61), 2f64.powi(61) + 1e6, Grid::ONE).unwrap();
+        for budget in [Budget::from(epsilon(1e9)), Budget::from(Rho::new(1e30).unwrap())] {
+            let wide = BoundedSum::new(budget, far, AddRemove, Rows::AtMost(u32::MAX));
+            assert!(wide.unwrap_err().to_string().contains("coarser grid"));
+        }
+        assert!(Count::new(e, Replace, Rows::Exactly(1)).is_err());
+        let mut rng = SeededForTests::insecure(1);
+        let sum = BoundedSum::new(e, b, AddRemove, Rows::AtMost(1)).unwrap();
+        assert!(sum.release(&Accumulator::new(bounds(0.0, 1.0)), &mut rng).is_err());
+        let mut all = accumulate(b, [1.0]);
+        assert!(all.merge(&Accumulator::new(bounds(0.0, 1.0))).is_err());
+        assert!(!format!("{all:?}").contains("rows"));
+        let count = Count::new(e, AddRemove, Rows::AtMost(1)).unwrap();
+        assert!(count.release(1_000, &mut rng).unwrap().value().abs_diff(1_000) < 40);
+    }
+}

@@ -1,0 +1,350 @@
+//! Mean and variance of bounded values, from the integers of an [`Accumulator`].
+
+use super::bounded::{Accumulator, Bounds, Rows, same, square};
+use super::histogram::{Budget, Noise};
+use super::{Guarantee, Release};
+use crate::error::{Error, Result};
+use crate::num::directed::{down, up};
+use crate::random::Randomness;
+use crate::unit::{Beta, Neighbours};
+use crate::utility::Accuracy;
+
+/// The mean of the clamped values, in [a, b].
+///
+/// With w = b − a in steps and u = value − a, and k rows per unit:
+/// - *n public* (replace, exactly k): `Σu + Z`, Δ = kw, divided by n.
+/// - *n protected*: the pair `(Σu, Σ(w−u))`, each with noise of scale Δ₁/ε; their
+///   share `Σu/(Σu + Σ(w−u))` is the mean's place between a and b. Under add/remove
+///   Δ₁ = Δ₂ = kw, under replace (at most k) Δ₁ = 2kw, Δ₂ = √2·kw.
+///
+/// # Guarantee
+/// ε-DP or ρ-zCDP, by the budget: ε is *not* split between a sum and a count.
+/// # Proof
+/// *n public*: each of k rows moves Σu by at most w. *n protected*: a unit's own pair
+/// is a point of the triangle `{p, q ≥ 0, p + q ≤ kw}`, whose points have both norms at
+/// most kw and are at most 2kw (ℓ₁) or √2·kw (ℓ₂) apart. Negative noised parts become 0
+/// and if both do the answer is the middle: post-processing, never NaN. ∎
+/// # Special values
+/// No rows, when their number is public, is refused.
+#[derive(Clone, Debug)]
+pub struct BoundedMean {
+    moments: Moments,
+}
+
+/// The population variance `(1/n)Σ(v − v̄)²` of the clamped values, in [0, (b−a)²/4].
+///
+/// With w = b − a in steps, u = value − a and e = 2u − w, and k rows per unit:
+/// - *n public* (replace, exactly k): `Σe` with Δ = 2kw and `Σe²` with Δ = kw², half the
+///   budget each; the variance is `(Σe²/n − (Σe/n)²)/4`.
+/// - *n protected*: the triple `(Σ(w−u)², Σ2u(w−u), Σu²)`, whose sum is nw²; with its
+///   shares b₀, b₁, b₂ of that sum, `e/w` has mean `b₂ − b₀` and square `b₀ − b₁ + b₂`. Under
+///   add/remove Δ₁ = Δ₂ = kw², under replace (at most k) Δ₁ = 2kw², Δ₂ = √2·kw².
+///
+/// # Guarantee
+/// ε-DP or ρ-zCDP, by the budget.
+/// # Proof
+/// *n public*: |e| ≤ w, so a row moves e by at most 2w and e² by at most w²; two halves
+/// compose. *n protected*: the three parts of a row are not negative and add up to
+/// w², so a unit's own triple is in the simplex of size kw², whose points
+/// have norms at most kw² and are at most 2kw² or √2·kw² apart. The rest, with a clamp, is
+/// post-processing. ∎
+/// # Special values
+/// As for [`BoundedMean`]; if nothing is left after noise the answer is 0.
+#[derive(Clone, Debug)]
+pub struct BoundedVariance {
+    moments: Moments,
+}
+
+/// What mean and variance share: the noise of each part of the vector released.
+#[derive(Clone, Debug)]
+struct Moments {
+    bounds: Bounds,
+    public: bool,
+    guarantee: Guarantee,
+    noise: Vec<Noise>,
+}
+
+impl Moments {
+    fn new(
+        budget: Budget,
+        bounds: Bounds,
+        neighbours: Neighbours,
+        rows: Rows,
+        degree: u32,
+    ) -> Result<Self> {
+        let (k, w) = (rows.most()?, bounds.width.unsigned_abs());
+        let (public, guarantee) = (rows.public(neighbours), budget.guarantee());
+        let scalar = |budget, change: u128| Noise::new(budget, change, square(change)?);
+        let noise = match (public, degree) {
+            (true, 1) => vec![scalar(budget, k * w)?],
+            (true, _) => {
+                vec![scalar(budget.half()?, 2 * k * w)?, scalar(budget.half()?, k * w * w)?]
+            }
+            (false, _) => {
+                let size = k * w.pow(degree);
+                let apart = if neighbours == Neighbours::Replace { 2 } else { 1 };
+                let noise = Noise::new(budget, apart * size, apart * square(size)?)?;
+                vec![noise; degree as usize + 1]
+            }
+        };
+        Ok(Self { bounds, public, guarantee, noise })
+    }
+
+    /// The vector that is released with noise.
+    fn vector(&self, of: &Accumulator) -> Result<Vec<i128>> {
+        same(&self.bounds, &of.bounds)?;
+        let (n, w, s, q) = (i128::from(of.rows), self.bounds.width, of.sum, of.squares);
+        if self.public && n == 0 {
+            return Err(Error::OutOfRange { parameter: "rows", allowed: "at least 1" });
+        }
+        Ok(match (self.public, self.noise.len()) {
+            (true, 1) => vec![s],
+            (true, _) => vec![2 * s - n * w, 4 * q - 4 * w * s + n * w * w],
+            (false, 2) => vec![s, n * w - s],
+            (false, _) => vec![n * w * w - 2 * w * s + q, 2 * w * s - 2 * q, q],
+        })
+    }
+
+    fn noised(&self, of: &Accumulator, rng: &mut dyn Randomness) -> Result<Vec<f64>> {
+        let parts = self.vector(of)?.into_iter().zip(&self.noise);
+        parts.map(|(part, noise)| Ok(noise.add_one(part, rng)? as f64)).collect()
+    }
+
+    /// A bound on all the noise at once.
+    fn error_of_parts(&self, beta: Beta) -> Result<Vec<f64>> {
+        let each = Beta::new(beta.get() / self.noise.len() as f64)?;
+        self.noise.iter().map(|noise| noise.error(each)).collect()
+    }
+}
+
+/// The parts' shares of their sum, negative parts as 0; `None` if nothing is left.
+fn shares(parts: &[f64]) -> Option<Vec<f64>> {
+    let total: f64 = parts.iter().map(|part| part.max(0.0)).sum();
+    (total > 0.0).then(|| parts.iter().map(|part| part.max(0.0) / total).collect())
+}
+
+impl BoundedMean {
+    /// Calibrates the noise to a budget.
+    pub fn new(
+        budget: impl Into<Budget>,
+        bounds: Bounds,
+        neighbours: Neighbours,
+        rows: Rows,
+    ) -> Result<Self> {
+        Ok(Self { moments: Moments::new(budget.into(), bounds, neighbours, rows, 1)? })
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        self.moments.guarantee
+    }
+
+    /// Releases the mean.
+    pub fn release(&self, of: &Accumulator, rng: &mut dyn Randomness) -> Result<Release<f64>> {
+        let (bounds, parts) = (self.moments.bounds, self.moments.noised(of, rng)?);
+        let place = match parts[..] {
+            [sum] => sum / (of.rows as f64 * bounds.width as f64), // n is public
+            _ => shares(&parts).map_or(0.5, |share| share[0]),
+        };
+        let mean = bounds.lower() + place.clamp(0.0, 1.0) * bounds.distance();
+        Ok(Release::new(mean.clamp(bounds.lower(), bounds.upper()), self.guarantee()))
+    }
+
+    /// An error that the mean of n rows exceeds with probability at most β.
+    ///
+    /// n public: the noise's own, divided by n. Otherwise, if both parts' noise is
+    /// at most t, the place f moves by `|(1−f)Z₁ − fZ₂|/(nw + Z₁ + Z₂) ≤ t/(nw − 2t)`.
+    pub fn error(&self, rows: u64, beta: Beta) -> Result<f64> {
+        let (bounds, t) = (self.moments.bounds, self.moments.error_of_parts(beta)?);
+        let full = down(down(rows as f64) * bounds.width as f64);
+        let left = if t.len() == 1 { full } else { down(full - up(2.0 * t[0])) };
+        Ok(if left > t[0] { up(up(t[0] / left) * bounds.distance()) } else { bounds.distance() })
+    }
+}
+
+impl BoundedVariance {
+    /// Calibrates the noise to a budget.
+    pub fn new(
+        budget: impl Into<Budget>,
+        bounds: Bounds,
+        neighbours: Neighbours,
+        rows: Rows,
+    ) -> Result<Self> {
+        Ok(Self { moments: Moments::new(budget.into(), bounds, neighbours, rows, 2)? })
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        self.moments.guarantee
+    }
+
+    /// Releases the variance.
+    pub fn release(&self, of: &Accumulator, rng: &mut dyn Randomness) -> Result<Release<f64>> {
+        let (bounds, parts) = (self.moments.bounds, self.moments.noised(of, rng)?);
+        // Mean and mean square of e/w, which is in [−1, 1].
+        let (mean, square) = match parts[..] {
+            [sum, squares] => {
+                let (n, w) = (of.rows as f64, bounds.width as f64); // n is public
+                ((sum / (n * w)).clamp(-1.0, 1.0), squares / (n * w * w))
+            }
+            _ => match shares(&parts) {
+                Some(share) => (share[2] - share[0], share[0] - share[1] + share[2]),
+                None => (0.0, 0.0),
+            },
+        };
+        let most = 0.25 * bounds.distance() * bounds.distance();
+        let variance = most * (square - mean * mean).clamp(0.0, 1.0);
+        Ok(Release::new(variance, self.guarantee()))
+    }
+
+    /// An error that the variance of n rows exceeds with probability at most β.
+    ///
+    /// In units of (b−a)²/4 the variance is `Q − E²` with |E| ≤ 1, so it moves by at most
+    /// `|ΔQ| + 2|ΔE|`. n public: `t₂/(nw²) + 2t₁/(nw)`. Otherwise, with `r = t/(nw² − 3t)`,
+    /// `|ΔQ| ≤ 3r` and `|ΔE| ≤ 3r`, by the argument of [`BoundedMean::error`].
+    pub fn error(&self, rows: u64, beta: Beta) -> Result<f64> {
+        let (bounds, t) = (self.moments.bounds, self.moments.error_of_parts(beta)?);
+        let w = bounds.width as f64;
+        let (first, second) = (down(down(rows as f64) * w), down(down(down(rows as f64) * w) * w));
+        let moved = if let [mean, square] = t[..] {
+            up(up(square / second) + up(up(2.0 * mean) / first))
+        } else {
+            let left = down(second - up(3.0 * t[0]));
+            if left > 0.0 { up(9.0 * up(t[0] / left)) } else { 1.0 }
+        };
+        let most = up(0.25 * up(bounds.distance() * bounds.distance()));
+        Ok(up(most * if moved < 1.0 { moved } else { 1.0 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bounded::BoundedSum;
+    use super::super::bounded::tests::{accumulate, bounds, epsilon, sensitivity, settings};
+    use super::*;
+    use crate::random::SeededForTests;
+    use crate::unit::{Grid, Rho};
+    use Neighbours::{AddRemove, Replace};
+    use demure_testkit::datasets::{add_or_remove_one, replace_one, rows};
+    use demure_testkit::distribution::{Distribution, shifted};
+    use demure_testkit::neighbours::check;
+
+    #[test]
+    fn sensitivities_are_exact_on_all_small_datasets() {
+        for (b, relation, kind) in settings() {
+            let name = format!("{b:?} {relation} {kind:?}");
+            for degree in [1, 2] {
+                let make = |budget| Moments::new(budget, b, relation, kind, degree).unwrap();
+                let pure = make(epsilon(1.0).into());
+                let whole = |a: &Accumulator| pure.vector(a).unwrap();
+                if (pure.public, degree) == (true, 2) {
+                    // Two halves of the budget: twice the scale. (e² moves by less than
+                    // w² when w is odd: e is never 0.)
+                    for (i, noise) in pure.noise.iter().enumerate() {
+                        let (l1, _) = sensitivity(|a| vec![whole(a)[i]], b, relation, kind);
+                        let even = i == 0 || b.width % 2 == 0;
+                        assert!(2.0 * l1 as f64 <= noise.scale() * (1.0 + 1e-12), "{name}");
+                        assert_eq!(even, (2.0 * l1 as f64 - noise.scale()).abs() < 1e-9, "{name}");
+                    }
+                    continue;
+                }
+                let (l1, l2_squared) = sensitivity(whole, b, relation, kind);
+                assert!((pure.noise[0].scale() - l1 as f64).abs() < 1e-9, "{name}");
+                // At ρ = ½, σ is Δ₂.
+                let sigma = make(Rho::new(0.5).unwrap().into()).noise[0].scale();
+                assert!((sigma * sigma - l2_squared as f64).abs() < 1e-9, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_is_private_by_brute_force_and_less_noise_is_not() {
+        let b = bounds(3.0, 5.0);
+        let domain = [3u8, 4, 5];
+        for (relation, kind) in [(AddRemove, Rows::AtMost(1)), (Replace, Rows::Exactly(1))] {
+            let near = |x: &Vec<u8>| match relation {
+                AddRemove => add_or_remove_one(x, &domain),
+                Replace => replace_one(x, &domain),
+            };
+            let mean = BoundedMean::new(epsilon(1.0), b, relation, kind).unwrap().moments;
+            let run = |scale: f64| {
+                let pmf = |k: i128| (0.5 / scale).tanh() * (-(k.abs() as f64) / scale).exp();
+                let released = |x: &Vec<u8>| {
+                    let parts = mean.vector(&accumulate(b, x.iter().map(|&v| f64::from(v))));
+                    let laws = parts.unwrap().into_iter().map(|p| shifted(p, pmf, -40..=60, 1e-2));
+                    laws.fold(Distribution::new([(Vec::new(), 1.0)]), |all, one| {
+                        all.and(&one).map(|(list, y)| [list, vec![y]].concat())
+                    })
+                };
+                check(released, rows(&domain, 1..=2), near, 1.0, 0.0)
+            };
+            let scale = mean.noise[0].scale();
+            assert!((run(scale).unwrap().epsilon - 1.0).abs() < 1e-9);
+            assert!(run(scale * 0.99).is_err());
+        }
+    }
+
+    #[test]
+    fn releases_are_near_the_truth_and_in_bounds() {
+        let b = Bounds::new(-1.0, 3.0).unwrap();
+        let values: Vec<f64> = (0..20_000).map(|i| f64::from(i % 100) / 40.0).collect();
+        let (half, rest) = values.split_at(7_000);
+        let mut all = accumulate(b, half.iter().copied());
+        all.merge(&accumulate(b, rest.iter().copied())).unwrap();
+        let mean = values.iter().sum::<f64>() / 20_000.0;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 20_000.0;
+        let mut rng = SeededForTests::insecure(31);
+        let beta = Beta::new(1e-6).unwrap();
+        let rounding = 1e-5;
+        for (relation, kind) in
+            [(AddRemove, Rows::AtMost(2)), (Replace, Rows::Exactly(1)), (Replace, Rows::AtMost(1))]
+        {
+            for budget in [Budget::from(epsilon(1.0)), Budget::from(Rho::new(0.1).unwrap())] {
+                let m = BoundedMean::new(budget, b, relation, kind).unwrap();
+                let (found, bound) =
+                    (m.release(&all, &mut rng).unwrap(), m.error(20_000, beta).unwrap());
+                assert!((found.value() - mean).abs() <= bound + rounding && bound < 0.03);
+                assert_eq!(found.guarantee(), budget.guarantee());
+                let v = BoundedVariance::new(budget, b, relation, kind).unwrap();
+                let (found, bound) =
+                    (v.release(&all, &mut rng).unwrap(), v.error(20_000, beta).unwrap());
+                assert!((found.value() - variance).abs() <= bound + rounding && bound < 0.3);
+                let s = BoundedSum::new(budget, b, relation, kind).unwrap();
+                let found = s.release(&all, &mut rng).unwrap().into_value();
+                let bound = s.error(beta).unwrap() + rounding * 20_000.0;
+                assert!((found - mean * 20_000.0).abs() <= bound);
+                assert_eq!((found / b.grid().spacing()).fract(), 0.0);
+            }
+        }
+        // Next to nothing in it: never NaN, never outside.
+        let nothing = Accumulator::new(b);
+        let m = BoundedMean::new(epsilon(0.1), b, AddRemove, Rows::AtMost(1)).unwrap();
+        let v = BoundedVariance::new(epsilon(0.1), b, AddRemove, Rows::AtMost(1)).unwrap();
+        for _ in 0..500 {
+            let mean = m.release(&nothing, &mut rng).unwrap().into_value();
+            let variance = v.release(&nothing, &mut rng).unwrap().into_value();
+            assert!((-1.0..=3.0).contains(&mean) && (0.0..=4.0).contains(&variance));
+        }
+        assert_eq!(m.error(0, beta).unwrap(), b.distance());
+    }
+
+    #[test]
+    fn the_extremes_fit_and_empty_public_data_is_refused() {
+        let (e, b) = (epsilon(1.0), bounds(-2.0, 5.0));
+        let mut rng = SeededForTests::insecure(1);
+        let mean = BoundedMean::new(e, b, Replace, Rows::Exactly(1)).unwrap();
+        assert!(mean.release(&Accumulator::new(b), &mut rng).is_err());
+        assert!(mean.release(&Accumulator::new(bounds(0.0, 1.0)), &mut rng).is_err());
+        let full = Bounds::on(0.0, 2f64.powi(30), Grid::ONE).unwrap();
+        let mut all = accumulate(full, [1e30]);
+        for _ in 0..63 {
+            let copy = all.clone();
+            all.merge(&copy).unwrap(); // 2⁶³ rows of the greatest value
+        }
+        let variance = BoundedVariance::new(e, full, AddRemove, Rows::AtMost(1)).unwrap();
+        assert_eq!(variance.moments.vector(&all).unwrap()[..2], [0, 0]);
+        assert!(BoundedVariance::new(e, full, AddRemove, Rows::AtMost(u32::MAX)).is_err());
+    }
+}
