@@ -11,9 +11,9 @@
 //!   that fails, the draw fails with [`Error::NoEntropy`]; nothing falls back.
 //! - **Reseeding.** After 1 MiB of output the key is replaced by
 //!   `OS bytes ⊕ stream`, so it is secret if *either* is.
-//! - **Erasure.** Each refill of 2 KiB draws the next key first and forgets the
-//!   old one, and each word is wiped as it is handed out: reading the memory
-//!   later does not reveal noise already drawn.
+//! - **Erasure.** Each refill of 2 KiB draws the next key and the words from
+//!   one key and forgets it before a word is handed out, and each word is wiped
+//!   as it is: reading the memory later does not reveal noise already drawn.
 //! - **Fork.** The process id is compared on every call of `bits`; in a child
 //!   the buffer is dropped and a new key drawn, so parent and child never share
 //!   noise. (A child whose new PID namespace gives it its parent's number is not
@@ -85,22 +85,26 @@ impl Bits {
         Ok(())
     }
 
+    /// Draws the next key, then the words, then forgets the key they came from:
+    /// what is in memory afterwards does not give back words handed out.
     #[cold]
     fn refill(&mut self) -> Result<()> {
-        let mut seed = [0u8; 32];
-        self.cipher.fill_bytes(&mut seed);
+        let mut key = [0u8; 32];
+        self.cipher.fill_bytes(&mut key);
         if self.reseeds && self.refills >= REFILLS_PER_SEED {
-            let fresh = system_seed()?;
-            for (byte, new) in seed.iter_mut().zip(fresh) {
-                *byte ^= new;
+            let mut fresh = system_seed()?;
+            for (byte, new) in key.iter_mut().zip(&mut fresh) {
+                *byte ^= std::mem::take(new);
             }
             self.refills = 0;
         }
-        self.cipher = ChaCha12Rng::from_seed(seed);
-        self.refills += 1;
         for word in &mut self.buffer {
             *word = self.cipher.next_u64();
         }
+        self.cipher = ChaCha12Rng::from_seed(key);
+        key.fill(0);
+        std::hint::black_box(&key); // so that the wiping is not optimised away
+        self.refills += 1;
         self.next = 0;
         Ok(())
     }
@@ -222,6 +226,17 @@ mod tests {
         };
         assert_ne!(words(&mut parent, 8), words(&mut child, 8));
         assert_eq!(child.process, std::process::id());
+    }
+
+    #[test]
+    fn the_state_does_not_give_back_words_already_drawn() {
+        let mut rng = SystemRandom::new().unwrap();
+        let drawn = words(&mut rng, 100);
+        // All that a reader of the memory can do: run the cipher from its start.
+        rng.bits.cipher.set_word_pos(0);
+        let replayed: Vec<u64> = (0..2_000).map(|_| rng.bits.cipher.next_u64()).collect();
+        assert!(drawn.iter().all(|word| !replayed.contains(word)));
+        assert!(drawn.iter().all(|word| !rng.bits.buffer.contains(word)));
     }
 
     #[test]

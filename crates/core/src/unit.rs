@@ -214,15 +214,25 @@ impl Sensitivity<L1> {
 }
 
 impl Sensitivity<LInf> {
-    /// `‖v‖₁ ≤ k·‖v‖_∞` for k coordinates, rounded up.
+    /// `‖v‖₁ ≤ k·‖v‖_∞` for k ≥ 1 coordinates, rounded up.
     pub fn to_l1(self, coordinates: u32) -> Result<Sensitivity<L1>> {
+        require_coordinates(coordinates)?;
         Sensitivity::new(directed::up(self.0 * f64::from(coordinates)))
     }
 
-    /// `‖v‖₂ ≤ √k·‖v‖_∞` for k coordinates, rounded up.
+    /// `‖v‖₂ ≤ √k·‖v‖_∞` for k ≥ 1 coordinates, rounded up.
     pub fn to_l2(self, coordinates: u32) -> Result<Sensitivity<L2>> {
+        require_coordinates(coordinates)?;
         let root = directed::up(f64::from(coordinates).sqrt());
         Sensitivity::new(directed::up(self.0 * root))
+    }
+}
+
+fn require_coordinates(coordinates: u32) -> Result<()> {
+    if coordinates > 0 {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { parameter: "coordinates", allowed: "at least 1" })
     }
 }
 
@@ -259,7 +269,8 @@ impl Grid {
     }
 
     /// A grid about a millionth of `scale`: the rounding then adds less than
-    /// 10⁻¹² of the noise's own variance.
+    /// 10⁻¹² of the noise's own variance (for scales of 2^±980 or beyond, the
+    /// nearest grid there is).
     pub fn for_scale(scale: f64) -> Result<Self> {
         if !(scale.is_finite() && scale >= f64::MIN_POSITIVE) {
             return Err(Error::OutOfRange {
@@ -283,11 +294,11 @@ impl Grid {
         2f64.powi(self.exponent)
     }
 
-    /// `multiple` times the spacing, rounded to the nearest float (exact below
-    /// 2^53 multiples). Post-processing.
+    /// `multiple` times the spacing, rounded to the nearest finite float (exact
+    /// below 2^53 multiples). Post-processing.
     #[must_use]
     pub fn at(self, multiple: i128) -> f64 {
-        multiple as f64 * self.spacing()
+        (multiple as f64 * self.spacing()).clamp(f64::MIN, f64::MAX)
     }
 }
 

@@ -6,12 +6,14 @@
 //! the least n for a wanted error.
 
 use crate::error::{Error, Result};
+use crate::num::directed::down;
 use crate::unit::{Beta, Epsilon};
 
 /// A mechanism whose error is bounded with known probability.
 pub trait Accuracy {
     /// An error α with `P[|answer − truth| > α] ≤ β`, over the noise alone;
-    /// rounded up.
+    /// rounded up. For answers of less than 2⁵³ grid steps, which floats hold
+    /// exactly; a larger answer is off by its own last digit too.
     fn error(&self, beta: Beta) -> Result<f64>;
 
     /// (α, β)-usefulness of m answers: α with `P[max |answerᵢ − truthᵢ| > α] ≤ β`.
@@ -21,7 +23,7 @@ pub trait Accuracy {
         if answers == 0 {
             return Err(Error::OutOfRange { parameter: "answers", allowed: "at least 1" });
         }
-        self.error(Beta::new(beta.get() / f64::from(answers))?)
+        self.error(Beta::new(down(beta.get() / f64::from(answers)))?)
     }
 }
 
@@ -64,7 +66,8 @@ pub fn epsilon_for_error(
 pub fn count_for_error(wanted: f64, mut error_at: impl FnMut(u64) -> Result<f64>) -> Result<u64> {
     require_error(wanted)?;
     let mut high = 1u64;
-    while error_at(high)? > wanted {
+    let mut meets = |n: u64| Ok(error_at(n)? <= wanted); // false for NaN
+    while !meets(high)? {
         high = high.checked_mul(2).filter(|&n| n <= 1 << 60).ok_or(Error::Infeasible {
             what: "no number of people up to 2^60 gives this error",
             remedy: "allow a larger error or a larger epsilon",
@@ -73,7 +76,7 @@ pub fn count_for_error(wanted: f64, mut error_at: impl FnMut(u64) -> Result<f64>
     let mut low = high / 2;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if error_at(middle)? <= wanted { high = middle } else { low = middle }
+        if meets(middle)? { high = middle } else { low = middle }
     }
     Ok(high)
 }
@@ -111,6 +114,7 @@ mod tests {
         assert_eq!(count_for_error(0.01, error).unwrap(), 10_000);
         assert_eq!(count_for_error(2.0, error).unwrap(), 1);
         assert!(count_for_error(1.0, |_| Ok(2.0)).is_err());
+        assert!(count_for_error(1.0, |_| Ok(f64::NAN)).is_err());
     }
 
     #[test]

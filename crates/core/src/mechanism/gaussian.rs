@@ -1,6 +1,7 @@
 //! Gaussian noise: on reals with the analytic calibration, and on integers
 //! with the discrete Gaussian's *own* δ.
 
+use super::histogram::whole_up;
 use super::{Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::directed::{self, down, up};
@@ -155,7 +156,11 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// The least noise for (ε,δ) on one integer of sensitivity `d`, to a relative 10⁻¹².
+    /// Noise for (ε,δ) on one integer of sensitivity `d`.
+    ///
+    /// σ is at the edge of what is enough, to a relative 10⁻¹², and certified. Below
+    /// σ ≈ 1 the discrete Gaussian's δ is *not* monotone in σ: some smaller σ may
+    /// do as well, and some larger ones may not. So do not round σ up.
     pub fn new(epsilon: Epsilon, delta: Delta, d: u32) -> Result<Self> {
         let delta = Delta::positive(delta.get())?;
         let start = analytic_sigma(epsilon, delta, Sensitivity::new(f64::from(d))?)?;
@@ -223,16 +228,20 @@ impl Accuracy for DiscreteGaussian {
             let outside = ratio_of_tails(t + 1, &sigma, bits)?;
             Ok(outside.to_f64().1 > 0.5 * beta.get())
         };
-        // The normal quantile is within a step or two; walk to the least.
+        if !exceeds(0)? {
+            return Ok(0.0);
+        }
+        // The normal quantile is close: bracket the least t around it, then halve.
         let (z, _) = normal::upper_quantile(0.5 * beta.get())?;
-        let mut t = (self.sigma * z) as u128;
-        while exceeds(t)? {
-            t += 1;
+        let (mut low, mut high) = (0, (self.sigma * z) as u128 + 2);
+        while exceeds(high)? {
+            (low, high) = (high, 2 * high);
         }
-        while t > 0 && !exceeds(t - 1)? {
-            t -= 1;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if exceeds(middle)? { low = middle } else { high = middle }
         }
-        Ok(t as f64)
+        Ok(whole_up(high))
     }
 }
 
@@ -253,9 +262,11 @@ pub(crate) fn analytic_sigma(
     sensitivity: Sensitivity<L2>,
 ) -> Result<f64> {
     let delta = Delta::positive(delta.get())?;
-    // Within a factor of two of the answer for all common parameters.
-    let start =
-        ((2.0 * (1.25 / delta.get()).ln()).sqrt() / epsilon.get()).max(1e-3) * sensitivity.get();
+    // Within a factor of two of the answer for all common parameters; and δ is
+    // at most the total variation, below Δ/(σ√2π), so no more than this is needed.
+    let log = (2.0 * (1.25f64.ln() - delta.get().ln())).sqrt();
+    let most = (0.4 / delta.get()).max(1e-3);
+    let start = (log / epsilon.get()).clamp(1e-3, most) * sensitivity.get();
     least_sigma(delta, start, |sigma| gaussian_delta(sigma, epsilon, sensitivity))
 }
 
@@ -270,30 +281,39 @@ pub(crate) fn gaussian_delta(
     let epsilon_exact = exact(epsilon.get())?;
     let a = Ratio::new(1u64, 2u64).div(&noise);
     let b = epsilon_exact.mul(&noise);
-    let bits = precision(a.to_f64() - b.to_f64(), epsilon)?;
+    let Some(bits) = precision(b.to_f64() - a.to_f64(), epsilon)? else {
+        return Ok(NEXT_TO_NOTHING);
+    };
     let first = if a >= b {
         let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), bits);
         one.saturating_sub(&normal::upper_tail(&a.saturating_sub(&b), bits))
     } else {
         normal::upper_tail(&b.saturating_sub(&a), bits)
     };
-    let second = Enclosure::exp(&epsilon_exact, bits).mul(&normal::upper_tail(&a.add(&b), bits));
+    let second = growth(&epsilon_exact, bits)?.mul(&normal::upper_tail(&a.add(&b), bits));
     Ok(first.saturating_sub(&second).to_f64())
 }
 
+/// Encloses `e^ε`.
+fn growth(epsilon: &Ratio, bits: u32) -> Result<Enclosure> {
+    Enclosure::exp(epsilon, bits).ok_or(Error::Precision { what: "e^epsilon" })
+}
+
+/// A float interval for a δ that is certainly below the least float.
+const NEXT_TO_NOTHING: (f64, f64) = (0.0, 5e-324);
+
 /// Bits that leave a relative 2⁻⁶⁰ of a tail at distance `x`, after losing
-/// `e^ε`'s and the cancellation's.
-fn precision(x: f64, epsilon: Epsilon) -> Result<u32> {
-    let tail = if x < 0.0 { 0.73 * x * x } else { 0.0 };
-    let needed = 200.0 + tail + 1.5 * epsilon.get();
-    if needed < 60_000.0 {
-        Ok(needed as u32)
-    } else {
-        Err(Error::Infeasible {
-            what: "epsilon and delta are too extreme for Gaussian noise",
-            remedy: "use an epsilon below 1000 and a delta above 10^-300",
-        })
+/// `e^ε`'s and the cancellation's; `None` for a tail below the floats.
+fn precision(x: f64, epsilon: Epsilon) -> Result<Option<u32>> {
+    if epsilon.get() > 1000.0 {
+        return Err(Error::OutOfRange {
+            parameter: "epsilon",
+            allowed: "at most 1000 for Gaussian noise",
+        });
     }
+    // P[Z > x] ≤ e^(−x²/2) for both Gaussians, below 5·10⁻³²⁴ from 39 on.
+    let distance = x.max(0.0);
+    Ok((distance < 39.0).then(|| (200.0 + 0.73 * distance * distance + 1.5 * epsilon.get()) as u32))
 }
 
 /// Floats around the exact δ of the discrete Gaussian with parameter σ at ε,
@@ -303,7 +323,9 @@ pub(crate) fn discrete_delta(sigma: f64, epsilon: Epsilon, d: u32) -> Result<(f6
     let shift = Ratio::new(u64::from(d), 1u64);
     // m = ⌊c⌋ + 1 with c = εσ²/d − d/2.
     let (gain, loss) = (e.mul(&s).mul(&s).div(&shift), shift.scale(-1));
-    let bits = precision(-(gain.to_f64() - loss.to_f64()) / sigma, epsilon)?;
+    let Some(bits) = precision((gain.to_f64() - loss.to_f64()) / sigma, epsilon)? else {
+        return Ok(NEXT_TO_NOTHING);
+    };
     let whole = |n: Natural| n.to_u128().filter(|&n| n < 1 << 100).map(|n| n as i128);
     let m = if gain >= loss {
         whole(gain.saturating_sub(&loss).split().0).map(|c| c + 1)
@@ -321,7 +343,7 @@ pub(crate) fn discrete_delta(sigma: f64, epsilon: Epsilon, d: u32) -> Result<(f6
             Ok(one.saturating_sub(&ratio_of_tails((1 - m).unsigned_abs(), &s, bits)?))
         }
     };
-    let second = Enclosure::exp(&e, bits).mul(&at_least(m + i128::from(d))?);
+    let second = growth(&e, bits)?.mul(&at_least(m + i128::from(d))?);
     Ok(at_least(m)?.saturating_sub(&second).to_f64())
 }
 
@@ -498,6 +520,14 @@ mod tests {
     }
 
     #[test]
+    fn small_deltas_are_calibrated_as_tightly_as_large_ones() {
+        // Checked with mpmath: the true sigma to 10 digits.
+        let sigma = DiscreteGaussian::new(epsilon(1.0), delta(1e-60), 7).unwrap().sigma();
+        let below = discrete_delta(sigma * (1.0 - 1e-11), epsilon(1.0), 7).unwrap();
+        assert!(below.0 > 1e-60, "{below:?}");
+    }
+
+    #[test]
     fn concentrated_noise_has_the_textbook_sigma() {
         let sigma = Gaussian::concentrated(Rho::new(0.5).unwrap(), unit()).unwrap().sigma();
         assert!((1.0..1.0 + 1e-15).contains(&sigma));
@@ -524,6 +554,10 @@ mod tests {
     fn impossible_parameters_are_refused() {
         assert!(Gaussian::new(epsilon(1.0), Delta::ZERO, unit()).is_err());
         assert!(Gaussian::new(epsilon(1e6), delta(1e-5), unit()).is_err());
+        Gaussian::new(epsilon(1e-40), delta(0.1), unit()).unwrap();
+        assert!(Gaussian::new(epsilon(1.0), delta(1e-300), unit()).is_ok());
+        let far = discrete_delta(100.0, epsilon(10.0), 1).unwrap();
+        assert_eq!(far, NEXT_TO_NOTHING);
         let gaussian = Gaussian::new(epsilon(1.0), delta(1e-5), unit()).unwrap();
         assert!(gaussian.release(f64::NAN, &mut SeededForTests::insecure(1)).is_err());
     }

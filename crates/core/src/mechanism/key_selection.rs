@@ -183,9 +183,9 @@ impl KeySelection {
         let result = if n <= self.first {
             // δ·e^((n−1)ε)·(1 − e^(−nε))/(1 − e^−ε).
             let growth = Enclosure::exp(&self.loss.mul(&Ratio::new(n - 1, 1u64)), work);
-            let top =
-                growth.mul_ratio(&self.failure).mul(&one(work).saturating_sub(&power(n, work)));
-            top.div(&one(work).saturating_sub(&power(1, work)))
+            let rest = one(work).saturating_sub(&power(n, work));
+            let top = growth.map(|growth| growth.mul_ratio(&self.failure).mul(&rest));
+            top.and_then(|top| top.div(&one(work).saturating_sub(&power(1, work))))
         } else {
             let decay = power(n - self.first, work);
             let risen = one(work).saturating_sub(&decay).mul(&self.limit(work));

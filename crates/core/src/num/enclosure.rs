@@ -137,19 +137,13 @@ impl Enclosure {
         Self { lower: ends(&x.upper).lower, upper: ends(&x.lower).upper, bits: x.bits }
     }
 
-    /// Encloses `e^x` for an exact x ≥ 0.
-    pub(crate) fn exp(x: &Ratio, bits: u32) -> Self {
-        let (whole, _) = x.fixed(0);
+    /// Encloses `e^x` for an exact 0 ≤ x < 2¹⁶; `None` beyond.
+    pub(crate) fn exp(x: &Ratio, bits: u32) -> Option<Self> {
+        let whole = x.fixed(0).0.to_u128().filter(|&whole| whole < 1 << 16)? as u32;
         // e^x < 2^(1.5(⌊x⌋+1)): that many bits are lost in the reciprocal, twice over.
-        let lost =
-            whole.to_u128().map_or(u32::MAX / 8, |w| (3 * w.min(1 << 24) as u32).div_ceil(2));
-        let work = bits + 2 * lost + 8;
-        let small = Self::exp_neg(x, work);
+        let work = bits + 3 * (whole + 1) + 8;
         let one = Self::of_ratio(&Ratio::new(1u64, 1u64), work);
-        match one.div(&small) {
-            Some(big) => big.truncate(bits),
-            None => Self { lower: Natural::one(), upper: Natural::power_of_two(work), bits },
-        }
+        Some(one.div(&Self::exp_neg(x, work))?.truncate(bits))
     }
 
     /// Encloses π by Machin's formula, `π/4 = 4 arctan(1/5) − arctan(1/239)`.
@@ -232,10 +226,11 @@ mod tests {
     #[test]
     fn exp_reciprocates() {
         for x in [0.0, 0.3, 1.0, 5.5, 30.0] {
-            let (low, high) = Enclosure::exp(&ratio(x), 128).to_f64();
+            let (low, high) = Enclosure::exp(&ratio(x), 128).unwrap().to_f64();
             assert!(low <= x.exp() * (1.0 + 1e-15) && high >= x.exp() * (1.0 - 1e-15));
             assert!(high - low <= 1e-15 * high);
         }
+        assert!(Enclosure::exp(&ratio(1e9), 64).is_none());
     }
 
     #[test]

@@ -10,9 +10,11 @@
 //! | `normal` | the normal distribution, enclosed |
 //! | `lattice` | sums of the bell curve over the integers, enclosed |
 
+pub(crate) mod ball;
 pub(crate) mod directed;
 mod enclosure;
 pub(crate) mod fast;
+pub(crate) mod fft;
 pub(crate) mod lattice;
 mod natural;
 pub(crate) mod normal;

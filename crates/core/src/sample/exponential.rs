@@ -1,9 +1,9 @@
 //! Exponential noise, one-sided, as a real rounded to the grid.
 
+use super::Scale;
+use super::centre::{Centre, Offset};
 use super::geometric::Steps;
-use super::{Offset, Scale};
 use crate::error::Result;
-use crate::num::Ratio;
 use crate::random::Randomness;
 use crate::unit::Grid;
 
@@ -21,20 +21,19 @@ pub struct RoundedExponential {
 impl RoundedExponential {
     /// Noise of mean `scale` (in ones), released as multiples of `grid`.
     pub fn new(scale: &Scale, grid: Grid) -> Result<Self> {
-        Ok(Self { steps: Steps::new(&scale.on(grid)?) })
+        Ok(Self { steps: Steps::new(&scale.on(grid)?)? })
     }
 
     /// One draw, in steps of the grid.
     pub fn draw(&self, rng: &mut dyn Randomness) -> Result<i128> {
-        self.steps.shifted(&Offset::new(Ratio::new(1u64, 2u64)), rng.bits()?)
+        self.steps.shifted(Offset::Fraction(&Centre::zero()), rng.bits()?)
     }
 
     /// Fills `out` with independent draws.
     pub fn fill(&self, out: &mut [i128], rng: &mut dyn Randomness) -> Result<()> {
-        let half = Offset::new(Ratio::new(1u64, 2u64));
-        let bits = rng.bits()?;
+        let (half, bits) = (Centre::zero(), rng.bits()?);
         for value in out {
-            *value = self.steps.shifted(&half, bits)?;
+            *value = self.steps.shifted(Offset::Fraction(&half), bits)?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Gaussian noise: on the integers, and as a real rounded to the grid.
 
+use super::centre::{Centre, Offset};
 use super::strips::{Pick, Strips};
-use super::{Centre, LazyUniform, Offset, Scale, rounding, uniform};
+use super::{LazyUniform, Scale, rounding, uniform};
 use crate::error::Result;
 use crate::num::{Enclosure, Natural, Ratio};
 use crate::random::{Bits, Randomness};
@@ -37,7 +38,7 @@ pub struct DiscreteGaussian {
 impl DiscreteGaussian {
     /// The distribution with parameter σ = `sigma` (its variance is a little less).
     pub fn new(sigma: &Scale) -> Result<Self> {
-        let s = sigma.get();
+        let s = sigma.in_steps()?.get();
         let one = Ratio::new(1u64, 1u64);
         let width = ((s / f64::from(PER_UNIT)).ceil() as u64).max(1);
         Ok(Self {
@@ -155,6 +156,7 @@ impl RoundedGaussian {
     /// Noise of standard deviation `sigma` (in ones), released as multiples of `grid`.
     pub fn new(sigma: &Scale, grid: Grid) -> Result<Self> {
         let on_grid = sigma.on(grid)?;
+        on_grid.in_steps()?;
         let strips = STANDARD.as_ref().map_err(Clone::clone)?;
         Ok(Self { scale: on_grid.approximate, sigma: on_grid.exact, grid, strips })
     }
@@ -225,8 +227,8 @@ impl RoundedGaussian {
 
     /// `⌊σX + g⌋`.
     #[inline]
-    fn steps(&self, real: &mut Real, g: &Offset, bits: &mut Bits) -> Result<i128> {
-        let y = self.scale * real.near + g.approximate;
+    fn steps(&self, real: &mut Real, g: Offset<'_>, bits: &mut Bits) -> Result<i128> {
+        let y = self.scale * real.near + g.near();
         // The roundings, and X's unknown bits: 2⁻⁶⁴ of a strip or a tail piece.
         let w = rounding(y) + self.scale * (1.0 / (1u64 << 62) as f64);
         if y < 1e15 {
@@ -239,10 +241,10 @@ impl RoundedGaussian {
     }
 
     #[cold]
-    fn exact_steps(&self, real: &mut Real, g: &Offset, bits: &mut Bits) -> Result<i128> {
+    fn exact_steps(&self, real: &mut Real, g: Offset<'_>, bits: &mut Bits) -> Result<i128> {
         loop {
             let (low, high) = real.ends();
-            let at = |x: &Ratio| x.mul(&self.sigma).add(&g.exact).split().0;
+            let at = |x: &Ratio| x.mul(&self.sigma).add(&g.exact()).split().0;
             let (low, high) = (at(&low), at(&high));
             if low == high {
                 return Ok(low.to_u128().unwrap_or(0).min(1 << 126) as i128);

@@ -2,7 +2,8 @@
 //! Laplace and the exponential samplers.
 
 use super::bernoulli;
-use super::{LazyUniform, Offset, Scale, rounding};
+use super::centre::Offset;
+use super::{LazyUniform, Scale, rounding};
 use crate::error::Result;
 use crate::num::{Enclosure, Ratio, fast};
 use crate::random::{Bits, Randomness};
@@ -36,7 +37,7 @@ pub(crate) struct Steps {
 #[derive(Clone, Copy)]
 pub(crate) enum Boundary<'a> {
     /// `e^(−(k−g)/s)`: the floor of a shifted exponential.
-    Shift(&'a Offset),
+    Shift(Offset<'a>),
     /// `2e^(−k/s)/(1+e^(−1/s))`: the magnitude of a discrete Laplace; the
     /// float is `s·ln(2/(1+e^(−1/s)))`, within `s·2⁻⁵⁰`.
     Symmetric(f64),
@@ -45,7 +46,7 @@ pub(crate) enum Boundary<'a> {
 impl Boundary<'_> {
     fn approximate(&self) -> f64 {
         match self {
-            Self::Shift(offset) => offset.approximate,
+            Self::Shift(offset) => offset.near(),
             Self::Symmetric(g) => *g,
         }
     }
@@ -55,7 +56,7 @@ impl Boundary<'_> {
         let k = Ratio::new(k.unsigned_abs(), 1u64);
         match self {
             Self::Shift(offset) => {
-                Enclosure::exp_neg(&k.saturating_sub(&offset.exact).mul(rate), bits)
+                Enclosure::exp_neg(&k.saturating_sub(&offset.exact()).mul(rate), bits)
             }
             Self::Symmetric(_) => {
                 let work = bits + 8;
@@ -73,8 +74,8 @@ impl Boundary<'_> {
 }
 
 impl Steps {
-    pub(crate) fn new(scale: &Scale) -> Self {
-        Self::of(&scale.exact)
+    pub(crate) fn new(scale: &Scale) -> Result<Self> {
+        Ok(Self::of(&scale.in_steps()?.exact))
     }
 
     fn of(scale: &Ratio) -> Self {
@@ -170,11 +171,10 @@ impl Steps {
 
     /// `⌊sE⌋` at any scale.
     pub(crate) fn geometric(&self, bits: &mut Bits) -> Result<i128> {
-        let zero = Offset { exact: Ratio::zero(), approximate: 0.0 };
         match self.wide.as_deref() {
             None => {
                 let word = bits.word()?;
-                self.narrow(word, Boundary::Shift(&zero), bits)
+                self.narrow(word, Boundary::Shift(Offset::Zero), bits)
             }
             Some((low_bits, high)) => {
                 let quotient = high.geometric(bits)?;
@@ -193,12 +193,12 @@ impl Steps {
     }
 
     /// `⌊sE + g⌋` at any scale.
-    pub(crate) fn shifted(&self, g: &Offset, bits: &mut Bits) -> Result<i128> {
+    pub(crate) fn shifted(&self, g: Offset<'_>, bits: &mut Bits) -> Result<i128> {
         if !self.is_wide() {
             let word = bits.word()?;
             return self.narrow(word, Boundary::Shift(g), bits);
         }
-        let x = Ratio::new(1u64, 1u64).saturating_sub(&g.exact).mul(&self.rate);
+        let x = Ratio::new(1u64, 1u64).saturating_sub(&g.exact()).mul(&self.rate);
         if bernoulli::exp_neg(&x, x.to_f64(), bits)? {
             Ok(1 + self.geometric(bits)?)
         } else {
@@ -215,9 +215,8 @@ pub struct Geometric {
 
 impl Geometric {
     /// The distribution whose ratio of successive probabilities is `e^(−1/scale)`.
-    #[must_use]
-    pub fn new(scale: &Scale) -> Self {
-        Self { steps: Steps::new(scale) }
+    pub fn new(scale: &Scale) -> Result<Self> {
+        Ok(Self { steps: Steps::new(scale)? })
     }
 
     /// One draw.
@@ -248,7 +247,10 @@ mod tests {
         {
             let mut rng = SeededForTests::insecure(seed);
             let mut samples = vec![0; 200_000];
-            Geometric::new(&Scale::new(scale).unwrap()).fill(&mut samples, &mut rng).unwrap();
+            Geometric::new(&Scale::new(scale).unwrap())
+                .unwrap()
+                .fill(&mut samples, &mut rng)
+                .unwrap();
             let cdf =
                 |s: f64| move |k: i128| if k < 0 { 0.0 } else { -(-(k as f64 + 1.0) / s).exp_m1() };
             assert!(Fit::by_cdf(samples.iter().copied(), cdf(scale), 50).accepts(), "{scale}");

@@ -29,6 +29,7 @@ impl RoundedGumbel {
     /// Noise of scale `scale` (in ones), released as multiples of `grid`.
     pub fn new(scale: &Scale, grid: Grid) -> Result<Self> {
         let on_grid = scale.on(grid)?;
+        on_grid.in_steps()?;
         let rate = Ratio::new(1u64, 1u64).div(&on_grid.exact);
         Ok(Self { rate, scale: on_grid.approximate, grid })
     }
@@ -50,7 +51,7 @@ impl RoundedGumbel {
     fn next(&self, centre: &Centre, bits: &mut Bits) -> Result<i128> {
         let word = bits.word()?;
         let mut uniform = LazyUniform::starting(word, 64);
-        let certain = self.bracket(word, centre.fraction.approximate);
+        let certain = self.bracket(word, centre.offset(false).near());
         let (mut low, mut high) = match certain {
             Some((low, high)) if low == high => return Ok(centre.place(false, low)),
             Some((low, high)) => (low, high),
@@ -90,7 +91,8 @@ impl RoundedGumbel {
         };
         // `error` is relative, so the second logarithm moves by 2·error at most.
         let y = t - self.scale * fast::ln(e);
-        let w = self.scale * (2.0 * error + 2.0 * fast::LN_ERROR) + rounding(self.scale * 45.0);
+        let w =
+            self.scale * (2.0 * error + 2.0 * fast::LN_ERROR) + rounding(self.scale * 45.0 + 1.0);
         if w.is_nan() || y.abs() + w > 1e30 {
             return None;
         }
@@ -106,7 +108,7 @@ impl RoundedGumbel {
         bits: &mut Bits,
     ) -> Result<bool> {
         // (t − k)/s, in absolute value and sign.
-        let t = &centre.fraction.exact;
+        let t = &centre.offset(false).exact();
         let steps = Ratio::new(k.unsigned_abs(), 1u64);
         let (exponent, positive) = if k <= 0 {
             (steps.add(t), true)
@@ -119,10 +121,11 @@ impl RoundedGumbel {
         let below = uniform.below(bits, |b| {
             let inner = if positive {
                 // e^−e^x < 2^−b once e^x ≥ b; for x ≥ b it certainly is.
-                if exponent.fixed(0).0.to_u128().is_none_or(|w| w >= u128::from(b)) {
-                    return Enclosure::exp_neg(&Ratio::new(u64::from(b) + 2, 1u64), b);
+                let beyond = exponent.fixed(0).0.to_u128().is_none_or(|w| w >= u128::from(b));
+                match Enclosure::exp(&exponent, b + 8) {
+                    Some(inner) if !beyond => inner,
+                    _ => return Enclosure::exp_neg(&Ratio::new(u64::from(b) + 2, 1u64), b),
                 }
-                Enclosure::exp(&exponent, b + 8)
             } else {
                 Enclosure::exp_neg(&exponent, b + 8)
             };
@@ -183,6 +186,16 @@ mod tests {
             };
             assert!(fit(scale).accepts(), "{scale}");
             assert!(fit(scale * 1.05).rejects(), "{scale}");
+        }
+    }
+
+    #[test]
+    fn noise_far_below_the_grid_leaves_the_rounding_alone() {
+        // Just below half a step: the true answer is 0, surely.
+        let noise = RoundedGumbel::new(&Scale::new(2f64.powi(-60)).unwrap(), Grid::ONE).unwrap();
+        let mut rng = SeededForTests::insecure(6);
+        for _ in 0..100 {
+            assert_eq!(noise.draw(0.499_999_999_999_999_94, &mut rng).unwrap(), 0);
         }
     }
 

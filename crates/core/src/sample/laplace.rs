@@ -31,7 +31,7 @@ impl DiscreteLaplace {
         // logarithm to 2⁻⁵⁰ around its middle.
         let (low, high) = directed::exp_neg((1.0 / s).min(1e9))?;
         let (below, above) = directed::ln(0.5 + 0.25 * (low + high))?;
-        Ok(Self { steps: Steps::new(scale), shift: -s * (0.5 * (below + above)) })
+        Ok(Self { steps: Steps::new(scale)?, shift: -s * (0.5 * (below + above)) })
     }
 
     /// One draw.
@@ -58,6 +58,8 @@ impl DiscreteLaplace {
                 };
             }
         }
+        words.fill(0);
+        std::hint::black_box(&words); // so that the wiping is not optimised away
         Ok(())
     }
 
@@ -112,7 +114,7 @@ pub struct RoundedLaplace {
 impl RoundedLaplace {
     /// Noise of scale `scale` (in ones), released as multiples of `grid`.
     pub fn new(scale: &Scale, grid: Grid) -> Result<Self> {
-        Ok(Self { steps: Steps::new(&scale.on(grid)?), grid })
+        Ok(Self { steps: Steps::new(&scale.on(grid)?)?, grid })
     }
 
     /// `value` plus noise, in steps of the grid.
