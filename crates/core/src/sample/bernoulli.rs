@@ -60,9 +60,9 @@ pub(crate) fn accept(
 /// `e^slack − 1 ≤ 2·slack` (slack ≤ 1) is at most that absolutely. ∎
 #[inline]
 pub(crate) fn surely(word: u64, near: f64, slack: f64) -> Option<bool> {
-    // Covers V's unknown bits and every rounding below.
+    // Covers V's bits beyond the 53rd and every rounding below.
     const MARGIN: f64 = 1.0 / (1u64 << 46) as f64;
-    let v = word as f64 * (1.0 / 18_446_744_073_709_551_616.0);
+    let v = (word >> 11) as i64 as f64 * (1.0 / (1u64 << 53) as f64);
     let margin = slack + MARGIN;
     if v < 1.0 - near - margin {
         return Some(true);

@@ -1,7 +1,7 @@
 //! Gaussian noise: on the integers, and as a real rounded to the grid.
 
 use super::centre::{Centre, Offset};
-use super::strips::{Pick, Strips};
+use super::strips::Strips;
 use super::{LazyUniform, Scale, rounding, uniform};
 use crate::error::Result;
 use crate::num::{Enclosure, Natural, Ratio};
@@ -59,47 +59,104 @@ impl DiscreteGaussian {
     /// Fills `out` with independent draws.
     pub fn fill(&self, out: &mut [i128], rng: &mut dyn Randomness) -> Result<()> {
         let bits = rng.bits()?;
-        for value in out {
-            *value = self.next(bits)?;
+        let mut words = [0u64; 192];
+        let each = if self.width == 1 { 2 } else { 3 };
+        for chunk in out.chunks_mut(words.len() / each) {
+            bits.words(&mut words[..chunk.len() * each])?;
+            for (value, words) in chunk.iter_mut().zip(words.chunks_exact(each)) {
+                let words = [words[0], words[1], words[each - 1]];
+                *value = match self.surely(words) {
+                    Some(Some(drawn)) => drawn,
+                    other => self.retry(words, other.is_none(), bits)?,
+                };
+            }
         }
+        words.fill(0);
+        std::hint::black_box(&words); // so that the wiping is not optimised away
         Ok(())
     }
 
-    #[inline]
     pub(crate) fn next(&self, bits: &mut Bits) -> Result<i128> {
+        let words = [bits.word()?, bits.word()?, bits.word()?];
+        match self.surely(words) {
+            Some(Some(drawn)) => Ok(drawn),
+            other => self.retry(words, other.is_none(), bits),
+        }
+    }
+
+    /// What the words for strip, coin and place draw, if floats can tell: a
+    /// number, or `Some(None)` for a proposal that is rejected.
+    #[inline]
+    fn surely(&self, [strip, coin, place]: [u64; 3]) -> Option<Option<i128>> {
+        let (j, negative) = self.strips.pick(strip);
+        if j >= self.strips.count() {
+            return None;
+        }
+        let mut k = j as u64;
+        if self.width > 1 {
+            let product = u128::from(place) * u128::from(self.width);
+            if (product as u64) < self.width {
+                return None; // the rare words that a uniform integer may have to reject
+            }
+            k = k * self.width + (product >> 64) as u64;
+        }
+        Some(if self.strips.surely(j, self.height(j, k), coin)? {
+            self.signed(k, negative)
+        } else {
+            None
+        })
+    }
+
+    /// `k²/2σ²`, within 2⁻⁴³; and for the halved strip of 0 alone, ln 2.
+    #[inline]
+    fn height(&self, j: usize, k: u64) -> f64 {
+        if j == 0 && self.width == 1 {
+            return std::f64::consts::LN_2;
+        }
+        let x = k as f64 * self.inverse;
+        0.5 * x * x
+    }
+
+    /// k with its sign; minus zero is rejected unless 0's strip was halved.
+    #[inline]
+    fn signed(&self, k: u64, negative: bool) -> Option<i128> {
+        if k == 0 && negative && self.width > 1 {
+            return None;
+        }
+        // −k = (k ⊕ −1) + 1, without a branch.
+        let sign = i128::from(negative);
+        Some((i128::from(k) ^ -sign) + sign)
+    }
+
+    /// Goes on after a proposal that floats left open (`doubtful`) or rejected.
+    #[cold]
+    fn retry(&self, words: [u64; 3], doubtful: bool, bits: &mut Bits) -> Result<i128> {
+        if doubtful && let Some(drawn) = self.certainly(words, bits)? {
+            return Ok(drawn);
+        }
         loop {
-            let (pick, negative) = self.strips.pick(bits)?;
-            let magnitude = match pick {
-                Pick::Strip(j) => self.in_strip(j, bits)?,
-                Pick::Tail(piece) => self.in_tail(piece, bits)?,
+            let words = [bits.word()?, bits.word()?, bits.word()?];
+            let drawn = match self.surely(words) {
+                Some(decided) => decided,
+                None => self.certainly(words, bits)?,
             };
-            match magnitude {
-                Some(0) if self.width == 1 => return Ok(0),
-                Some(0) if negative => {}
-                Some(k) => return Ok(if negative { -(k as i128) } else { k as i128 }),
-                None => {}
+            if let Some(drawn) = drawn {
+                return Ok(drawn);
             }
         }
     }
 
-    #[inline]
-    fn in_strip(&self, j: usize, bits: &mut Bits) -> Result<Option<u128>> {
-        let k = if self.width == 1 {
-            j as u64
-        } else {
-            j as u64 * self.width + uniform::below(self.width, bits)?
-        };
-        let x = k as f64 * self.inverse;
-        let mut near = 0.5 * x * x;
-        if j == 0 && self.width == 1 {
-            near = std::f64::consts::LN_2; // the halved strip of 0 alone
+    /// What the same words draw, in certified arithmetic.
+    fn certainly(&self, [strip, coin, place]: [u64; 3], bits: &mut Bits) -> Result<Option<i128>> {
+        let (j, negative) = self.strips.pick(strip);
+        if j >= self.strips.count() {
+            return self.in_tail(negative, bits);
         }
-        let word = bits.word()?;
-        let accepted = match self.strips.surely(j, near, word) {
-            Some(decided) => decided,
-            None => self.decide(j, k, word, bits)?,
-        };
-        Ok(accepted.then_some(u128::from(k)))
+        let within =
+            if self.width == 1 { 0 } else { uniform::below_from(place, self.width, bits)? };
+        let k = j as u64 * self.width + within;
+        let accepted = self.decide(j, k, coin, bits)?;
+        Ok(if accepted { self.signed(k, negative) } else { None })
     }
 
     #[cold]
@@ -112,7 +169,8 @@ impl DiscreteGaussian {
     }
 
     #[cold]
-    fn in_tail(&self, piece: u32, bits: &mut Bits) -> Result<Option<u128>> {
+    fn in_tail(&self, negative: bool, bits: &mut Bits) -> Result<Option<i128>> {
+        let piece = Strips::piece(bits)?;
         let start = self.strips.count() as u128 * u128::from(self.width);
         let within = u128::from(uniform::below(self.piece, bits)?);
         let k = start + u128::from(piece) * u128::from(self.piece) + within;
@@ -120,7 +178,7 @@ impl DiscreteGaussian {
         let curve = |b| self.curve(k, b);
         let accepted =
             LazyUniform::draw(bits)?.below(bits, |b| self.strips.tail(piece, &width, curve, b))?;
-        Ok(accepted.then_some(k))
+        Ok(accepted.then_some(if negative { -(k as i128) } else { k as i128 }))
     }
 
     fn curve(&self, k: u128, bits: u32) -> Enclosure {
@@ -177,8 +235,13 @@ impl RoundedGaussian {
 
     pub(crate) fn next(&self, centre: &Centre, bits: &mut Bits) -> Result<i128> {
         loop {
-            let (pick, negative) = self.strips.pick(bits)?;
+            let (index, negative) = self.strips.pick(bits.word()?);
             let (r, v) = (bits.word()?, bits.word()?);
+            let pick = if index < self.strips.count() {
+                Pick::Strip(index)
+            } else {
+                Pick::Tail(Strips::piece(bits)?)
+            };
             let mut real = Real::new(&pick, self.strips, r);
             let sure = match pick {
                 Pick::Strip(j) => self.strips.surely(j, 0.5 * real.near * real.near, v),
@@ -252,6 +315,12 @@ impl RoundedGaussian {
             real.extend(bits)?;
         }
     }
+}
+
+/// Where X is: in a strip, or in the t-th unit-wide piece of the tail.
+enum Pick {
+    Strip(usize),
+    Tail(u32),
 }
 
 /// `X = (start + width·R)/64` for a uniform real R.

@@ -21,14 +21,6 @@ const REACH: f64 = 8.5;
 const TAIL_BITS: u32 = 11;
 const TOTAL: u64 = 1 << 63;
 
-/// What the table picked.
-pub(crate) enum Pick {
-    /// A strip, by its index.
-    Strip(usize),
-    /// The `t`-th unit-wide piece of the tail.
-    Tail(u32),
-}
-
 #[derive(Clone, Copy, Debug, Default)]
 struct Column {
     /// Below this the column's own strip is picked, else the alias.
@@ -87,23 +79,26 @@ impl Strips {
         self.weights[index]
     }
 
-    /// Picks a strip with probability `W_j/2⁶³`, and a fair sign bit.
+    /// The strip that a uniform word stands for, j with probability `W_j/2⁶³`
+    /// (the tail is the strip after the last), and a fair sign bit.
     #[inline]
-    pub(crate) fn pick(&self, bits: &mut Bits) -> Result<(Pick, bool)> {
-        let word = bits.word()?;
-        let negative = word & 1 == 1;
+    pub(crate) fn pick(&self, word: u64) -> (usize, bool) {
         let column = (word >> (64 - self.column_bits)) as usize;
         let rest = (word << self.column_bits) >> (self.column_bits + 1);
         let Column { threshold, alias } = self.columns[column];
-        let index = if rest < threshold { column } else { alias as usize };
-        if index < self.logs.len() {
-            return Ok((Pick::Strip(index), negative));
-        }
+        // Chosen without a branch: it would be mispredicted half the time.
+        let own = usize::from(rest < threshold).wrapping_neg();
+        (alias as usize ^ (column ^ alias as usize) & own, word & 1 == 1)
+    }
+
+    /// Which piece of the tail: t with probability `(1 − 2⁻¹¹)·2^(−11t)`.
+    #[cold]
+    pub(crate) fn piece(bits: &mut Bits) -> Result<u32> {
         let mut piece = 0;
         while bits.word()? >> (64 - TAIL_BITS) == 0 {
             piece += 1;
         }
-        Ok((Pick::Tail(piece), negative))
+        Ok(piece)
     }
 
     /// Whether a point of strip j is accepted, which has probability

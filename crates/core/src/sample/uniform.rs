@@ -24,13 +24,21 @@ pub fn uniform_below(n: u64, rng: &mut dyn Randomness) -> Result<u64> {
 /// [`uniform_below`] for n ≥ 1.
 #[inline]
 pub(crate) fn below(n: u64, bits: &mut Bits) -> Result<u64> {
+    let word = bits.word()?;
+    below_from(word, n, bits)
+}
+
+/// [`below`], starting with a word already drawn.
+#[inline]
+pub(crate) fn below_from(mut word: u64, n: u64, bits: &mut Bits) -> Result<u64> {
     loop {
-        let product = u128::from(bits.word()?) * u128::from(n);
+        let product = u128::from(word) * u128::from(n);
         let low = product as u64;
         // 2⁶⁴ mod n < n: only a low part below n needs the division.
         if low >= n || low >= n.wrapping_neg() % n {
             return Ok((product >> 64) as u64);
         }
+        word = bits.word()?;
     }
 }
 
