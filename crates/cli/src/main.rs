@@ -1,1 +1,122 @@
-fn main(){}
+//! `demure`: privacy from the command line.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
+//! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
+//! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
+//! | `usage.rs` | mistakes in the call, told without repeating what was typed |
+//! | `report.rs` | what users read: named fields as text or as JSON |
+//! | `plot.rs` | a curve in the terminal |
+//! | `progress.rs` | a bar while draws take long |
+//!
+//! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
+//! refused for privacy's sake; 2: a mistake in the call or a failure. What a
+//! user types may be protected, so no message repeats a value.
+//!
+//! # What this crate does not do
+//! It proves nothing: every guarantee is `demure-core`'s.
+
+#![forbid(unsafe_code)]
+
+mod input;
+mod mechanism;
+mod plan;
+mod plot;
+mod progress;
+mod report;
+mod usage;
+
+use clap::{Parser, Subcommand};
+use demure_core::Error;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Answers questions about people without giving any of them away.
+#[derive(Parser)]
+#[command(name = "demure", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  demure mechanism laplace --value 10 --sensitivity 1 --epsilon 1
+  demure mechanism mean --values 31,45,28 --bounds 0,100 --epsilon 1 --explain
+  demure plan count --n 1000 --error 1%")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Release something through a mechanism, or explain what it would do
+    Mechanism(mechanism::Args),
+    /// How many people, how much ε, how large an error: any two give the third
+    Plan(plan::Args),
+}
+
+/// Why a command did not answer. No field holds a protected value.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// A mistake in the call: exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// The core refused: exit code 2.
+    #[error("{0}")]
+    Core(#[from] Error),
+    /// A file could not be read or written: exit code 2.
+    #[error("{what}: {source}")]
+    File { what: String, source: std::io::Error },
+}
+
+impl Failure {
+    fn usage(text: impl Into<String>) -> Self {
+        Self::Usage(text.into())
+    }
+
+    /// What to change, where the core's words are about something no option is called.
+    fn hint(&self) -> Option<&'static str> {
+        let Self::Core(Error::OutOfRange { parameter: "scale", .. }) = self else { return None };
+        Some("the scale is about sensitivity / epsilon: choose an epsilon nearer to 1")
+    }
+
+    /// The answer could not be written.
+    fn writing(source: std::io::Error) -> Self {
+        Self::File { what: "writing the answer".into(), source }
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::report(&error),
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let outcome = match cli.command {
+        Command::Mechanism(args) => mechanism::run(&args, &mut out),
+        Command::Plan(args) => plan::run(&args, &mut out),
+    };
+    match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader went away (`demure … | head`): nothing is wrong.
+        Err(Failure::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            if let Some(hint) = failure.hint() {
+                eprintln!("hint: {hint}");
+            }
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,156 @@
+//! `demure plan response`: a share estimated by randomized response.
+
+use super::solve::{Show, Wanted, around, short_up};
+use crate::Failure;
+use crate::input::{positive, whole};
+use crate::mechanism::Chance;
+use crate::plot::Curve;
+use crate::report::{Report, grouped, plain, short};
+use demure_core::mechanism::{Bound, Guarantee, Response, Target};
+use demure_core::unit::{Beta, Epsilon};
+use std::io::Write;
+
+/// A share estimated by randomized response
+///
+/// Two of privacy, n and error give the third, by Hoeffding's inequality (which holds always) and
+/// by the normal approximation.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  demure plan response --gamma 0.25 --error 0.01 --confidence 0.95
+  demure plan response --alpha 0.5 --n 10000
+  demure plan response --n 50000 --error 1%")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    chance: Chance,
+
+    /// The error of the estimated share: 0.01, or 1%
+    #[arg(long, allow_hyphen_values = true)]
+    error: Option<Wanted>,
+
+    /// How many people answer
+    #[arg(long, value_parser = whole, allow_hyphen_values = true)]
+    n: Option<u64>,
+
+    /// How many answers there are to choose from
+    #[arg(long, value_name = "K", value_parser = positive, default_value = "2", allow_hyphen_values = true)]
+    categories: u32,
+
+    #[command(flatten)]
+    show: Show,
+}
+
+/// What is known by one bound: people, the mechanism and its ε, the error.
+struct Found {
+    n: u64,
+    response: Response,
+    epsilon: f64,
+    error: f64,
+}
+
+const NORMAL: Bound = Bound::Normal(Target::Population);
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let beta = args.show.confidence.beta()?;
+    let sure = find(args, Bound::Hoeffding, beta)?;
+    let normal = find(args, NORMAL, beta)?;
+    let report = Report::default()
+        .described("n", sure.n, people(sure.n, normal.n))
+        .hidden("n_normal", normal.n)
+        .described("epsilon", sure.epsilon, both(sure.epsilon, normal.epsilon))
+        .hidden("epsilon_normal", normal.epsilon)
+        .described("error", sure.error, format!("± {}", both(sure.error, normal.error)))
+        .hidden("error_normal", normal.error)
+        .field("confidence", args.show.confidence.get());
+    let at = |e| Response::with_epsilon(args.categories, Epsilon::new(e)?);
+    let report = report.field("truth", sure.response.p());
+    let report = if args.categories == 2 {
+        report.field("alpha", sure.response.gap()).field("gamma", 0.5 * sure.response.gap())
+    } else {
+        report
+    };
+    let report = report.field("neighbours", "replace").described(
+        "method",
+        "Hoeffding",
+        "Hoeffding's inequality (in brackets: normal approximation)",
+    );
+    let points = around(sure.epsilon, |e| {
+        at(e).and_then(|response| response.error(sure.n, Bound::Hoeffding, beta)).ok()
+    });
+    let chosen = (sure.epsilon, sure.error);
+    let curve = Curve { points: &points, chosen, x_name: "ε", y_name: "error" };
+    args.show.print(&sentence(args, &sure, &normal), &report, &curve, out)
+}
+
+fn find(args: &Args, bound: Bound, beta: Beta) -> Result<Found, Failure> {
+    let wanted = args.error.map(|wanted| match wanted {
+        Wanted::Absolute(error) | Wanted::Share(error) => error,
+    });
+    if args.n == Some(0) {
+        return Err(Failure::usage("n must be a whole number of at least 1"));
+    }
+    let (n, response) = match (args.chance.given(), args.n, wanted) {
+        (true, None, Some(error)) => {
+            let response = args.chance.response(args.categories)?;
+            (response.people_for_error(error, bound, beta)?, response)
+        }
+        (true, Some(n), None) => (n, args.chance.response(args.categories)?),
+        (false, Some(n), Some(error)) => {
+            let epsilon = Response::epsilon_for_error(args.categories, n, error, bound, beta)?;
+            (n, Response::with_epsilon(args.categories, epsilon)?)
+        }
+        _ => {
+            return Err(Failure::usage(
+                "give two of privacy (--gamma, --alpha, --epsilon or --truth), --n and --error; \
+                 the third is the answer",
+            ));
+        }
+    };
+    let Guarantee::Pure(epsilon) = response.guarantee() else {
+        return Err(Failure::usage("randomized response has no pure epsilon here"));
+    };
+    let error = response.error(n, bound, beta)?;
+    Ok(Found { n, response, epsilon: epsilon.get(), error })
+}
+
+/// What Hoeffding's inequality says, and what the normal approximation does if it differs.
+fn both(sure: f64, normal: f64) -> String {
+    if sure == normal {
+        return plain(&sure.into());
+    }
+    format!("{} (normal: {})", grouped(sure), grouped(normal))
+}
+
+/// The same of whole numbers.
+fn people(sure: u64, normal: u64) -> String {
+    let (sure, normal) = (grouped(sure as f64), grouped(normal as f64));
+    if sure == normal { sure } else { format!("{sure} (normal: {normal})") }
+}
+
+fn sentence(args: &Args, sure: &Found, normal: &Found) -> String {
+    let percent = args.show.confidence.percent();
+    let (n, fewer) = (grouped(sure.n as f64), grouped(normal.n as f64));
+    let epsilon = short_up(sure.epsilon);
+    let wanted = args.error.map(|wanted| match wanted {
+        Wanted::Absolute(error) => short(error),
+        Wanted::Share(share) => format!("{} %", short(100.0 * share)),
+    });
+    match (&wanted, args.n) {
+        (Some(error), None) => format!(
+            "To estimate a share within ± {error} with {percent} confidence by randomized response \
+             at ε = {epsilon}, ask at least {n} people; by the normal approximation {fewer} would do."
+        ),
+        (Some(error), Some(_)) => format!(
+            "To estimate a share within ± {error} with {percent} confidence from {n} people, \
+             randomized response needs ε of at least {epsilon}; by the normal approximation {} \
+             would do.",
+            short_up(normal.epsilon)
+        ),
+        _ => format!(
+            "With {n} people at ε = {epsilon}, randomized response estimates a share within ± {} \
+             with {percent} confidence; by the normal approximation within ± {}.",
+            short_up(sure.error),
+            short_up(normal.error)
+        ),
+    }
+}

@@ -1,0 +1,72 @@
+//! Every example in the help works.
+
+use super::{demure, file, run};
+
+const ALL: [&str; 18] = [
+    "mechanism laplace",
+    "mechanism gaussian",
+    "mechanism exponential",
+    "mechanism response",
+    "mechanism histogram",
+    "mechanism threshold",
+    "mechanism count",
+    "mechanism sum",
+    "mechanism mean",
+    "mechanism variance",
+    "mechanism quantile",
+    "mechanism tree",
+    "mechanism sparse",
+    "plan count",
+    "plan histogram",
+    "plan sum",
+    "plan mean",
+    "plan response",
+];
+
+#[test]
+fn the_list_of_subcommands_is_complete() {
+    for group in ["mechanism", "plan"] {
+        let help = demure(&format!("{group} --help")).out;
+        let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let listed: Vec<_> = listed
+            .take_while(|line| !line.is_empty())
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| *name != "help")
+            .map(|name| format!("{group} {name}"))
+            .collect();
+        assert_eq!(listed, ALL.into_iter().filter(|n| n.starts_with(group)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn every_example_in_the_help_works() {
+    file("people.csv", "age,income,state,city\n31,20000,CA,A\n45,70000,NY,B\n,0,CA,A\n");
+    for command in ALL {
+        let help = demure(&format!("{command} --help"));
+        assert_eq!((help.code, help.err.as_str()), (Some(0), ""), "{command}");
+        let (_, examples) = help.out.split_once("Examples:\n").unwrap();
+        let examples = examples.replace("\\\n", " ");
+        let examples: Vec<_> = examples.lines().take_while(|line| !line.is_empty()).collect();
+        assert!(examples.len() >= 2, "{command}");
+        for example in examples {
+            let words: Vec<_> = example.split_whitespace().collect();
+            assert_eq!(words[0], "demure", "{example}");
+            let run = run(&words[1..]);
+            assert_eq!(run.code, Some(0), "{example}\n{}", run.err);
+        }
+    }
+    let top = demure("--help").out;
+    for line in top.lines().filter_map(|line| line.trim().strip_prefix("demure ")) {
+        assert_eq!(demure(line).code, Some(0), "{line}");
+    }
+}
+
+#[test]
+fn help_and_version_are_data_and_a_bare_call_is_a_mistake() {
+    let version = demure("--version");
+    assert_eq!((version.code, version.err.as_str()), (Some(0), ""));
+    assert_eq!(version.out, concat!("demure ", env!("CARGO_PKG_VERSION"), "\n"));
+    let bare = demure("");
+    assert_eq!((bare.code, bare.out.as_str()), (Some(2), ""));
+    assert!(bare.err.contains("Usage: demure <COMMAND>"));
+}

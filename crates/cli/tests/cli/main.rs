@@ -1,0 +1,91 @@
+//! Runs the real binary: what it prints, where, and with which exit code.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mechanism.rs` | every `demure mechanism …`: its answer, its explanation, its fields |
+//! | `plan.rs` | every `demure plan …`, in every direction |
+//! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
+//! | `help.rs` | every example in the help works |
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+mod help;
+mod mechanism;
+mod mistakes;
+mod plan;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What a run left behind.
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+/// Runs `demure` with these arguments in a directory that holds only test files.
+fn run(args: &[&str]) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_demure"))
+        .args(args)
+        .current_dir(directory())
+        .output()
+        .unwrap();
+    Run::of(output)
+}
+
+/// The same, for a line without spaces inside arguments.
+fn demure(line: &str) -> Run {
+    run(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// `demure mechanism …` with text on its standard input.
+fn run_with(line: &str, input: &str) -> Run {
+    let path = file("standard-input", input);
+    let output = Command::new(env!("CARGO_BIN_EXE_demure"))
+        .arg("mechanism")
+        .args(line.split_whitespace())
+        .stdin(std::fs::File::open(path).unwrap())
+        .output()
+        .unwrap();
+    Run::of(output)
+}
+
+/// stdout of a run that must succeed.
+fn answer(line: &str) -> String {
+    let run = demure(line);
+    assert_eq!(run.code, Some(0), "{line}\n{}", run.err);
+    run.out
+}
+
+/// The one JSON object of a run that must succeed and say nothing else.
+fn json(line: &str) -> Value {
+    let run = demure(&format!("{line} --json"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{line}");
+    assert_eq!(run.out.lines().count(), 1, "{line}");
+    serde_json::from_str(&run.out).unwrap()
+}
+
+/// A number of a JSON object.
+fn number(object: &Value, field: &str) -> f64 {
+    object[field].as_f64().unwrap_or_else(|| panic!("{field} in {object}"))
+}
+
+fn directory() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// Writes a file of a test's own name.
+fn file(name: &str, contents: &str) -> PathBuf {
+    let path = directory().join(name);
+    std::fs::write(&path, contents).unwrap();
+    path
+}
