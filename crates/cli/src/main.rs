@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
+//! | `account/` | `demure account …`: what many releases cost together, and calibration |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //! | `report.rs` | what users read: named fields as text or as JSON |
@@ -19,6 +20,7 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod input;
 mod mechanism;
 mod plan;
@@ -39,7 +41,8 @@ use std::process::ExitCode;
 Examples:
   demure mechanism laplace --value 10 --sensitivity 1 --epsilon 1
   demure mechanism mean --values 31,45,28 --bounds 0,100 --epsilon 1 --explain
-  demure plan count --n 1000 --error 1%")]
+  demure plan count --n 1000 --error 1%
+  demure account --delta 1e-6 'laplace(b=1)*100'")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -51,6 +54,8 @@ enum Command {
     Mechanism(mechanism::Args),
     /// How many people, how much ε, how large an error: any two give the third
     Plan(plan::Args),
+    /// What many releases cost together, certified
+    Account(account::Args),
 }
 
 /// Why a command did not answer. No field holds a protected value.
@@ -93,6 +98,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
+        Command::Account(args) => account::run(&args, &mut out),
     };
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,

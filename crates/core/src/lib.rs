@@ -8,6 +8,8 @@
 //! | [`sample`] | exact samplers, one distribution per file |
 //! | [`mechanism`] | noise with a guarantee; the only maker of a [`mechanism::Release`] |
 //! | [`utility`] | error bars, and what a wanted accuracy costs |
+//! | [`event`] | what was done: the language between mechanisms, accountants and ledger |
+//! | [`account`] | what many events cost together, certified; filters, calibration |
 //!
 //! # What this crate does not do
 //! It performs no I/O (but for asking the operating system for entropy), reads
@@ -15,7 +17,9 @@
 //! not parse queries, remember budgets or decide who may ask.
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod error;
+pub mod event;
 pub mod mechanism;
 pub(crate) mod num;
 pub mod random;

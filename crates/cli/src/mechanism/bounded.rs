@@ -1,11 +1,10 @@
-//! What `count`, `sum`, `mean` and `variance` share: rows per unit, noise, their report.
+//! What `count`, `sum`, `mean` and `variance` share: rows per unit, the rows added up, an error.
 
-use super::output::{Spend, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, positive};
 use crate::report::{Report, short};
-use demure_core::mechanism::{Accumulator, Budget, Guarantee, Rows};
-use demure_core::unit::{Grid, Neighbours};
+use demure_core::mechanism::{Accumulator, Rows};
+use demure_core::unit::Grid;
 
 /// How many rows one unit has.
 #[derive(clap::Args)]
@@ -31,16 +30,6 @@ impl PerUnit {
             Some(most) => Rows::AtMost(most),
             None => Rows::Exactly(self.rows.unwrap_or(1)),
         }
-    }
-
-    /// The most rows of one unit.
-    pub(super) fn most(&self) -> f64 {
-        f64::from(self.max_rows.or(self.rows).unwrap_or(1))
-    }
-
-    /// Whether the number of rows is public.
-    pub(super) fn public(&self, neighbours: Neighbours) -> bool {
-        self.max_rows.is_none() && neighbours == Neighbours::Replace
     }
 }
 
@@ -69,46 +58,6 @@ pub(super) fn accumulate(
     let mut all = Accumulator::new(bounds);
     all.extend(values.into_iter().filter(|value| public || !value.is_nan()));
     Ok((all, rows))
-}
-
-/// What a sensitivity in ℓ₁ (and in ℓ₂) means for the noise, for showing.
-pub(super) struct Shown {
-    pub(super) mechanism: &'static str,
-    pub(super) l1: f64,
-    pub(super) l2: f64,
-    /// What the sensitivity is of, where that is not the answer itself.
-    pub(super) of: &'static str,
-    /// The part of the budget that this noise has.
-    pub(super) share: f64,
-}
-
-impl Shown {
-    pub(super) fn report(
-        &self,
-        spend: &Spend,
-        guarantee: Guarantee,
-        neighbours: Neighbours,
-    ) -> Result<Report, Failure> {
-        let of = |x: f64| format!("{}{}", short(x), self.of);
-        let report = Report::default().field("mechanism", self.mechanism);
-        let report = match spend.budget()? {
-            Budget::Pure(epsilon) => {
-                let scale = self.l1 / (self.share * epsilon.get());
-                report
-                    .field("noise", "discrete Laplace")
-                    .described("sensitivity", self.l1, of(self.l1))
-                    .described("scale", scale, of(scale))
-            }
-            Budget::Concentrated(rho) => {
-                let sigma = self.l2 / (2.0 * self.share * rho.get()).sqrt();
-                report
-                    .field("noise", "discrete Gaussian")
-                    .described("sensitivity", self.l2, of(self.l2))
-                    .described("sigma", sigma, of(sigma))
-            }
-        };
-        Ok(promised(report, guarantee, neighbours))
-    }
 }
 
 /// `error_95` of a statistic whose error depends on how many rows there are: for

@@ -1,7 +1,6 @@
 //! `demure mechanism count`: how many rows there are.
 
-use super::bounded::Shown;
-use super::output::{Common, Spend, error_95, five_percent};
+use super::output::{Common, Spend, error_95, five_percent, noised, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, positive};
 use crate::report::integer;
@@ -39,9 +38,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let neighbours = args.common.neighbours();
     let mechanism = Count::new(args.spend.budget()?, neighbours, Rows::AtMost(args.max_rows))?;
-    let most = f64::from(args.max_rows);
-    let shown = Shown { mechanism: "count", l1: most, l2: most, of: "", share: 1.0 };
-    let report = shown.report(&args.spend, mechanism.guarantee(), neighbours)?;
+    let report = noised("count", mechanism.calibration(), "");
+    let report = promised(report, mechanism.guarantee(), neighbours);
     let report = error_95(report, mechanism.error(five_percent()?)?);
     let values = args.data.read(args.common.explain())?;
     let counts = |x: &&f64| args.bounds.is_none_or(|b| b.low <= **x && **x <= b.high);

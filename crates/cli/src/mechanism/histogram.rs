@@ -1,12 +1,11 @@
 //! `demure mechanism histogram`: counts of keys that are public.
 
-use super::output::{Common, Spend, error_95, five_percent, promised};
+use super::output::{Common, Spend, error_95, five_percent, noised, promised};
 use crate::Failure;
 use crate::input::{Counts, Words, positive};
-use crate::report::{Report, integer, named, short};
-use demure_core::mechanism::{Budget, Contributions, Histogram, non_negative};
+use crate::report::{integer, named, short};
+use demure_core::mechanism::{Contributions, Histogram, non_negative};
 use demure_core::random::SystemRandom;
-use demure_core::unit::Neighbours;
 use demure_core::utility::Accuracy;
 use std::io::Write;
 
@@ -57,30 +56,13 @@ impl Most {
     pub(super) fn contributions(&self) -> Result<Contributions, Failure> {
         Ok(Contributions::new(self.max_groups, self.max_rows)?)
     }
-
-    /// `(Δ₁, Δ₂)` of the vector of counts, for showing.
-    pub(super) fn sensitivity(&self, neighbours: Neighbours) -> (f64, f64) {
-        let moves = match neighbours {
-            Neighbours::AddRemove => f64::from(self.max_groups),
-            Neighbours::Replace => 2.0 * f64::from(self.max_groups),
-        };
-        (moves * f64::from(self.max_rows), moves.sqrt() * f64::from(self.max_rows))
-    }
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let neighbours = args.common.neighbours();
-    let budget = args.spend.budget()?;
-    let mechanism = Histogram::new(budget, neighbours, args.most.contributions()?)?;
+    let mechanism = Histogram::new(args.spend.budget()?, neighbours, args.most.contributions()?)?;
     let keys = keys(args)?;
-    let (l1, l2) = args.most.sensitivity(neighbours);
-    let report = Report::default().field("mechanism", "histogram of public keys");
-    let report = match budget {
-        Budget::Pure(_) => noise(report, "discrete Laplace", l1).field("scale", mechanism.scale()),
-        Budget::Concentrated(_) => {
-            noise(report, "discrete Gaussian", l2).field("sigma", mechanism.scale())
-        }
-    };
+    let report = noised("histogram of public keys", mechanism.calibration(), "");
     let report = promised(report, mechanism.guarantee(), neighbours);
     let report = error_95(report, mechanism.error(five_percent()?)?);
     let report = match u32::try_from(keys.len()) {
@@ -99,10 +81,6 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Ok(named(keys.iter().cloned().zip(release.into_value().into_iter().map(integer))))
     };
     args.common.output.finish(&report, draw, out)
-}
-
-fn noise(report: Report, noise: &str, sensitivity: f64) -> Report {
-    report.field("noise", noise).field("sensitivity", sensitivity)
 }
 
 /// The public keys in their order. A file's own keys are protected.

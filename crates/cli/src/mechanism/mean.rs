@@ -1,11 +1,11 @@
 //! `demure mechanism mean`: the mean of bounded numbers.
 
-use super::bounded::Shown;
 use super::moment::Moment;
 use crate::Failure;
-use demure_core::mechanism::BoundedMean;
-use demure_core::unit::Neighbours;
+use demure_core::mechanism::{BoundedMean, Calibration};
 use std::io::Write;
+
+const PUBLIC: &str = "bounded mean, number of rows public";
 
 /// The mean of bounded numbers
 #[derive(clap::Args)]
@@ -25,9 +25,17 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (bounds, neighbours, rows) = (args.of.bounds()?, args.of.neighbours(), args.of.rows());
     let mechanism = BoundedMean::new(args.of.budget()?, bounds, neighbours, rows)?;
-    let width = bounds.upper() - bounds.lower();
+    let noise = mechanism.calibration();
     args.of.finish(
-        |rows| shown(&args.of, width, rows),
+        |n| match (args.of.public(), n) {
+            (true, Some(n)) => (PUBLIC, over(noise, n as f64), ""),
+            (true, None) => (PUBLIC, noise, " / n"),
+            (false, _) => (
+                "bounded mean, as the share of two noised sums",
+                noise,
+                " (of the sums of distances from both bounds)",
+            ),
+        },
         mechanism.guarantee(),
         |rows, beta| mechanism.error(rows, beta),
         |all, rng| mechanism.release(all, rng),
@@ -35,39 +43,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     )
 }
 
-/// The sensitivities that the core derives and proves, for showing.
-fn shown(of: &Moment, width: f64, rows: Option<u64>) -> Shown {
-    let change = of.most_rows() * width;
-    match (of.public(), rows) {
-        (true, Some(n)) => {
-            let change = change / n as f64;
-            Shown {
-                mechanism: "bounded mean, number of rows public",
-                l1: change,
-                l2: change,
-                of: "",
-                share: 1.0,
-            }
-        }
-        (true, None) => Shown {
-            mechanism: "bounded mean, number of rows public",
-            l1: change,
-            l2: change,
-            of: " / n",
-            share: 1.0,
-        },
-        (false, _) => {
-            let (one, two) = match of.neighbours() {
-                Neighbours::AddRemove => (change, change),
-                Neighbours::Replace => (2.0 * change, change * 2f64.sqrt()),
-            };
-            Shown {
-                mechanism: "bounded mean, as the share of two noised sums",
-                l1: one,
-                l2: two,
-                of: " (of the sums of distances from both bounds)",
-                share: 1.0,
-            }
-        }
-    }
+/// The noise on a sum, as that on a mean of n.
+fn over(noise: Calibration, n: f64) -> Calibration {
+    Calibration { sensitivity: noise.sensitivity / n, scale: noise.scale / n, ..noise }
 }

@@ -1,10 +1,10 @@
 //! What `mean` and `variance` share: statistics whose error depends on the number of rows.
 
-use super::bounded::{PerUnit, Shown, accumulate, error_of_rows};
-use super::output::{Common, Spend, five_percent};
+use super::bounded::{PerUnit, accumulate, error_of_rows};
+use super::output::{Common, Spend, five_percent, noised, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, whole};
-use demure_core::mechanism::{Accumulator, Budget, Guarantee, Release, Rows};
+use demure_core::mechanism::{Accumulator, Budget, Calibration, Guarantee, Release, Rows};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Beta, Neighbours};
 use std::io::Write;
@@ -50,19 +50,16 @@ impl Moment {
         self.unit.rows()
     }
 
-    pub(super) fn most_rows(&self) -> f64 {
-        self.unit.most()
-    }
-
     /// Whether the number of rows is public.
     pub(super) fn public(&self) -> bool {
-        self.unit.public(self.neighbours())
+        self.rows().public(self.neighbours())
     }
 
-    /// Explains or draws, given what the mechanism says and does.
+    /// Explains or draws, given what the mechanism says and does. For so many rows, if that
+    /// may be said, `noise` is the mechanism's name, its noise and what that is on.
     pub(super) fn finish(
         &self,
-        shown: impl Fn(Option<u64>) -> Shown,
+        noise: impl Fn(Option<u64>) -> (&'static str, Calibration, &'static str),
         guarantee: Guarantee,
         error: impl Fn(u64, Beta) -> demure_core::Result<f64>,
         release: impl Fn(&Accumulator, &mut SystemRandom) -> demure_core::Result<Release<f64>>,
@@ -72,7 +69,8 @@ impl Moment {
         let (all, rows) = accumulate(&self.data, self.common.explain(), self.bounds()?, public)?;
         // The true number of rows may be used where it is public, and nowhere else.
         let rows = self.n.or(Some(rows).filter(|&rows| public && rows > 0));
-        let report = shown(rows).report(&self.spend, guarantee, self.neighbours())?;
+        let (mechanism, noise, of) = noise(rows);
+        let report = promised(noised(mechanism, noise, of), guarantee, self.neighbours());
         let beta = five_percent()?;
         let report = error_of_rows(report, rows, |rows| error(rows, beta))?;
         let draw = |rng: &mut SystemRandom| Ok(release(&all, rng)?.into_value());

@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::input::{Relation, number, positive};
 use crate::progress::Progress;
 use crate::report::{Report, line, plain, short};
-use demure_core::mechanism::{Budget, Change, Guarantee};
+use demure_core::mechanism::{Budget, Calibration, Change, Family, Guarantee};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Beta, Epsilon, Neighbours, Rho};
 use serde_json::Value;
@@ -98,6 +98,23 @@ impl Output {
         eprintln!("{}", explanation.one_line(self.repeat));
         Ok(())
     }
+}
+
+/// A report that begins with a mechanism and its noise, as for [`calibrated`].
+pub(super) fn noised(mechanism: &str, noise: Calibration, of: &str) -> Report {
+    let report = Report::default().field("mechanism", mechanism);
+    calibrated(report.field("noise", noise.family.to_string()), noise, of)
+}
+
+/// The noise that the core uses. `of` says what it is on, where that is not the answer itself.
+pub(super) fn calibrated(report: Report, noise: Calibration, of: &str) -> Report {
+    let (change, spread) = (noise.sensitivity, noise.scale);
+    let name = match noise.family {
+        Family::Laplace => "scale",
+        Family::Gaussian => "sigma",
+    };
+    let text = |x: f64| format!("{}{of}", short(x));
+    report.described("sensitivity", change, text(change)).described(name, spread, text(spread))
 }
 
 /// The fields that say what is promised.

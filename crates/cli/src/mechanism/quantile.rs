@@ -6,7 +6,7 @@ use crate::input::{Bounds, Data, number};
 use crate::report::{Report, short};
 use demure_core::mechanism::Quantile;
 use demure_core::random::SystemRandom;
-use demure_core::unit::{Epsilon, Grid, Neighbours};
+use demure_core::unit::{Epsilon, Grid};
 use demure_core::utility::Accuracy;
 use std::io::Write;
 
@@ -55,19 +55,13 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     } else {
         Quantile::new(epsilon, neighbours, args.q, low, high)?
     };
-    // Of the rank error: see the core.
-    let sensitivity = match neighbours {
-        Neighbours::Replace => 1.0,
-        Neighbours::AddRemove => args.q.max(1.0 - args.q),
-    };
+    let ranks = |x: f64| format!("{} ranks", short(x));
     let error = mechanism.error(five_percent()?)?;
     let report = Report::default()
         .field("mechanism", "exponential mechanism on the rank")
         .field("q", args.q)
-        .described("sensitivity", sensitivity, format!("{} ranks", short(sensitivity)))
-        .described("scale", 2.0 * sensitivity / epsilon.get(), {
-            format!("{} ranks", short(2.0 * sensitivity / epsilon.get()))
-        })
+        .described("sensitivity", mechanism.sensitivity(), ranks(mechanism.sensitivity()))
+        .described("scale", mechanism.scale(), ranks(mechanism.scale()))
         .field("grid", mechanism.grid().spacing());
     let text = format!("at most {} ranks off with 95 % confidence (noise alone)", short(error));
     let report =

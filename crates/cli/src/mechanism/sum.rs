@@ -1,12 +1,11 @@
 //! `demure mechanism sum`: the sum of bounded numbers.
 
-use super::bounded::{PerUnit, Shown, accumulate};
-use super::output::{Common, Spend, error_95, five_percent};
+use super::bounded::{PerUnit, accumulate};
+use super::output::{Common, Spend, error_95, five_percent, noised, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data};
-use demure_core::mechanism::{BoundedSum, Rows};
+use demure_core::mechanism::BoundedSum;
 use demure_core::random::SystemRandom;
-use demure_core::unit::Neighbours;
 use demure_core::utility::Accuracy;
 use std::io::Write;
 
@@ -47,20 +46,11 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let bounds = args.bounds.on_grid(args.integer)?;
     let rows = args.unit.rows();
     let mechanism = BoundedSum::new(args.spend.budget()?, bounds, neighbours, rows)?;
-    let (low, high) = (bounds.lower(), bounds.upper());
-    let change = match (neighbours, rows) {
-        (Neighbours::AddRemove, _) => low.abs().max(high.abs()),
-        (Neighbours::Replace, Rows::Exactly(_)) => high - low,
-        (Neighbours::Replace, Rows::AtMost(_)) => high.max(0.0) - low.min(0.0),
-    };
-    let sensitivity = args.unit.most() * change;
-    let shown =
-        Shown { mechanism: "bounded sum", l1: sensitivity, l2: sensitivity, of: "", share: 1.0 };
-    let report = shown
-        .report(&args.spend, mechanism.guarantee(), neighbours)?
-        .field("grid", bounds.grid().spacing());
+    let report = noised("bounded sum", mechanism.calibration(), "");
+    let report =
+        promised(report, mechanism.guarantee(), neighbours).field("grid", bounds.grid().spacing());
     let report = error_95(report, mechanism.error(five_percent()?)?);
-    let public = args.unit.public(neighbours);
+    let public = rows.public(neighbours);
     let (all, _) = accumulate(&args.data, args.common.explain(), bounds, public)?;
     let draw = |rng: &mut SystemRandom| Ok(mechanism.release(&all, rng)?.into_value());
     args.common.output.finish(&report, draw, out)

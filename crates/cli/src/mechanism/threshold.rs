@@ -1,7 +1,7 @@
 //! `demure mechanism threshold`: counts of keys that are not public.
 
 use super::histogram::Most;
-use super::output::{Common, error_95, five_percent, promised};
+use super::output::{Common, calibrated, error_95, five_percent, promised};
 use crate::Failure;
 use crate::input::{Counts, number};
 use crate::report::{Report, integer, named, short};
@@ -58,23 +58,16 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (epsilon, delta) = (Epsilon::new(args.epsilon)?, Delta::positive(args.delta)?);
     let neighbours = args.common.neighbours();
     let contributions = args.most.contributions()?;
-    let (l1, l2) = args.most.sensitivity(neighbours);
-    let (mechanism, report) = match args.method {
+    let mechanism = match args.method {
         Method::TruncatedGeometric => return keys_alone(args, epsilon, delta, out),
-        Method::Laplace => {
-            let mechanism = ThresholdHistogram::laplace(epsilon, delta, neighbours, contributions)?;
-            let report = head("thresholded histogram, discrete Laplace noise", l1);
-            let scale = mechanism.scale();
-            (mechanism, report.field("scale", scale))
-        }
+        Method::Laplace => ThresholdHistogram::laplace(epsilon, delta, neighbours, contributions)?,
         Method::Gaussian => {
-            let mechanism =
-                ThresholdHistogram::gaussian(epsilon, delta, neighbours, contributions)?;
-            let report = head("thresholded histogram, discrete Gaussian noise", l2);
-            let sigma = mechanism.scale();
-            (mechanism, report.field("sigma", sigma))
+            ThresholdHistogram::gaussian(epsilon, delta, neighbours, contributions)?
         }
     };
+    let noise = mechanism.calibration();
+    let name = format!("thresholded histogram, {} noise", noise.family);
+    let report = calibrated(Report::default().field("mechanism", name), noise, "");
     let threshold = mechanism.threshold();
     let lone = threshold.chance(u64::from(contributions.per_group()))?;
     let report = report
@@ -118,9 +111,10 @@ fn keys_alone(
     let mechanism = KeySelection::new(epsilon, delta, neighbours, contributions.groups())?;
     let (first, last) = mechanism.crossovers();
     let kept = kept_95(&mechanism, last);
-    let (l1, _) = args.most.sensitivity(neighbours);
-    let report = head("truncated geometric selection of keys, without counts", l1)
-        .described("scale", l1 / epsilon.get(), short(l1 / epsilon.get()))
+    let report = Report::default()
+        .field("mechanism", "truncated geometric selection of keys, without counts")
+        .field("sensitivity", mechanism.sensitivity())
+        .described("scale", mechanism.scale(), short(mechanism.scale()))
         .described("crossovers", vec![first, last], format!("{first} and {last} people"))
         .described("certain", last + 1, format!("from {} people on a key is kept", last + 1));
     let report = promised(report, mechanism.guarantee(), neighbours).described(
@@ -142,8 +136,4 @@ fn kept_95(mechanism: &KeySelection, certain: u64) -> u64 {
         if mechanism.probability(middle) >= 0.95 { high = middle } else { low = middle }
     }
     high
-}
-
-fn head(mechanism: &str, sensitivity: f64) -> Report {
-    Report::default().field("mechanism", mechanism).field("sensitivity", sensitivity)
 }

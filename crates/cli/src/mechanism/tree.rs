@@ -1,12 +1,11 @@
 //! `demure mechanism tree`: how many values are in each of many ranges.
 
-use super::output::{Common, Spend, five_percent, promised};
+use super::output::{Common, Spend, calibrated, five_percent, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, positive};
 use crate::report::{Report, named, short};
-use demure_core::mechanism::{Budget, Tree};
+use demure_core::mechanism::Tree;
 use demure_core::random::SystemRandom;
-use demure_core::unit::Neighbours;
 use demure_core::utility::Accuracy;
 use std::io::Write;
 use std::ops::RangeInclusive;
@@ -76,7 +75,12 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         [] => (0..cells.number as usize).map(|cell| cell..=cell).collect(),
         ranges => ranges.iter().map(|range| cells.touched(range)).collect(),
     };
-    let report = describe(args, &mechanism, budget, neighbours);
+    let noise = mechanism.calibration();
+    let report = Report::default()
+        .field("mechanism", "tree of counts, made consistent")
+        .field("levels", mechanism.levels())
+        .field("noise", noise.family.to_string());
+    let report = calibrated(report, noise, "");
     let report = promised(report, mechanism.guarantee(), neighbours);
     let report = error(report, args, &mechanism, &ranges)?;
     let mut counts = vec![0u64; cells.number as usize];
@@ -87,29 +91,6 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Ok(named(ranges.iter().map(|range| (cells.label(range), all.count(range.clone())))))
     };
     args.common.output.finish(&report, draw, out)
-}
-
-/// Δ as the core derives and proves it, for showing.
-fn describe(args: &Args, tree: &Tree, budget: Budget, neighbours: Neighbours) -> Report {
-    let levels = tree.levels() as f64;
-    let changed = match neighbours {
-        Neighbours::AddRemove => levels,
-        Neighbours::Replace => levels.max(2.0 * (levels - 1.0)),
-    };
-    let most = f64::from(args.max_rows);
-    let report = Report::default()
-        .field("mechanism", "tree of counts, made consistent")
-        .field("levels", tree.levels());
-    match budget {
-        Budget::Pure(_) => report
-            .field("noise", "discrete Laplace")
-            .field("sensitivity", most * changed)
-            .field("scale", tree.scale()),
-        Budget::Concentrated(_) => report
-            .field("noise", "discrete Gaussian")
-            .field("sensitivity", most * changed.sqrt())
-            .field("sigma", tree.scale()),
-    }
 }
 
 /// The error of the worst of the ranges asked for, or of any range.

@@ -2,7 +2,7 @@
 
 use super::{demure, file, run};
 
-const ALL: [&str; 18] = [
+const ALL: [&str; 20] = [
     "mechanism laplace",
     "mechanism gaussian",
     "mechanism exponential",
@@ -21,6 +21,8 @@ const ALL: [&str; 18] = [
     "plan sum",
     "plan mean",
     "plan response",
+    "account",
+    "account calibrate",
 ];
 
 #[test]
@@ -49,16 +51,29 @@ fn every_example_in_the_help_works() {
         let examples: Vec<_> = examples.lines().take_while(|line| !line.is_empty()).collect();
         assert!(examples.len() >= 2, "{command}");
         for example in examples {
-            let words: Vec<_> = example.split_whitespace().collect();
+            let words = words(example);
             assert_eq!(words[0], "demure", "{example}");
-            let run = run(&words[1..]);
+            let run = run(&words[1..].iter().map(String::as_str).collect::<Vec<_>>());
             assert_eq!(run.code, Some(0), "{example}\n{}", run.err);
         }
     }
     let top = demure("--help").out;
     for line in top.lines().filter_map(|line| line.trim().strip_prefix("demure ")) {
-        assert_eq!(demure(line).code, Some(0), "{line}");
+        let words = words(line);
+        let run = run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(run.code, Some(0), "{line}");
     }
+}
+
+/// Words as a shell splits them: a quoted one may hold spaces.
+fn words(line: &str) -> Vec<String> {
+    let quoted = line.split('\'').enumerate();
+    quoted
+        .flat_map(|(i, part)| match i % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+        .collect()
 }
 
 #[test]

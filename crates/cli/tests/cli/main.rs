@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `mechanism.rs` | every `demure mechanism …`: its answer, its explanation, its fields |
 //! | `plan.rs` | every `demure plan …`, in every direction |
+//! | `account.rs` | `demure account`: known costs, calibration, files, curves, mistakes |
 //! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
 //! | `help.rs` | every example in the help works |
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
+mod account;
 mod help;
 mod mechanism;
 mod mistakes;

@@ -5,7 +5,7 @@
 //! release needs of the rows is in an [`Accumulator`], which adds and merges.
 
 use super::histogram::{Budget, Noise};
-use super::{Guarantee, Release};
+use super::{Calibration, Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::directed::up;
 use crate::random::Randomness;
@@ -119,10 +119,12 @@ impl Accumulator {
         self.squares = self.squares.saturating_add(i128::from(u * u)); // u ≤ 2³⁰
     }
 
-    /// Adds the rows of another part of the data; refused if its bounds differ.
+    /// Adds the rows of another part of the data; refused if its bounds differ,
+    /// or if there would be 2⁶⁴ rows.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         same(&self.bounds, &other.bounds)?;
-        self.rows = self.rows.saturating_add(other.rows);
+        let many = Error::OutOfRange { parameter: "rows", allowed: "less than 2^64" };
+        self.rows = self.rows.checked_add(other.rows).ok_or(many)?;
         self.sum = self.sum.saturating_add(other.sum);
         self.squares = self.squares.saturating_add(other.squares);
         Ok(())
@@ -175,7 +177,8 @@ impl Rows {
     }
 
     /// Whether neighbours have the same, public, number of rows.
-    pub(super) fn public(self, neighbours: Neighbours) -> bool {
+    #[must_use]
+    pub fn public(self, neighbours: Neighbours) -> bool {
         matches!((self, neighbours), (Self::Exactly(_), Neighbours::Replace))
     }
 }
@@ -204,6 +207,12 @@ impl Count {
         }
         let k = rows.most()?;
         Ok(Self { noise: Noise::new(budget.into(), k, square(k)?)? })
+    }
+
+    /// The noise on the count.
+    #[must_use]
+    pub fn calibration(&self) -> Calibration {
+        self.noise.calibration()
     }
 
     /// What a release promises.
@@ -268,10 +277,10 @@ impl BoundedSum {
         self.noise.guarantee()
     }
 
-    /// `Δ/ε` or σ of the noise.
+    /// The noise on the sum.
     #[must_use]
-    pub fn scale(&self) -> f64 {
-        self.noise.scale() * self.bounds.grid.spacing()
+    pub fn calibration(&self) -> Calibration {
+        self.noise.calibration().times(self.bounds.grid.spacing())
     }
 
     fn exact(&self, of: &Accumulator) -> Result<i128> {
@@ -383,7 +392,8 @@ pub(super) mod tests {
     #[test]
     fn sensitivities_are_exact_on_all_small_datasets() {
         for (b, relation, kind) in settings() {
-            let (e, scale) = (epsilon(1.0), |noise: &Noise| noise.scale().round() as u128);
+            let (e, scale) =
+                (epsilon(1.0), |noise: &Noise| noise.calibration().scale.round() as u128);
             let sum = BoundedSum::new(e, b, relation, kind).unwrap();
             let (l1, _) = sensitivity(|a| vec![sum.exact(a).unwrap()], b, relation, kind);
             assert_eq!(l1, scale(&sum.noise), "{b:?} {relation} {kind:?}");
@@ -413,7 +423,7 @@ pub(super) mod tests {
                 };
                 check(released, rows(&domain, 1..=2), near, 1.0, 0.0)
             };
-            let worst = run(sum.scale()).unwrap();
+            let worst = run(sum.calibration().scale).unwrap();
             assert!((worst.epsilon - 1.0).abs() < 1e-9);
             // The twins: b − a where max(|a|, |b|) is due, and half of b − a.
             assert!(run(if relation == AddRemove { 2.0 } else { 1.0 }).is_err());

@@ -151,6 +151,7 @@ impl Accuracy for Gaussian {
 #[derive(Clone, Debug)]
 pub struct DiscreteGaussian {
     sigma: f64,
+    sensitivity: Sensitivity<L2>,
     guarantee: Guarantee,
     noise: sample::DiscreteGaussian,
 }
@@ -163,25 +164,33 @@ impl DiscreteGaussian {
     /// do as well, and some larger ones may not. So do not round σ up.
     pub fn new(epsilon: Epsilon, delta: Delta, d: u32) -> Result<Self> {
         let delta = Delta::positive(delta.get())?;
-        let start = analytic_sigma(epsilon, delta, Sensitivity::new(f64::from(d))?)?;
+        let sensitivity = Sensitivity::new(f64::from(d))?;
+        let start = analytic_sigma(epsilon, delta, sensitivity)?;
         let sigma = least_sigma(delta, start, |sigma| discrete_delta(sigma, epsilon, d))?;
-        Self::build(sigma, Guarantee::Approximate(epsilon, delta))
+        Self::build(sigma, sensitivity, Guarantee::Approximate(epsilon, delta))
     }
 
     /// The least noise for ρ-zCDP on integers of sensitivity Δ₂.
     pub fn concentrated(rho: Rho, sensitivity: Sensitivity<L2>) -> Result<Self> {
-        Self::build(concentrated_sigma(rho, sensitivity), Guarantee::Concentrated(rho))
+        let sigma = concentrated_sigma(rho, sensitivity);
+        Self::build(sigma, sensitivity, Guarantee::Concentrated(rho))
     }
 
-    fn build(sigma: f64, guarantee: Guarantee) -> Result<Self> {
+    fn build(sigma: f64, sensitivity: Sensitivity<L2>, guarantee: Guarantee) -> Result<Self> {
         let noise = sample::DiscreteGaussian::new(&Scale::new(sigma)?)?;
-        Ok(Self { sigma, guarantee, noise })
+        Ok(Self { sigma, sensitivity, guarantee, noise })
     }
 
     /// The parameter σ (the standard deviation is a little less when σ is small).
     #[must_use]
     pub fn sigma(&self) -> f64 {
         self.sigma
+    }
+
+    /// The sensitivity that was calibrated for.
+    #[must_use]
+    pub fn sensitivity(&self) -> Sensitivity<L2> {
+        self.sensitivity
     }
 
     /// What a release promises.
@@ -272,6 +281,9 @@ pub(crate) fn analytic_sigma(
 
 /// Floats around the exact δ of Gaussian noise σ at ε:
 /// `Φ(Δ/2σ − εσ/Δ) − e^ε·Φ(−Δ/2σ − εσ/Δ)`.
+///
+/// With `a = Δ/2σ` and `b = εσ/Δ`, ε = 2ab, so `e^ε·φ(a+b) = φ(b−a)` and the second term is
+/// `φ(b−a)·R(a+b)`, R being Mills' ratio: no `e^ε` is computed, however large ε is.
 pub(crate) fn gaussian_delta(
     sigma: f64,
     epsilon: Epsilon,
@@ -281,16 +293,22 @@ pub(crate) fn gaussian_delta(
     let epsilon_exact = exact(epsilon.get())?;
     let a = Ratio::new(1u64, 2u64).div(&noise);
     let b = epsilon_exact.mul(&noise);
-    let Some(bits) = precision(b.to_f64() - a.to_f64(), epsilon)? else {
+    let Some(bits) = precision(b.to_f64() - a.to_f64()) else {
         return Ok(NEXT_TO_NOTHING);
     };
-    let first = if a >= b {
+    let (apart, first) = if a >= b {
+        let apart = a.saturating_sub(&b);
         let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), bits);
-        one.saturating_sub(&normal::upper_tail(&a.saturating_sub(&b), bits))
+        let first = one.saturating_sub(&normal::upper_tail(&apart, bits));
+        (apart, first)
     } else {
-        normal::upper_tail(&b.saturating_sub(&a), bits)
+        let apart = b.saturating_sub(&a);
+        let first = normal::upper_tail(&apart, bits);
+        (apart, first)
     };
-    let second = growth(&epsilon_exact, bits)?.mul(&normal::upper_tail(&a.add(&b), bits));
+    let ratio = normal::mills(&a.add(&b), bits);
+    let ratio = ratio.ok_or(Error::Precision { what: "the Gaussian's delta" })?;
+    let second = normal::density(&apart, bits).mul(&ratio);
     Ok(first.saturating_sub(&second).to_f64())
 }
 
@@ -302,18 +320,12 @@ fn growth(epsilon: &Ratio, bits: u32) -> Result<Enclosure> {
 /// A float interval for a δ that is certainly below the least float.
 const NEXT_TO_NOTHING: (f64, f64) = (0.0, 5e-324);
 
-/// Bits that leave a relative 2⁻⁶⁰ of a tail at distance `x`, after losing
-/// `e^ε`'s and the cancellation's; `None` for a tail below the floats.
-fn precision(x: f64, epsilon: Epsilon) -> Result<Option<u32>> {
-    if epsilon.get() > 1000.0 {
-        return Err(Error::OutOfRange {
-            parameter: "epsilon",
-            allowed: "at most 1000 for Gaussian noise",
-        });
-    }
+/// Bits that leave a relative 2⁻⁶⁰ of a tail at distance `x` after the
+/// cancellation; `None` for a tail below the floats.
+fn precision(x: f64) -> Option<u32> {
     // P[Z > x] ≤ e^(−x²/2) for both Gaussians, below 5·10⁻³²⁴ from 39 on.
     let distance = x.max(0.0);
-    Ok((distance < 39.0).then(|| (200.0 + 0.73 * distance * distance + 1.5 * epsilon.get()) as u32))
+    (distance < 39.0).then(|| (200.0 + 0.73 * distance * distance) as u32)
 }
 
 /// Floats around the exact δ of the discrete Gaussian with parameter σ at ε,
@@ -323,9 +335,14 @@ pub(crate) fn discrete_delta(sigma: f64, epsilon: Epsilon, d: u32) -> Result<(f6
     let shift = Ratio::new(u64::from(d), 1u64);
     // m = ⌊c⌋ + 1 with c = εσ²/d − d/2.
     let (gain, loss) = (e.mul(&s).mul(&s).div(&shift), shift.scale(-1));
-    let Some(bits) = precision((gain.to_f64() - loss.to_f64()) / sigma, epsilon)? else {
+    let Some(bits) = precision((gain.to_f64() - loss.to_f64()) / sigma) else {
         return Ok(NEXT_TO_NOTHING);
     };
+    if epsilon.get() > 1000.0 {
+        let allowed = "at most 1000 for the discrete Gaussian";
+        return Err(Error::OutOfRange { parameter: "epsilon", allowed });
+    }
+    let bits = bits + (1.5 * epsilon.get()) as u32; // what e^ε costs
     let whole = |n: Natural| n.to_u128().filter(|&n| n < 1 << 100).map(|n| n as i128);
     let m = if gain >= loss {
         whole(gain.saturating_sub(&loss).split().0).map(|c| c + 1)
@@ -553,7 +570,9 @@ mod tests {
     #[test]
     fn impossible_parameters_are_refused() {
         assert!(Gaussian::new(epsilon(1.0), Delta::ZERO, unit()).is_err());
-        assert!(Gaussian::new(epsilon(1e6), delta(1e-5), unit()).is_err());
+        assert!(DiscreteGaussian::new(epsilon(1e6), delta(1e-5), 1).is_err());
+        let large = Gaussian::new(epsilon(1e6), delta(1e-5), unit()).unwrap().sigma();
+        assert!((large - 0.5f64.sqrt() * 1e-3).abs() < 1e-5, "{large}"); // Δ/√(2ε), about
         Gaussian::new(epsilon(1e-40), delta(0.1), unit()).unwrap();
         assert!(Gaussian::new(epsilon(1.0), delta(1e-300), unit()).is_ok());
         let far = discrete_delta(100.0, epsilon(10.0), 1).unwrap();

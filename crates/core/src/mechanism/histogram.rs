@@ -1,6 +1,6 @@
 //! Counts over public keys, and the integer noise that every count shares.
 
-use super::{DiscreteGaussian, Geometric, Guarantee, Release};
+use super::{Calibration, DiscreteGaussian, Family, Geometric, Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::directed::{self, down, up};
 use crate::num::{Enclosure, Ratio, lattice};
@@ -133,12 +133,14 @@ impl Noise {
         }
     }
 
-    /// `Δ₁/ε` or σ.
-    pub(super) fn scale(&self) -> f64 {
-        match self {
-            Self::Geometric(_, geometric) => geometric.scale(),
-            Self::Gaussian(gaussian) => gaussian.sigma(),
-        }
+    pub(super) fn calibration(&self) -> Calibration {
+        let (family, sensitivity, scale) = match self {
+            Self::Geometric(_, noise) => {
+                (Family::Laplace, noise.sensitivity().get(), noise.scale())
+            }
+            Self::Gaussian(noise) => (Family::Gaussian, noise.sensitivity().get(), noise.sigma()),
+        };
+        Calibration { family, sensitivity, scale }
     }
 
     /// Adds independent noise to each value, saturating at the ends of `i128`.
@@ -175,10 +177,13 @@ impl Noise {
             }
             Self::Gaussian(gaussian) => {
                 let sigma = Ratio::from_f64(gaussian.sigma()).ok_or(fail.clone())?;
-                // Beyond 38σ the floats end; a nearer tail is larger, so still a bound.
-                let k = k.unsigned_abs().min((38.0 * gaussian.sigma()) as u128 + 1);
+                // P[Z ≥ k] ≤ e^(−k²/2σ²), below the least float from 39σ on.
                 let x = k as f64 / gaussian.sigma();
+                if x >= 39.0 {
+                    return Ok(5e-324);
+                }
                 let bits = 100 + (0.75 * x * x) as u32;
+                let k = k.unsigned_abs();
                 let one = Enclosure::of_ratio(&Ratio::new(1u64, 1u64), bits);
                 let side = lattice::tail(1, &sigma, bits);
                 let tail = lattice::tail(k, &sigma, bits).div(&one.add(&side).add(&side));
@@ -200,7 +205,7 @@ impl Noise {
     pub(super) fn error_of_sum(&self, terms: u64, beta: Beta) -> Result<f64> {
         let m = up(terms as f64);
         let (_, log) = directed::ln(up(2.0 / beta.get()))?;
-        let s = up(up(self.scale()));
+        let s = up(up(self.calibration().scale));
         let t = match self {
             Self::Geometric(..) => {
                 let (_, inner) = directed::ln(up(1.0 + up(log / m)))?;
@@ -264,10 +269,10 @@ impl Histogram {
         Ok(Self { noise: Noise::new(budget.into(), l1, l2_squared)? })
     }
 
-    /// `Δ₁/ε` of the geometric, or σ of the Gaussian noise.
+    /// The noise on each count.
     #[must_use]
-    pub fn scale(&self) -> f64 {
-        self.noise.scale()
+    pub fn calibration(&self) -> Calibration {
+        self.noise.calibration()
     }
 
     /// What a release promises, for all keys together.
@@ -374,10 +379,10 @@ mod tests {
 
     /// The law of a release on two keys, from the scale that is really used.
     fn law(histogram: &Histogram) -> impl Fn(&Vec<u8>) -> Distribution<(i128, i128)> {
-        let (s, gaussian) = (histogram.scale(), matches!(histogram.noise, Noise::Gaussian(_)));
+        let noise = histogram.calibration();
         let weight = move |k: i128| {
-            let x = k as f64 / s;
-            if gaussian { (-0.5 * x * x).exp() } else { (-x.abs()).exp() }
+            let x = k as f64 / noise.scale;
+            if noise.family == Family::Gaussian { (-0.5 * x * x).exp() } else { (-x.abs()).exp() }
         };
         let norm: f64 = (-400..=400).map(weight).sum();
         move |dataset| {
@@ -411,7 +416,7 @@ mod tests {
     fn releases_fit_their_law() {
         for (budget, s) in [(epsilon(0.25).into(), 8.0), (rho(0.01).into(), 10.0)] {
             let histogram = Histogram::new(budget, Replace, Contributions::ONE).unwrap();
-            assert!((histogram.scale() - s).abs() < 1e-12);
+            assert!((histogram.calibration().scale - s).abs() < 1e-12);
             let mut rng = SeededForTests::insecure(5);
             let noised = histogram.release(&[7; 200_000], &mut rng).unwrap().into_value();
             let fit = |s: f64| {
@@ -447,7 +452,7 @@ mod tests {
     fn tails_and_error_bounds_cover_the_truth_closely() {
         for budget in [Budget::from(epsilon(0.5)), Budget::from(rho(0.02))] {
             let noise = Noise::new(budget, 1, 1).unwrap();
-            let s = noise.scale();
+            let s = noise.calibration().scale;
             let weight = |k: i128| match budget {
                 Budget::Pure(_) => (-(k.abs() as f64) / s).exp(),
                 Budget::Concentrated(_) => (-0.5 * (k as f64 / s).powi(2)).exp(),

@@ -40,6 +40,8 @@ use std::collections::BTreeMap;
 pub struct KeySelection {
     epsilon: Epsilon,
     delta: Delta,
+    /// How many keys one person changes.
+    keys: f64,
     /// ε and δ of one key.
     loss: Ratio,
     failure: Ratio,
@@ -72,6 +74,7 @@ impl KeySelection {
         let mut this = Self {
             epsilon,
             delta,
+            keys,
             loss,
             failure,
             first: u64::MAX,
@@ -90,9 +93,25 @@ impl KeySelection {
         this.first = first;
         let top = |bits: u32| Enclosure::of_ratio(&rest, bits);
         this.last = least_reaching(first, |n, bits| this.probability_in(n, bits), top)?;
-        let (limit, _) = this.limit(256).to_f64();
-        this.near = (e, limit - 1.0, this.probability_in(first, 256).to_f64().0);
+        // Bits enough for 1 − e^−ε; an A that floats cannot hold is ∞ or NaN, and
+        // leaves every decision to certified arithmetic.
+        let bits = 256 + 2 * room(&this.loss) + room(&this.failure);
+        let (limit, limit_up) = this.limit(bits).to_f64();
+        let a = if limit_up <= limit * (1.0 + 1e-12) { limit - 1.0 } else { f64::INFINITY };
+        this.near = (e, a, this.probability_in(first, bits).to_f64().0);
         Ok(this)
+    }
+
+    /// How many keys' counts neighbours differ in, at most: g, or 2g under replace.
+    #[must_use]
+    pub fn sensitivity(&self) -> f64 {
+        self.keys
+    }
+
+    /// One over the ε of one key: g/ε, or 2g/ε under replace.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        1.0 / self.near.0
     }
 
     /// n₁ and n₂: a key of more than n₂ people is always kept.
@@ -138,6 +157,7 @@ impl KeySelection {
         let (p, slack) = self.probability_near(n);
         let word = bits.word()?;
         let v = word as f64 * (1.0 / 18_446_744_073_709_551_616.0);
+        // False for NaN and for an infinite slack.
         if (v - p).abs() > slack {
             return Ok(v < p);
         }
@@ -286,8 +306,25 @@ mod tests {
         for (e, d) in [(1e-6, 1e-12), (1e4, 1e-5), (1e-3, 0.9)] {
             assert!(KeySelection::new(epsilon(e), delta(d), Replace, 1_000).is_ok());
         }
+        for (relation, keys) in [(AddRemove, 3.0), (Replace, 6.0)] {
+            let selection = KeySelection::new(epsilon(0.3), delta(0.1), relation, 3).unwrap();
+            assert_eq!(selection.sensitivity(), keys);
+            assert!((selection.scale() * 0.3 / keys - 1.0).abs() < 1e-15);
+        }
         assert!(KeySelection::new(epsilon(1.0), Delta::ZERO, Replace, 1).is_err());
         assert!(KeySelection::new(epsilon(1.0), delta(0.1), Replace, 0).is_err());
+    }
+
+    #[test]
+    fn a_lone_key_stays_unlikely_at_the_smallest_epsilon() {
+        // A once came out as 0 here, and lone keys were kept half of the time.
+        for e in [1e-60, 1e-78, 1e-80, 1e-300] {
+            let selection = KeySelection::new(epsilon(e), delta(1e-5), AddRemove, 1).unwrap();
+            let mut rng = SeededForTests::insecure(1);
+            let lone: BTreeMap<u32, u64> = (0..400).map(|key| (key, 1)).collect();
+            let kept = selection.release(&lone, &mut rng).unwrap().into_value();
+            assert!(kept.len() < 3, "{e}: {}", kept.len());
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::bounded::{Accumulator, Bounds, Rows, same, square};
 use super::histogram::{Budget, Noise};
-use super::{Guarantee, Release};
+use super::{Calibration, Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::directed::{down, up};
 use crate::random::Randomness;
@@ -90,6 +90,12 @@ impl Moments {
         Ok(Self { bounds, public, guarantee, noise })
     }
 
+    /// Of the part of the highest degree, in the units of the values to that power.
+    fn calibration(&self, degree: i32) -> Calibration {
+        let last = &self.noise[self.noise.len() - 1];
+        last.calibration().times(self.bounds.grid.spacing().powi(degree))
+    }
+
     /// The vector that is released with noise.
     fn vector(&self, of: &Accumulator) -> Result<Vec<i128>> {
         same(&self.bounds, &of.bounds)?;
@@ -112,7 +118,7 @@ impl Moments {
 
     /// A bound on all the noise at once.
     fn error_of_parts(&self, beta: Beta) -> Result<Vec<f64>> {
-        let each = Beta::new(beta.get() / self.noise.len() as f64)?;
+        let each = Beta::new(down(beta.get() / self.noise.len() as f64))?;
         self.noise.iter().map(|noise| noise.error(each)).collect()
     }
 }
@@ -134,6 +140,13 @@ impl BoundedMean {
         Ok(Self { moments: Moments::new(budget.into(), bounds, neighbours, rows, 1)? })
     }
 
+    /// The noise on `Σ(v − a)`, to be divided by n, where n is public; else on `Σ(v − a)`
+    /// and `Σ(b − v)` each, for both together.
+    #[must_use]
+    pub fn calibration(&self) -> Calibration {
+        self.moments.calibration(1)
+    }
+
     /// What a release promises.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
@@ -151,15 +164,22 @@ impl BoundedMean {
         Ok(Release::new(mean.clamp(bounds.lower(), bounds.upper()), self.guarantee()))
     }
 
-    /// An error that the mean of n rows exceeds with probability at most β.
+    /// An error that the mean of n clamped rows exceeds with probability at most β.
     ///
     /// n public: the noise's own, divided by n. Otherwise, if both parts' noise is
     /// at most t, the place f moves by `|(1−f)Z₁ − fZ₂|/(nw + Z₁ + Z₂) ≤ t/(nw − 2t)`.
+    /// Putting rows on the grid moves them by half a step at most, and the answer
+    /// is a float between the bounds.
     pub fn error(&self, rows: u64, beta: Beta) -> Result<f64> {
         let (bounds, t) = (self.moments.bounds, self.moments.error_of_parts(beta)?);
         let full = down(down(rows as f64) * bounds.width as f64);
         let left = if t.len() == 1 { full } else { down(full - up(2.0 * t[0])) };
-        Ok(if left > t[0] { up(up(t[0] / left) * bounds.distance()) } else { bounds.distance() })
+        let noise =
+            if left > t[0] { up(up(t[0] / left) * bounds.distance()) } else { bounds.distance() };
+        let float = bounds.lower().abs().max(bounds.upper().abs()) * (4.0 * f64::EPSILON);
+        // Both means are within the bounds, so they are never farther apart.
+        let half = 0.5 * bounds.grid().spacing();
+        Ok(up(up(noise + half) + float).min(bounds.distance()))
     }
 }
 
@@ -171,7 +191,18 @@ impl BoundedVariance {
         neighbours: Neighbours,
         rows: Rows,
     ) -> Result<Self> {
+        if !(bounds.distance() * bounds.distance()).is_finite() {
+            let allowed = "less than 10^150 apart for a variance";
+            return Err(Error::OutOfRange { parameter: "bounds", allowed });
+        }
         Ok(Self { moments: Moments::new(budget.into(), bounds, neighbours, rows, 2)? })
+    }
+
+    /// The noise on `Σ(2v − a − b)²`, with its half of the budget, where n is public;
+    /// else on each of `Σ(b − v)²`, `Σ2(v − a)(b − v)` and `Σ(v − a)²`, for all together.
+    #[must_use]
+    pub fn calibration(&self) -> Calibration {
+        self.moments.calibration(2)
     }
 
     /// What a release promises.
@@ -199,23 +230,28 @@ impl BoundedVariance {
         Ok(Release::new(variance, self.guarantee()))
     }
 
-    /// An error that the variance of n rows exceeds with probability at most β.
+    /// An error that the variance of n clamped rows exceeds with probability at most β.
     ///
     /// In units of (b−a)²/4 the variance is `Q − E²` with |E| ≤ 1, so it moves by at most
     /// `|ΔQ| + 2|ΔE|`. n public: `t₂/(nw²) + 2t₁/(nw)`. Otherwise, with `r = t/(nw² − 3t)`,
-    /// `|ΔQ| ≤ 3r` and `|ΔE| ≤ 3r`, by the argument of [`BoundedMean::error`].
+    /// `|ΔQ| ≤ 3r` and `|ΔE| ≤ 3r`, by the argument of [`BoundedMean::error`]. Putting
+    /// rows on the grid g moves each e/w by `g/(b−a)` at most, so the variance by
+    /// `(b−a)·g` at most.
     pub fn error(&self, rows: u64, beta: Beta) -> Result<f64> {
         let (bounds, t) = (self.moments.bounds, self.moments.error_of_parts(beta)?);
         let w = bounds.width as f64;
         let (first, second) = (down(down(rows as f64) * w), down(down(down(rows as f64) * w) * w));
-        let moved = if let [mean, square] = t[..] {
+        let moved = if second <= 0.0 {
+            1.0
+        } else if let [mean, square] = t[..] {
             up(up(square / second) + up(up(2.0 * mean) / first))
         } else {
             let left = down(second - up(3.0 * t[0]));
             if left > 0.0 { up(9.0 * up(t[0] / left)) } else { 1.0 }
         };
         let most = up(0.25 * up(bounds.distance() * bounds.distance()));
-        Ok(up(most * if moved < 1.0 { moved } else { 1.0 }))
+        let grid = up(up(bounds.distance()) * bounds.grid().spacing());
+        Ok(up(up(most * if moved < 1.0 { moved } else { 1.0 }) + grid).min(most))
     }
 }
 
@@ -245,15 +281,22 @@ mod tests {
                     for (i, noise) in pure.noise.iter().enumerate() {
                         let (l1, _) = sensitivity(|a| vec![whole(a)[i]], b, relation, kind);
                         let even = i == 0 || b.width % 2 == 0;
-                        assert!(2.0 * l1 as f64 <= noise.scale() * (1.0 + 1e-12), "{name}");
-                        assert_eq!(even, (2.0 * l1 as f64 - noise.scale()).abs() < 1e-9, "{name}");
+                        assert!(
+                            2.0 * l1 as f64 <= noise.calibration().scale * (1.0 + 1e-12),
+                            "{name}"
+                        );
+                        assert_eq!(
+                            even,
+                            (2.0 * l1 as f64 - noise.calibration().scale).abs() < 1e-9,
+                            "{name}"
+                        );
                     }
                     continue;
                 }
                 let (l1, l2_squared) = sensitivity(whole, b, relation, kind);
-                assert!((pure.noise[0].scale() - l1 as f64).abs() < 1e-9, "{name}");
+                assert!((pure.noise[0].calibration().scale - l1 as f64).abs() < 1e-9, "{name}");
                 // At ρ = ½, σ is Δ₂.
-                let sigma = make(Rho::new(0.5).unwrap().into()).noise[0].scale();
+                let sigma = make(Rho::new(0.5).unwrap().into()).noise[0].calibration().scale;
                 assert!((sigma * sigma - l2_squared as f64).abs() < 1e-9, "{name}");
             }
         }
@@ -280,7 +323,7 @@ mod tests {
                 };
                 check(released, rows(&domain, 1..=2), near, 1.0, 0.0)
             };
-            let scale = mean.noise[0].scale();
+            let scale = mean.noise[0].calibration().scale;
             assert!((run(scale).unwrap().epsilon - 1.0).abs() < 1e-9);
             assert!(run(scale * 0.99).is_err());
         }
@@ -346,5 +389,20 @@ mod tests {
         let variance = BoundedVariance::new(e, full, AddRemove, Rows::AtMost(1)).unwrap();
         assert_eq!(variance.moments.vector(&all).unwrap()[..2], [0, 0]);
         assert!(BoundedVariance::new(e, full, AddRemove, Rows::AtMost(u32::MAX)).is_err());
+    }
+
+    #[test]
+    fn error_bounds_include_the_grid_and_no_rows() {
+        let beta = Beta::new(0.05).unwrap();
+        let unit = Bounds::new(0.0, 1.0).unwrap();
+        let exactly = Rows::Exactly(1);
+        // A billion rows: the noise is nothing beside half a step of the grid.
+        let mean = BoundedMean::new(epsilon(1.0), unit, Replace, exactly).unwrap();
+        assert!(mean.error(1_000_000_000, beta).unwrap() >= unit.grid().spacing() * 0.5);
+        let variance = BoundedVariance::new(epsilon(1.0), unit, Replace, exactly).unwrap();
+        assert!(variance.error(0, beta).unwrap() >= 0.25);
+        assert!(variance.error(1_000_000_000, beta).unwrap() >= unit.grid().spacing());
+        let wide = Bounds::new(-1e300, 1e300).unwrap();
+        assert!(BoundedVariance::new(epsilon(1.0), wide, AddRemove, exactly).is_err());
     }
 }

@@ -46,6 +46,8 @@ pub struct Quantile {
     first: i64,
     last: i64,
     grid: Grid,
+    /// 2³²·Δ.
+    sensitivity: u64,
     rate: Rate,
 }
 
@@ -97,7 +99,7 @@ impl Quantile {
             Neighbours::AddRemove => rank.max(ONE - rank),
         };
         let rate = Rate::new(epsilon, Sensitivity::new(sensitivity as f64)?, Change::General)?;
-        Ok(Self { epsilon, rank, first: first as i64, last: last as i64, grid, rate })
+        Ok(Self { epsilon, rank, first: first as i64, last: last as i64, grid, sensitivity, rate })
     }
 
     fn bounds() -> Error {
@@ -112,6 +114,18 @@ impl Quantile {
     #[must_use]
     pub fn grid(&self) -> Grid {
         self.grid
+    }
+
+    /// Δ, in ranks.
+    #[must_use]
+    pub fn sensitivity(&self) -> f64 {
+        self.sensitivity as f64 / ONE as f64
+    }
+
+    /// The ranks that multiply a point's odds by e: `2Δ/ε`.
+    #[must_use]
+    pub fn scale(&self) -> f64 {
+        1.0 / (self.rate.near * ONE as f64)
     }
 
     /// How many points a release may be.
@@ -275,9 +289,12 @@ mod tests {
             for (q, relation, delta) in
                 [(0.5, Replace, 1.0), (0.25, AddRemove, 0.75), (0.875, AddRemove, 0.875)]
             {
-                let table = integers(1.5, relation, q, 9.0).probabilities(&values).unwrap();
+                let quantile = integers(1.5, relation, q, 9.0);
+                let table = quantile.probabilities(&values).unwrap();
                 let expected = formula(&values, q, 0.75 / delta, 10);
                 assert_eq!(table.len(), 10);
+                assert_eq!(quantile.sensitivity(), delta);
+                assert!((quantile.scale() * 1.5 / (2.0 * delta) - 1.0).abs() < 1e-15);
                 for (k, (point, p)) in table.into_iter().enumerate() {
                     assert_eq!(point, k as f64);
                     assert!((p - expected[k]).abs() < 1e-14, "{values:?} {q} {k}");

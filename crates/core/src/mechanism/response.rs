@@ -183,8 +183,14 @@ impl Response {
     /// binomial. The ends are the π at which it would be as large, or as small,
     /// with probability β/2; f grows with π. Float errors of the binomial tail,
     /// below a relative `10⁻¹⁵(n + 10⁵)`, widen it. ∎
+    ///
+    /// Refused above 2⁴⁰ people, where the normal interval is as good.
     pub fn exact_interval(&self, count: u64, people: u64, beta: Beta) -> Result<(f64, f64)> {
         require_people(count, people)?;
+        if people > 1 << 40 {
+            let allowed = "at most 2^40 for an exact interval";
+            return Err(Error::OutOfRange { parameter: "people", allowed });
+        }
         let low = lower_limit(count, people, 0.5 * beta.get());
         let high = up(1.0 - lower_limit(people - count, people, 0.5 * beta.get()));
         let (p, q) = (self.p(), self.q());

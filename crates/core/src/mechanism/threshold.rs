@@ -1,7 +1,7 @@
 //! Histograms whose keys are not public: which keys come back is protected too.
 
 use super::histogram::{Budget, Contributions, Noise};
-use super::{DiscreteGaussian, Guarantee, Release};
+use super::{Calibration, DiscreteGaussian, Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::directed::{self, down, up};
 use crate::random::Randomness;
@@ -138,10 +138,10 @@ impl ThresholdHistogram {
         &self.threshold
     }
 
-    /// `Δ₁/ε` of the geometric, or σ of the Gaussian noise.
+    /// The noise on each count.
     #[must_use]
-    pub fn scale(&self) -> f64 {
-        self.threshold.noise.scale()
+    pub fn calibration(&self) -> Calibration {
+        self.threshold.noise.calibration()
     }
 
     /// What a release promises.
@@ -168,7 +168,10 @@ impl ThresholdHistogram {
 }
 
 impl Accuracy for ThresholdHistogram {
-    /// Of the count of a key that came back, over the noise alone.
+    /// t with `P[a key comes back and its count is off by more than t] ≤ β`.
+    ///
+    /// *Given* that it came back a small count is off by more: it came back
+    /// because its noise was large.
     fn error(&self, beta: Beta) -> Result<f64> {
         self.threshold.noise.error(beta)
     }
@@ -199,7 +202,8 @@ fn least(noise: Noise, delta: f64, share: Option<f64>, of: Contributions) -> Res
         (low, high) = (high, 2 * high);
         if high > 1 << 100 {
             let what = "no threshold makes a lone key this unlikely";
-            return Err(Error::Infeasible { what, remedy: "use a larger delta" });
+            let remedy = "use a larger delta, a larger epsilon or fewer groups";
+            return Err(Error::Infeasible { what, remedy });
         }
     }
     while high - low > 1 {
@@ -240,6 +244,7 @@ fn rho_for(epsilon: Epsilon, delta: Delta) -> Result<Rho> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::Family;
     use super::*;
     use crate::random::SeededForTests;
     use Neighbours::{AddRemove, Replace};
@@ -294,11 +299,10 @@ pub(super) mod tests {
     /// The law of a key: −1 if it is not released, the noised count if it is,
     /// from T + `fold` on folded into one (which is post-processing).
     fn key_law(histogram: &ThresholdHistogram, fold: i128) -> impl Fn(u64) -> Distribution<i128> {
-        let (s, threshold) = (histogram.scale(), histogram.threshold().clone());
-        let gaussian = matches!(threshold.noise, Noise::Gaussian(_));
+        let (noise, threshold) = (histogram.calibration(), histogram.threshold().clone());
         let weight = move |k: i128| {
-            let x = k as f64 / s;
-            if gaussian { (-0.5 * x * x).exp() } else { (-x.abs()).exp() }
+            let x = k as f64 / noise.scale;
+            if noise.family == Family::Gaussian { (-0.5 * x * x).exp() } else { (-x.abs()).exp() }
         };
         let norm: f64 = (-600..=600).map(weight).sum();
         move |count| {
@@ -408,6 +412,27 @@ pub(super) mod tests {
         assert!(refused.is_err());
     }
 
+    #[test]
+    fn calibrations_are_the_documented_formulas_in_both_relations() {
+        let (e, d) = (epsilon(0.3), delta(1e-6));
+        let half = delta(5e-7);
+        let of = Contributions::new(3, 2).unwrap();
+        for (relation, l1, l2) in [(AddRemove, 6.0, 12f64.sqrt()), (Replace, 12.0, 24f64.sqrt())] {
+            let laplace = ThresholdHistogram::laplace(e, d, relation, of).unwrap().calibration();
+            assert_eq!((laplace.family, laplace.sensitivity), (Family::Laplace, l1));
+            assert!((laplace.scale * 0.3 / l1 - 1.0).abs() < 1e-15);
+            let gaussian = ThresholdHistogram::gaussian(e, d, relation, of).unwrap().calibration();
+            assert_eq!(gaussian.family, Family::Gaussian);
+            assert!((1.0..1.0 + 1e-15).contains(&(gaussian.sensitivity / l2)));
+            let sigma = l2 / (2.0 * rho_for(e, half).unwrap().get()).sqrt();
+            assert!((1.0..1.0 + 1e-14).contains(&(gaussian.scale / sigma)));
+        }
+        let one = Contributions::new(1, 2).unwrap();
+        let single = ThresholdHistogram::gaussian(e, d, AddRemove, one).unwrap().calibration();
+        let sigma = DiscreteGaussian::new(e, half, 2).unwrap().sigma();
+        assert_eq!((single.sensitivity, single.scale), (2.0, sigma));
+    }
+
     #[test] // what is drawn has the law that was checked; a threshold one lower is noticed
     fn releases_fit_their_law() {
         let one = Contributions::ONE;
@@ -429,5 +454,16 @@ pub(super) mod tests {
         assert!(release.value().keys().is_sorted());
         let nothing = BTreeMap::from([("a", 0)]);
         assert!(histogram.release(&nothing, &mut rng).unwrap().value().is_empty());
+    }
+
+    #[test]
+    fn a_huge_epsilon_is_answered_or_refused_at_once() {
+        let one = Contributions::ONE;
+        for e in [1e3, 1e5, 1e12] {
+            for relation in [AddRemove, Replace] {
+                let made = ThresholdHistogram::gaussian(epsilon(e), delta(1e-6), relation, one);
+                assert!(made.is_ok() || e > 1e3);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Range queries over an ordered public domain, by a tree of noised counts.
 
 use super::histogram::{Budget, Noise};
-use super::{Guarantee, Release};
+use super::{Calibration, Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::random::Randomness;
 use crate::unit::{Beta, Neighbours};
@@ -43,6 +43,9 @@ use std::ops::RangeInclusive;
 /// estimates (variance v) combine to `(v·y + Σz)/(v + 1)`, of variance `v/(v+1)`.
 /// Downwards: what a parent's estimate has over its children's sum goes to the
 /// children in proportion to their variances. (This is Gaussian elimination on a tree.)
+/// # Special values
+/// Estimates are floats: where counts exceed 2⁵³ they are off by their last
+/// digit too, which the error bound does not include.
 /// # References
 /// Hay, Rastogi, Miklau, Suciu 2010 (arXiv:0904.0942v5); Qardaji, Yang,
 /// Li 2013 (PVLDB 6:14), for the number of children.
@@ -85,10 +88,10 @@ impl Tree {
         self.levels.len()
     }
 
-    /// `Δ₁/ε` of the geometric, or σ of the Gaussian noise, on every node.
+    /// The noise on every node.
     #[must_use]
-    pub fn scale(&self) -> f64 {
-        self.noise.scale()
+    pub fn calibration(&self) -> Calibration {
+        self.noise.calibration()
     }
 
     /// What a release promises.
@@ -316,9 +319,9 @@ mod tests {
         assert_eq!(sensitivity(5, AddRemove, 2), (10, 20));
         // And the noise is scaled to exactly that.
         let half = Rho::new(0.5).unwrap();
-        let sigma = Tree::new(half, 16, 2, AddRemove, 2).unwrap().scale();
+        let sigma = Tree::new(half, 16, 2, AddRemove, 2).unwrap().calibration().scale;
         assert!((sigma - 20f64.sqrt()).abs() < 1e-12);
-        assert_eq!(tree(16, 2, Replace).scale(), 8.0);
+        assert_eq!(tree(16, 2, Replace).calibration().scale, 8.0);
     }
 
     #[test]
@@ -340,9 +343,10 @@ mod tests {
                 };
                 check(released, rows(&units, 0..=2), near, 4.0, 0.0)
             };
-            let worst = run(tree.scale()).unwrap();
+            let scale = tree.calibration().scale;
+            let worst = run(scale).unwrap();
             assert!((worst.epsilon - 4.0).abs() < 1e-9);
-            assert!(run(tree.scale() / tree.levels() as f64).is_err());
+            assert!(run(scale / tree.levels() as f64).is_err());
         }
     }
 

@@ -8,8 +8,9 @@ use super::ball::{TRIG_ERROR, U, sin_cos};
 /// round and without the factor 1/N; nothing is ever reordered.
 pub(crate) struct Fft {
     length: usize,
-    /// `e^(−2πi·j/(2L))` for j < L, for L = N/2, N/4, …, 1 in turn.
-    twiddles: Vec<(f64, f64)>,
+    /// cos and −sin of `2π·j/(2L)` for j < L, for L = N/2, N/4, …, 1 in turn.
+    cosines: Vec<f64>,
+    sines: Vec<f64>,
 }
 
 /// Bound on the modulus of the error of a twiddle: two sines and cosines of an
@@ -29,24 +30,25 @@ impl Fft {
         // j = high·2^b + low: two short tables and a product.
         let bits = log / 2;
         let low: Vec<(f64, f64)> = (0..1usize << bits).map(turn).collect();
-        let mut twiddles = Vec::with_capacity(length);
+        let (mut cosines, mut sines) = (Vec::with_capacity(length), Vec::with_capacity(length));
         let mut start = 0;
-        while twiddles.len() < half {
+        while cosines.len() < half {
             let (c, s) = turn(start);
-            let take = low.len().min(half - twiddles.len());
-            twiddles.extend(low[..take].iter().map(|&(x, y)| (x * c - y * s, x * s + y * c)));
+            let take = low.len().min(half - cosines.len());
+            cosines.extend(low[..take].iter().map(|&(x, y)| x * c - y * s));
+            sines.extend(low[..take].iter().map(|&(x, y)| x * s + y * c));
             start += low.len();
         }
         let (mut from, mut size) = (0, half);
         while size > 1 {
             for j in 0..size / 2 {
-                let twiddle = twiddles[from + 2 * j];
-                twiddles.push(twiddle);
+                cosines.push(cosines[from + 2 * j]);
+                sines.push(sines[from + 2 * j]);
             }
             from += size;
             size /= 2;
         }
-        Self { length, twiddles }
+        Self { length, cosines, sines }
     }
 
     /// `‖ŷ − y‖₂ ≤ error·‖y‖₂` for either direction.
@@ -68,15 +70,17 @@ impl Fft {
     pub(crate) fn forward(&self, re: &mut [f64], im: &mut [f64]) {
         let (mut from, mut size) = (0, self.length / 2);
         while size > 0 {
-            let table = &self.twiddles[from..from + size];
+            let (cosines, sines) =
+                (&self.cosines[from..from + size], &self.sines[from..from + size]);
             for (re, im) in re.chunks_exact_mut(2 * size).zip(im.chunks_exact_mut(2 * size)) {
                 let ((ra, rb), (ia, ib)) = (re.split_at_mut(size), im.split_at_mut(size));
-                for ((((ra, rb), ia), ib), &(c, s)) in
-                    ra.iter_mut().zip(rb).zip(ia).zip(ib).zip(table)
-                {
-                    let (x, y) = (*ra - *rb, *ia - *ib);
-                    (*ra, *ia) = (*ra + *rb, *ia + *ib);
-                    (*rb, *ib) = (x * c - y * s, x * s + y * c);
+                let (ia, ib) = (&mut ia[..size], &mut ib[..size]);
+                let (ra, rb) = (&mut ra[..size], &mut rb[..size]);
+                for j in 0..size {
+                    let (x, y) = (ra[j] - rb[j], ia[j] - ib[j]);
+                    (ra[j], ia[j]) = (ra[j] + rb[j], ia[j] + ib[j]);
+                    rb[j] = x * cosines[j] - y * sines[j];
+                    ib[j] = x * sines[j] + y * cosines[j];
                 }
             }
             from += size;
@@ -87,17 +91,18 @@ impl Fft {
     /// Decimation in time with conjugate twiddles: bit-reversed order in,
     /// natural order out, N times the inverse.
     pub(crate) fn inverse(&self, re: &mut [f64], im: &mut [f64]) {
-        let (mut size, mut end) = (1, self.twiddles.len());
+        let (mut size, mut end) = (1, self.cosines.len());
         while size < self.length {
-            let table = &self.twiddles[end - size..end];
+            let (cosines, sines) = (&self.cosines[end - size..end], &self.sines[end - size..end]);
             for (re, im) in re.chunks_exact_mut(2 * size).zip(im.chunks_exact_mut(2 * size)) {
                 let ((ra, rb), (ia, ib)) = (re.split_at_mut(size), im.split_at_mut(size));
-                for ((((ra, rb), ia), ib), &(c, s)) in
-                    ra.iter_mut().zip(rb).zip(ia).zip(ib).zip(table)
-                {
-                    let (x, y) = (*rb * c + *ib * s, *ib * c - *rb * s);
-                    (*rb, *ib) = (*ra - x, *ia - y);
-                    (*ra, *ia) = (*ra + x, *ia + y);
+                let (ia, ib) = (&mut ia[..size], &mut ib[..size]);
+                let (ra, rb) = (&mut ra[..size], &mut rb[..size]);
+                for j in 0..size {
+                    let x = rb[j] * cosines[j] + ib[j] * sines[j];
+                    let y = ib[j] * cosines[j] - rb[j] * sines[j];
+                    (rb[j], ib[j]) = (ra[j] - x, ia[j] - y);
+                    (ra[j], ia[j]) = (ra[j] + x, ia[j] + y);
                 }
             }
             end -= size;

@@ -1,0 +1,62 @@
+//! `demure account calibrate`: the one unknown that meets a target.
+
+use super::{event, priced};
+use crate::Failure;
+use crate::input::{Relation, number};
+use crate::report::Report;
+use demure_core::account::calibrate::calibrate;
+use demure_core::event::Template;
+use demure_core::unit::{Delta, Epsilon, Neighbours};
+use std::io::Write;
+
+/// The least noise, the largest ε per query or the most queries for a target
+#[derive(clap::Args)]
+#[command(after_help = "\
+One `?` stands for the number to be found.
+
+Examples:
+  demure account calibrate --epsilon 1 --delta 1e-5 'gaussian(sigma=?)*10'
+  demure account calibrate --epsilon 1 --delta 1e-5 'poisson(q=0.01, gaussian(sigma=?))*1000'
+  demure account calibrate --epsilon 2 --delta 1e-6 'laplace(eps=?)*50' 'gaussian(sigma=20)'
+  demure account calibrate --epsilon 1 --delta 1e-6 'laplace(b=20)*?'")]
+pub(crate) struct Args {
+    /// What is planned; exactly one has a `?`
+    #[arg(value_name = "EVENT", required = true)]
+    events: Vec<String>,
+
+    /// The ε that everything together may cost
+    #[arg(long, value_parser = number, allow_hyphen_values = true)]
+    epsilon: f64,
+
+    /// The probability that ε may be exceeded
+    #[arg(long, value_parser = number, allow_hyphen_values = true)]
+    delta: f64,
+
+    /// Which datasets count as neighbours
+    #[arg(long, value_enum, default_value = "add-remove")]
+    neighbours: Relation,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let (epsilon, delta) = (Epsilon::new(args.epsilon)?, Delta::new(args.delta)?);
+    let neighbours: Neighbours = args.neighbours.into();
+    let (unknown, known): (Vec<&String>, Vec<&String>) =
+        args.events.iter().partition(|text| text.contains('?'));
+    let [text] = unknown[..] else {
+        return Err(Failure::usage("exactly one event must have a `?`, e.g. gaussian(sigma=?)"));
+    };
+    let template =
+        Template::parse(text).map_err(|error| Failure::usage(format!("in `{text}`, {error}")))?;
+    let others: Vec<_> = known.into_iter().map(|text| event(text)).collect::<Result<_, _>>()?;
+    let found = calibrate(&template, &others, epsilon, delta, neighbours)?;
+    let report =
+        Report::default().field("value", found.value).field("event", found.event.to_string());
+    priced(report, found.epsilon)
+        .field("delta", delta.get())
+        .field("neighbours", neighbours.to_string())
+        .print(args.json, out)
+}

@@ -1,0 +1,103 @@
+//! Adding up: what pure and approximate guarantees cost together, for any
+//! number of adaptively chosen mechanisms.
+
+use super::mass::Mass;
+use crate::error::{Error, Result};
+use crate::num::directed::{down, up};
+use crate::unit::{Delta, Epsilon};
+
+/// Mechanisms that are (εᵢ,δᵢ)-DP, kᵢ times each, are together `(Σkᵢεᵢ, Σkᵢδᵢ)`-DP;
+/// both sums are rounded up.
+///
+/// # Proof
+/// Dwork & Roth 2014, Theorem 3.16 and Appendix B; the sums hold for adaptive
+/// choice of the mechanisms, their parameters being fixed in advance.
+pub fn compose(parts: &[(Epsilon, Delta, u64)]) -> Result<(f64, f64)> {
+    let (mut epsilon, mut delta) = (0.0, 0.0);
+    for &(e, d, k) in parts {
+        epsilon = add_up(epsilon, times_up(e.get(), k));
+        delta = add_up(delta, times_up(d.get(), k));
+    }
+    if epsilon.is_finite() && delta.is_finite() {
+        Ok((epsilon, delta))
+    } else {
+        Err(Error::Precision { what: "a sum of privacy parameters" })
+    }
+}
+
+/// `a + b` rounded up, exactly where one is 0.
+#[must_use]
+pub(crate) fn add_up(a: f64, b: f64) -> f64 {
+    if a == 0.0 {
+        b
+    } else if b == 0.0 {
+        a
+    } else {
+        up(a + b)
+    }
+}
+
+/// `a·k` rounded up, exactly for k ≤ 1.
+#[must_use]
+pub(crate) fn times_up(a: f64, k: u64) -> f64 {
+    match k {
+        0 => 0.0,
+        1 => a,
+        _ if a == 0.0 => 0.0,
+        // k itself may round, once more.
+        _ => up(a * up(k as f64)),
+    }
+}
+
+/// `(lower, upper)` around `−Σ kᵢ ln(1−δᵢ)`: minus the log-probability that no
+/// mechanism of its kind fails.
+///
+/// # Proof
+/// `−ln(1−δ) = Σ δʲ/j`, whose tail after 12 terms is below `δ¹³/(13(1−δ))`. Each
+/// float below is widened by more than its roundings.
+pub(crate) fn failure(parts: impl Iterator<Item = (Delta, u64)>) -> (f64, f64) {
+    let (mut low, mut high) = (0.0f64, 0.0f64);
+    for (delta, k) in parts {
+        let d = delta.get();
+        if d == 0.0 || k == 0 {
+            continue;
+        }
+        let (l, h) = if d <= 0.0625 {
+            // Σ dʲ/j by Horner's scheme to j = 12; the rest is below 2⁻⁵¹ of it.
+            let sum = (1..=12).rev().fold(0.0, |sum, j| 1.0 / f64::from(j) + d * sum) * d;
+            (sum * (1.0 - 16.0 * f64::EPSILON), sum * (1.0 + 16.0 * f64::EPSILON))
+        } else {
+            let (l, h) = Mass::between(down(1.0 - d), up(1.0 - d)).ln();
+            (-h, -l)
+        };
+        let k = k as f64;
+        let slack = 4.0 * f64::EPSILON;
+        low += l * k * (1.0 - slack);
+        high += h * k * (1.0 + slack);
+        (low, high) = (low * (1.0 - slack), high * (1.0 + slack));
+    }
+    (low.max(0.0), high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_round_up_and_overflow_is_refused() {
+        let (e, d) = (Epsilon::new(0.1).unwrap(), Delta::new(1e-6).unwrap());
+        let (epsilon, delta) = compose(&[(e, d, 30)]).unwrap();
+        assert!((3.0..3.0 + 1e-14).contains(&epsilon) && (3e-5..3.000_001e-5).contains(&delta));
+        assert_eq!(compose(&[(e, Delta::ZERO, 1)]).unwrap(), (0.1, 0.0));
+        assert!(compose(&[(Epsilon::new(1e300).unwrap(), d, u64::MAX)]).is_err());
+    }
+
+    #[test]
+    fn failures_are_enclosed() {
+        for (d, k) in [(1e-9, 100), (1e-3, 7), (0.3, 2), (0.9, 3)] {
+            let (low, high) = failure([(Delta::new(d).unwrap(), k)].into_iter());
+            let truth = -(-d).ln_1p() * k as f64;
+            assert!(low <= truth && truth <= high && high - low <= 1e-13 * truth.max(d.min(0.1)));
+        }
+    }
+}

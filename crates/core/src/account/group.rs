@@ -1,0 +1,79 @@
+//! Group privacy: what a guarantee for one unit is worth for g of them.
+//!
+//! A group of g units is g steps of the neighbour relation.
+
+use super::mass::Mass;
+use crate::error::{Error, Result};
+use crate::num::directed::up;
+use crate::unit::{Alpha, Delta, Epsilon, Rho};
+
+/// ε-DP for one is gε-DP for g.
+pub fn pure(epsilon: Epsilon, group: u32) -> Result<Epsilon> {
+    Epsilon::new(super::basic::times_up(epsilon.get(), u64::from(group)))
+}
+
+/// (ε,δ)-DP for one is `(gε, δ·(e^(gε)−1)/(e^ε−1))`-DP for g.
+///
+/// # Proof
+/// Step by step: `P₀(S) ≤ e^ε·P₁(S) + δ ≤ … ≤ e^(gε)·P_g(S) + δ·Σ_{i<g} e^(iε)`. ∎
+pub fn approximate(epsilon: Epsilon, delta: Delta, group: u32) -> Result<(Epsilon, Delta)> {
+    let base = Mass::exp(epsilon.get());
+    let (mut factor, mut power) = (Mass::ZERO, Mass::ONE);
+    for _ in 0..group {
+        factor = factor.add(&power);
+        power = power.mul(&base);
+    }
+    let (_, total) = factor.times(delta.get()).to_f64();
+    let delta = if delta.get() == 0.0 { Ok(Delta::ZERO) } else { Delta::new(total) };
+    let delta = delta.map_err(|_| Error::Infeasible {
+        what: "the guarantee says nothing about a group of this size",
+        remedy: "use a smaller group, epsilon or delta",
+    })?;
+    Ok((pure(epsilon, group)?, delta))
+}
+
+/// ρ-zCDP for one is g²ρ-zCDP for g.
+///
+/// # References
+/// Bun & Steinke 2016 (arXiv:1605.02065v1), Proposition 1.9.
+pub fn concentrated(rho: Rho, group: u32) -> Result<Rho> {
+    let g = f64::from(group);
+    Rho::new(up(rho.get() * up(g * g)))
+}
+
+/// `D_α ≤ τ` for one, α ≥ 2^(c+1), is `D_(α/2^c) ≤ 3^c·τ` for a group of 2^c.
+///
+/// # References
+/// Mironov 2017 (arXiv:1702.07476v3), Proposition 2.
+pub fn renyi(alpha: Alpha, divergence: f64, log_group: u32) -> Result<(Alpha, f64)> {
+    let lowered = alpha.get() / 2f64.powi(log_group.min(1000) as i32);
+    if lowered < 2.0 {
+        return Err(Error::OutOfRange {
+            parameter: "alpha",
+            allowed: "at least twice the size of the group",
+        });
+    }
+    // The order loses nothing: dividing by a power of two is exact.
+    Ok((Alpha::new(lowered)?, up(divergence * up(3f64.powi(log_group as i32)))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_cost_what_the_formulas_say() {
+        let (e, d) = (Epsilon::new(0.5).unwrap(), Delta::new(1e-6).unwrap());
+        let (epsilon, delta) = approximate(e, d, 3).unwrap();
+        let truth = 1e-6 * (1.5f64.exp() - 1.0) / (0.5f64.exp() - 1.0);
+        assert!(epsilon.get() >= 1.5 && epsilon.get() < 1.5 + 1e-14);
+        assert!(delta.get() >= truth * (1.0 - 1e-15) && delta.get() < truth * (1.0 + 1e-12));
+        assert_eq!(approximate(e, Delta::ZERO, 2).unwrap().1, Delta::ZERO);
+        assert!(approximate(Epsilon::new(50.0).unwrap(), d, 9).is_err());
+        assert!((concentrated(Rho::new(0.1).unwrap(), 3).unwrap().get() - 0.9).abs() < 1e-12);
+        let (alpha, divergence) = renyi(Alpha::new(16.0).unwrap(), 0.1, 2).unwrap();
+        assert_eq!(alpha.get(), 4.0);
+        assert!((divergence - 0.9).abs() < 1e-12);
+        assert!(renyi(Alpha::new(3.0).unwrap(), 0.1, 1).is_err());
+    }
+}

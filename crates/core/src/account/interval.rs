@@ -1,0 +1,83 @@
+//! An answer with both ends certified.
+
+use std::fmt;
+
+/// The truth lies in `[lower, upper]`; the upper end is what is charged.
+///
+/// Either end may be ∞, where no finite ε will do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Not above the truth.
+    pub lower: f64,
+    /// Not below the truth.
+    pub upper: f64,
+}
+
+impl Interval {
+    /// No finite number will do.
+    pub const INFINITE: Self = Self { lower: f64::INFINITY, upper: f64::INFINITY };
+
+    /// `[lower, upper]`, ends kept at 0 or above. A NaN becomes the end that
+    /// claims nothing: 0 below, ∞ above.
+    #[must_use]
+    pub fn new(lower: f64, upper: f64) -> Self {
+        let upper = if upper.is_nan() { f64::INFINITY } else { upper.max(0.0) };
+        let lower = if lower.is_nan() { 0.0 } else { lower.max(0.0) };
+        Self { lower: lower.min(upper), upper }
+    }
+
+    /// Only an upper bound is known.
+    #[must_use]
+    pub fn at_most(upper: f64) -> Self {
+        Self::new(0.0, upper)
+    }
+
+    /// `(upper − lower) / upper`; 0 for a single point.
+    #[must_use]
+    pub fn relative_width(&self) -> f64 {
+        if self.lower == self.upper { 0.0 } else { (self.upper - self.lower) / self.upper }
+    }
+
+    /// Does the interval hold `x`?
+    #[must_use]
+    pub fn contains(&self, x: f64) -> bool {
+        self.lower <= x && x <= self.upper
+    }
+
+    /// Both intervals hold the truth, so their intersection does.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        debug_assert!(self.lower <= other.upper && other.lower <= self.upper, "{self} {other}");
+        Self::new(self.lower.max(other.lower), self.upper.min(other.upper))
+    }
+
+    /// The worse of two alternatives, either of which may be the case.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self::new(self.lower.max(other.lower), self.upper.max(other.upper))
+    }
+}
+
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}, {}]", self.lower, self.upper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trouble_widens_and_never_narrows() {
+        let lost = Interval::new(f64::NAN, f64::NAN);
+        assert_eq!((lost.lower, lost.upper), (0.0, f64::INFINITY));
+        assert_eq!(Interval::new(-1.0, 2.0).lower, 0.0);
+        let (a, b) = (Interval::new(1.0, 3.0), Interval::new(2.0, 4.0));
+        assert_eq!(a.and(&b), Interval::new(2.0, 3.0));
+        assert_eq!(a.or(&b), Interval::new(2.0, 4.0));
+        assert!(a.contains(1.5) && !a.contains(3.5));
+        assert_eq!(Interval::INFINITE.relative_width(), 0.0);
+        assert_eq!(a.to_string(), "[1, 3]");
+    }
+}

@@ -1,0 +1,419 @@
+//! Non-negative numbers enclosed between two floats whose exponents never
+//! overflow: what sums of `C(k,ℓ)·e^((k−ℓ)ε)` are made of.
+//!
+//! Multi-precision would do, at a thousand times the price. Here a number is a
+//! mantissa in [1, 2) and a 64-bit exponent, every operation is rounded
+//! outwards, and the only transcendental functions are `e^−x` and `ln x`, with
+//! the error that [`fast`] states for its exponential.
+
+use crate::num::directed::{down, up};
+use crate::num::fast;
+use std::cmp::Ordering;
+
+/// Exponents stay within ± this; an upper end that reaches it claims nothing.
+const HUGE: i64 = 1 << 58;
+
+/// `mantissa · 2^exponent`, mantissa in [1, 2) or 0. Never NaN.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Wide {
+    mantissa: f64,
+    exponent: i64,
+}
+
+impl Wide {
+    const ZERO: Self = Self { mantissa: 0.0, exponent: 0 };
+
+    /// `mantissa · 2^exponent` for a finite mantissa ≥ 0.
+    #[inline]
+    fn new(mantissa: f64, exponent: i64) -> Self {
+        let bits = mantissa.to_bits();
+        let biased = (bits >> 52) as i64;
+        if biased == 0 {
+            // Zero or subnormal: scale up exactly, once.
+            let scaled = mantissa * 2f64.powi(600);
+            return if scaled == 0.0 { Self::ZERO } else { Self::new(scaled, exponent - 600) };
+        }
+        let unit = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+        Self { mantissa: unit, exponent: exponent + biased - 1023 }
+    }
+
+    fn is_zero(self) -> bool {
+        self.mantissa == 0.0
+    }
+
+    #[inline]
+    fn mul(self, other: Self, round: fn(f64) -> f64) -> Self {
+        if self.is_zero() || other.is_zero() {
+            return Self::ZERO;
+        }
+        let from = if self.exponent >= other.exponent { self } else { other };
+        Self::new(round(self.mantissa * other.mantissa), self.exponent + other.exponent)
+            .within_range(from, round)
+    }
+
+    /// `self / other`; `other` is not 0.
+    fn div(self, other: Self, round: fn(f64) -> f64) -> Self {
+        if self.is_zero() {
+            return Self::ZERO;
+        }
+        Self::new(round(self.mantissa / other.mantissa), self.exponent - other.exponent)
+            .within_range(self, round)
+    }
+
+    /// Beyond ±[`HUGE`], the nearest claim that is still true; an operand `from`
+    /// that claimed nothing upwards leaves nothing to claim.
+    #[inline]
+    fn within_range(self, from: Self, round: fn(f64) -> f64) -> Self {
+        if self.exponent.abs() < HUGE && from.exponent < HUGE {
+            self
+        } else if self.exponent >= HUGE || (from.exponent >= HUGE && round(1.0) > 1.0) {
+            Self { mantissa: 1.0, exponent: HUGE }
+        } else if self.exponent > -HUGE {
+            self
+        } else if round(1.0) > 1.0 {
+            Self { mantissa: 1.0, exponent: 1 - HUGE }
+        } else {
+            Self::ZERO
+        }
+    }
+
+    /// `other`'s mantissa on this number's exponent, for `other ≤ ~self`.
+    #[inline]
+    fn aligned(self, other: Self) -> f64 {
+        let by = self.exponent - other.exponent;
+        if by > 200 { f64::MIN_POSITIVE } else { other.mantissa * power_of_two(-by) }
+    }
+
+    #[inline]
+    fn add(self, other: Self, round: fn(f64) -> f64) -> Self {
+        let (big, small) = if self.cmp(other).is_ge() { (self, other) } else { (other, self) };
+        if small.is_zero() {
+            return big;
+        }
+        // A term 200 binades down is rounded up to the least normal float or,
+        // rounding down, absorbed by `next_down`.
+        Self::new(round(big.mantissa + big.aligned(small)), big.exponent)
+    }
+
+    /// `max(0, self − other)`.
+    fn sub(self, other: Self, round: fn(f64) -> f64) -> Self {
+        if other.is_zero() {
+            return self;
+        }
+        if self.cmp(other).is_le() {
+            return Self::ZERO;
+        }
+        Self::new(round(self.mantissa - self.aligned(other)).max(0.0), self.exponent)
+            .within_range(self, round)
+    }
+
+    fn cmp(self, other: Self) -> Ordering {
+        match (self.is_zero(), other.is_zero()) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            (false, false) => {
+                let mantissas = self.mantissa.total_cmp(&other.mantissa);
+                self.exponent.cmp(&other.exponent).then(mantissas)
+            }
+        }
+    }
+
+    /// The nearest float, 0 or ∞ beyond them.
+    fn to_f64(self) -> f64 {
+        if self.is_zero() || self.exponent < -1021 {
+            0.0
+        } else if self.exponent > 1023 {
+            f64::INFINITY
+        } else {
+            self.mantissa * power_of_two(self.exponent)
+        }
+    }
+
+    /// `(lower, upper)` around `ln self`, for a number that is not 0.
+    ///
+    /// # Proof
+    /// A guess y = ln m from the platform is checked, not trusted: `m·e^−y = 1 + r`
+    /// is computed with a relative error below `η = 2⁻⁴⁷` ([`fast::EXP_ERROR`] and
+    /// one rounding), and `r − r² ≤ ln(1+r) ≤ r` for |r| ≤ ½. ln 2 is enclosed by
+    /// two neighbouring floats, and the sums are rounded outwards.
+    fn ln(self) -> (f64, f64) {
+        const ETA: f64 = 2.0 * fast::EXP_ERROR;
+        const LN_2: f64 = std::f64::consts::LN_2; // below ln 2, by less than half a unit
+        let guess = self.mantissa.ln().clamp(0.0, 0.7);
+        let r = self.mantissa * fast::exp_neg(guess) - 1.0;
+        if r.abs() > 1e-8 {
+            // The platform's logarithm is broken: claim only m ∈ [1, 2).
+            let (low, high) = (self.exponent as f64, self.exponent as f64 + 1.0);
+            return ((low * 0.693).min(low * 0.694), (high * 0.693).max(high * 0.694));
+        }
+        let e = self.exponent as f64;
+        let (low, high) =
+            if e >= 0.0 { (e * LN_2, e * up(LN_2)) } else { (e * up(LN_2), e * LN_2) };
+        let (low, high) = if e == 0.0 { (0.0, 0.0) } else { (down(low), up(high)) };
+        (down(low + down(guess + (r - r * r - ETA))), up(high + up(guess + (r + ETA))))
+    }
+}
+
+/// 2^e exactly, for −1022 ≤ e ≤ 1023.
+#[inline]
+fn power_of_two(e: i64) -> f64 {
+    f64::from_bits(((1023 + e.clamp(-1022, 1023)) as u64) << 52)
+}
+
+/// A non-negative real in `[lower, upper]`, both of unbounded exponent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mass {
+    lower: Wide,
+    upper: Wide,
+}
+
+impl Mass {
+    pub(crate) const ZERO: Self = Self { lower: Wide::ZERO, upper: Wide::ZERO };
+    pub(crate) const ONE: Self = {
+        let one = Wide { mantissa: 1.0, exponent: 0 };
+        Self { lower: one, upper: one }
+    };
+
+    /// Exactly `x`, for finite x ≥ 0; anything else claims nothing below 0 and
+    /// as good as nothing above.
+    pub(crate) fn exactly(x: f64) -> Self {
+        Self::between(x, x)
+    }
+
+    /// Between two floats.
+    pub(crate) fn between(lower: f64, upper: f64) -> Self {
+        let lower = if lower.is_finite() && lower > 0.0 { Wide::new(lower, 0) } else { Wide::ZERO };
+        let upper = if upper.is_finite() {
+            Wide::new(upper.max(0.0), 0)
+        } else {
+            Wide { mantissa: 1.0, exponent: HUGE }
+        };
+        Self { lower, upper }
+    }
+
+    /// `e^−x` for finite x ≥ 0.
+    ///
+    /// # Proof
+    /// `e^−x = (e^(−x/2^j))^(2^j)`; halving is exact, [`fast::exp_neg`] is within a
+    /// relative [`fast::EXP_ERROR`] up to 700, and the squarings round outwards.
+    pub(crate) fn exp_neg(x: f64) -> Self {
+        let (mut halvings, mut y) = (0, x.max(0.0));
+        while y > 512.0 && halvings < 64 {
+            y *= 0.5;
+            halvings += 1;
+        }
+        if x.is_nan() {
+            return Self { lower: Wide::ZERO, upper: Self::ONE.upper };
+        }
+        if y > 512.0 {
+            // x > 2⁷³: far below anything an exponent holds.
+            return Self { lower: Wide::ZERO, upper: Wide { mantissa: 1.0, exponent: 1 - HUGE } };
+        }
+        let value = fast::exp_neg(y);
+        let slack = 2.0 * fast::EXP_ERROR;
+        let mut power = Self::between(down(value * (1.0 - slack)), up(value * (1.0 + slack)));
+        for _ in 0..halvings {
+            power = power.mul(&power);
+        }
+        if x == 0.0 { Self::ONE } else { power }
+    }
+
+    /// `e^−x` for an x in `[lower, upper]`, 0 ≤ lower.
+    pub(crate) fn exp_neg_between(lower: f64, upper: f64) -> Self {
+        Self { lower: Self::exp_neg(upper).lower, upper: Self::exp_neg(lower).upper }
+    }
+
+    /// `e^x` for finite x of either sign.
+    pub(crate) fn exp(x: f64) -> Self {
+        if x <= 0.0 { Self::exp_neg(-x) } else { Self::ONE.div(&Self::exp_neg(x)) }
+    }
+
+    /// `1 − e^−x` for finite x ≥ 0, with a relative error of a few 2⁻⁵⁰ even for
+    /// small x.
+    ///
+    /// # Proof
+    /// Up to ½: Horner's scheme for `x·(1 − x/2·(1 − x/3·(…)))` to the 18th term;
+    /// the rest is below `2⁻¹⁸/19!`. Each step multiplies the error of the last by
+    /// `x/k ≤ ¼` and adds at most three roundings, so the result is within `8·2⁻⁵³`.
+    pub(crate) fn one_minus_exp_neg(x: f64) -> Self {
+        if !(x.is_finite() && x >= 0.0) {
+            return Self { lower: Wide::ZERO, upper: Self::ONE.upper };
+        }
+        if x > 0.5 {
+            return Self::ONE.sub(&Self::exp_neg(x));
+        }
+        let mut sum = 1.0;
+        for k in (2..=18).rev() {
+            sum = 1.0 - x * sum / f64::from(k);
+        }
+        let slack = 16.0 * f64::EPSILON;
+        Self::exactly(x).mul(&Self::between(sum * (1.0 - slack), sum * (1.0 + slack)))
+    }
+
+    /// `1 − e^−x` for an x in `[lower, upper]`, 0 ≤ lower.
+    pub(crate) fn one_minus_exp_neg_between(lower: f64, upper: f64) -> Self {
+        Self {
+            lower: Self::one_minus_exp_neg(lower).lower,
+            upper: Self::one_minus_exp_neg(upper).upper,
+        }
+    }
+
+    pub(crate) fn add(&self, other: &Self) -> Self {
+        Self { lower: self.lower.add(other.lower, down), upper: self.upper.add(other.upper, up) }
+    }
+
+    /// `max(0, self − other)`.
+    pub(crate) fn sub(&self, other: &Self) -> Self {
+        Self { lower: self.lower.sub(other.upper, down), upper: self.upper.sub(other.lower, up) }
+    }
+
+    pub(crate) fn mul(&self, other: &Self) -> Self {
+        Self { lower: self.lower.mul(other.lower, down), upper: self.upper.mul(other.upper, up) }
+    }
+
+    /// `self · x` for an exact float x ≥ 0.
+    pub(crate) fn times(&self, x: f64) -> Self {
+        self.mul(&Self::exactly(x))
+    }
+
+    /// `self / other`; where `other` may be 0 the upper end claims nothing.
+    pub(crate) fn div(&self, other: &Self) -> Self {
+        let lower =
+            if other.upper.is_zero() { Wide::ZERO } else { self.lower.div(other.upper, down) };
+        let upper = if other.lower.is_zero() {
+            Wide { mantissa: 1.0, exponent: HUGE }
+        } else {
+            self.upper.div(other.lower, up)
+        };
+        Self { lower, upper }
+    }
+
+    /// `self^n`.
+    pub(crate) fn pow(&self, mut n: u64) -> Self {
+        let (mut result, mut base) = (Self::ONE, *self);
+        while n > 0 {
+            if n % 2 == 1 {
+                result = result.mul(&base);
+            }
+            base = base.mul(&base);
+            n /= 2;
+        }
+        result
+    }
+
+    /// The larger of two, end by end.
+    pub(crate) fn max(&self, other: &Self) -> Self {
+        let larger = |a: Wide, b: Wide| if a.cmp(b).is_ge() { a } else { b };
+        Self { lower: larger(self.lower, other.lower), upper: larger(self.upper, other.upper) }
+    }
+
+    /// Everything from 0 to this.
+    pub(crate) fn or_less(&self) -> Self {
+        Self { lower: Wide::ZERO, upper: self.upper }
+    }
+
+    /// Is it 0 for certain?
+    pub(crate) fn is_zero(&self) -> bool {
+        self.upper.is_zero()
+    }
+
+    /// Is it at most `other` for certain?
+    pub(crate) fn at_most(&self, other: &Self) -> bool {
+        self.upper.exponent < HUGE && self.upper.cmp(other.lower).is_le()
+    }
+
+    /// Is it at least `other` for certain?
+    pub(crate) fn at_least(&self, other: &Self) -> bool {
+        other.at_most(self)
+    }
+
+    /// `(lower, upper)` floats around the number.
+    pub(crate) fn to_f64(self) -> (f64, f64) {
+        let upper = self.upper.to_f64();
+        let upper = if self.upper.is_zero() { 0.0 } else { upper.max(f64::MIN_POSITIVE) };
+        let lower = self.lower.to_f64();
+        (if lower.is_infinite() { f64::MAX } else { lower }, upper)
+    }
+
+    /// `(lower, upper)` around the natural logarithm; −∞ below where the number
+    /// may be 0.
+    pub(crate) fn ln(self) -> (f64, f64) {
+        let end = |wide: Wide| (!wide.is_zero()).then(|| wide.ln());
+        (
+            end(self.lower).map_or(f64::NEG_INFINITY, |(low, _)| low),
+            end(self.upper).map_or(f64::NEG_INFINITY, |(_, high)| {
+                if self.upper.exponent >= HUGE { f64::INFINITY } else { high }
+            }),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::num::directed;
+
+    fn holds(mass: Mass, value: f64, relative: f64) {
+        let (low, high) = mass.to_f64();
+        assert!(low <= value && value <= high, "{low} {value} {high}");
+        assert!(high - low <= relative * value, "{low} {high}");
+    }
+
+    #[test]
+    fn arithmetic_encloses_and_stays_narrow() {
+        let (third, seven) = (Mass::ONE.div(&Mass::exactly(3.0)), Mass::exactly(7.0));
+        holds(third, 1.0 / 3.0, 1e-15);
+        holds(third.mul(&seven), 7.0 / 3.0, 2e-15);
+        holds(third.add(&seven), 22.0 / 3.0, 2e-15);
+        holds(seven.sub(&third), 20.0 / 3.0, 2e-15);
+        holds(third.pow(5), 1.0 / 243.0, 1e-14);
+        assert!(third.sub(&seven).is_zero());
+        assert!(third.at_most(&seven) && seven.at_least(&third) && !seven.at_most(&third));
+        assert!(Mass::exactly(f64::NAN).to_f64() == (0.0, f64::INFINITY));
+        assert_eq!(Mass::exactly(f64::INFINITY).to_f64().1, f64::INFINITY);
+        assert_eq!(third.div(&Mass::ZERO).to_f64().1, f64::INFINITY);
+        holds(Mass::exactly(5e-324).times(2f64.powi(1000)), 5e-324 * 2f64.powi(1000), 1e-15);
+        // Out of all range, ends still tell the truth.
+        let (tiny, vast) = (Mass::exp_neg(1e300), Mass::exp(1e300));
+        assert!(tiny.to_f64().0 == 0.0 && !tiny.is_zero());
+        assert!(vast.ln().0 > 1e17 && vast.ln().1 == f64::INFINITY);
+        let still = vast.times(1e-300).div(&Mass::exactly(1e300)).sub(&Mass::ONE);
+        assert_eq!(still.to_f64().1, f64::INFINITY);
+        assert!(!vast.at_most(&vast) && tiny.at_most(&vast));
+        // A term far below the sum still counts, upwards.
+        let sum = Mass::ONE.add(&Mass::exp_neg(1000.0));
+        assert!(sum.to_f64().1 > 1.0);
+    }
+
+    #[test]
+    fn exponentials_and_logarithms_agree_with_the_certified_ones() {
+        for x in [0.0, 1e-12, 1e-3, 0.3, 0.5, 0.7, 1.0, 17.3, 400.0, 690.0] {
+            let (low, high) = directed::exp_neg(x).unwrap();
+            let (ours_low, ours_high) = Mass::exp_neg(x).to_f64();
+            assert!(ours_low <= high && low <= ours_high);
+            assert!(ours_high - ours_low <= 3e-14 * high);
+            let (ln_low, ln_high) = Mass::exp_neg(x).ln();
+            assert!(
+                ln_low <= -x && -x <= ln_high && ln_high - ln_low < 6e-14f64.max(1e-15 * x),
+                "{x}"
+            );
+        }
+        for x in [1e5, 123_456.7] {
+            let (low, high) = Mass::exp_neg(x).ln();
+            assert!(low <= -x && -x <= high && high - low < 1e-9 * x, "{low} {high}");
+            let (low, high) = Mass::exp(x).ln();
+            assert!(low <= x && x <= high);
+        }
+        for x in [1e-15, 1e-9, 1e-4, 0.1, 0.5, 0.6, 3.0] {
+            let (low, high) = Mass::one_minus_exp_neg(x).to_f64();
+            let truth = -(-x).exp_m1();
+            assert!(low <= truth && truth <= high && high - low <= 5e-14 * truth, "{x}");
+        }
+        for x in [1e-300, 0.1, 0.999_999, 1.0, 1.5, 2.0, 1e10, 1e300] {
+            let (low, high) = directed::ln(x).unwrap();
+            let (ours_low, ours_high) = Mass::exactly(x).ln();
+            assert!(ours_low <= high && low <= ours_high && ours_high - ours_low <= 1e-12);
+        }
+    }
+}

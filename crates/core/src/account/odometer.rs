@@ -1,0 +1,128 @@
+//! Odometers: what has been spent so far, valid at every moment at once, with
+//! no limit set in advance.
+//!
+//! | odometer | reads | valid because |
+//! |---|---|---|
+//! | [`Odometer::pure`] | Σε | the privacy loss is never above Σε |
+//! | [`Odometer::concentrated`] | ε at δ | a filter at each of ρ₀, 2ρ₀, 4ρ₀, …, with a share of δ each |
+//!
+//! Converting a running Σρ at the *same* δ after each query would not be valid:
+//! an analyst could stop when the reading happens to be too low.
+
+use super::{Account, basic, zcdp};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::unit::{Delta, Neighbours, Rho};
+
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    Pure,
+    Concentrated { first: f64, delta: f64 },
+}
+
+/// A running total for fully adaptive queries.
+#[derive(Clone, Debug)]
+pub struct Odometer {
+    neighbours: Neighbours,
+    rule: Rule,
+    spent: f64,
+}
+
+impl Odometer {
+    /// Reads Σε.
+    #[must_use]
+    pub fn pure(neighbours: Neighbours) -> Self {
+        Self { neighbours, rule: Rule::Pure, spent: 0.0 }
+    }
+
+    /// Reads an ε that bounds the privacy loss with probability 1 − δ at all
+    /// moments together; `first` is about the ρ of the first few queries.
+    ///
+    /// # Guarantee
+    /// With probability at least 1 − δ, at no moment is the privacy loss so far
+    /// above the reading.
+    /// # Proof
+    /// For each j ≥ 0, by Ville's inequality, the loss ever exceeds
+    /// `zcdp::tail(2^j·first, δ_j)` while Σρ ≤ 2^j·first with probability at most
+    /// `δ_j = δ/((j+1)(j+2))`; and `Σ_j δ_j = δ`. The reading is the tail for the least j
+    /// that holds Σρ. ∎
+    /// # References
+    /// Feldman & Zrnic 2021 (arXiv:2008.11193v4), Section 5.
+    pub fn concentrated(first: Rho, delta: Delta, neighbours: Neighbours) -> Result<Self> {
+        let delta = Delta::positive(delta.get())?;
+        let rule = Rule::Concentrated { first: first.get(), delta: delta.get() };
+        Ok(Self { neighbours, rule, spent: 0.0 })
+    }
+
+    /// Adds an event that runs.
+    pub fn record(&mut self, event: &Event) -> Result<()> {
+        let account = Account::of(std::slice::from_ref(event), self.neighbours)?;
+        let cost = match self.rule {
+            Rule::Pure => account.pure(),
+            Rule::Concentrated { .. } => account.rho(),
+        };
+        let cost = cost.ok_or(Error::Infeasible {
+            what: "this event has no finite cost in the odometer's currency",
+            remedy: "use an odometer of another kind, or another mechanism",
+        })?;
+        let total = basic::add_up(self.spent, cost);
+        // From here on the reading is ∞: an overflow is not forgotten.
+        self.spent = if total >= self.spent { total } else { f64::INFINITY };
+        Ok(())
+    }
+
+    /// The reading: ε.
+    pub fn epsilon(&self) -> Result<f64> {
+        if self.spent == 0.0 || self.spent.is_infinite() {
+            return Ok(self.spent);
+        }
+        match self.rule {
+            Rule::Pure => Ok(self.spent),
+            Rule::Concentrated { first, delta } => {
+                let (mut j, mut limit) = (0.0, first);
+                while limit < self.spent {
+                    limit *= 2.0;
+                    j += 1.0;
+                }
+                if limit.is_infinite() {
+                    return Ok(f64::INFINITY);
+                }
+                let share = (delta / ((j + 1.0) * (j + 2.0))).next_down();
+                zcdp::tail(Rho::new(limit)?, Delta::positive(share)?)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_only_rise_and_cover_the_fixed_delta_conversion() {
+        let delta = Delta::new(1e-6).unwrap();
+        let first = Rho::new(1e-3).unwrap();
+        let mut odometer = Odometer::concentrated(first, delta, Neighbours::AddRemove).unwrap();
+        assert_eq!(odometer.epsilon().unwrap(), 0.0);
+        let (mut last, query) = (0.0, Event::concentrated(3e-4).unwrap());
+        for i in 1..=5000 {
+            odometer.record(&query).unwrap();
+            let reading = odometer.epsilon().unwrap();
+            let fixed = zcdp::tail(Rho::new(3e-4 * f64::from(i)).unwrap(), delta).unwrap();
+            assert!(reading >= last && reading >= fixed && reading <= 3.0 * fixed + 0.4);
+            last = reading;
+        }
+    }
+
+    #[test]
+    fn the_pure_odometer_adds_up_and_remembers_an_overflow() {
+        let mut odometer = Odometer::pure(Neighbours::Replace);
+        odometer.record(&Event::laplace(2.0).unwrap()).unwrap(); // twice 1/2 under replace
+        assert!(odometer.epsilon().unwrap() >= 1.0 && odometer.epsilon().unwrap() < 1.0 + 1e-12);
+        assert!(odometer.record(&Event::gaussian(1.0).unwrap()).is_err());
+        let huge = Event::pure(f64::MAX).unwrap();
+        odometer.record(&huge).unwrap();
+        odometer.record(&huge).unwrap();
+        assert_eq!(odometer.epsilon().unwrap(), f64::INFINITY);
+    }
+}

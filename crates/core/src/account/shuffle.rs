@@ -1,0 +1,308 @@
+//! Amplification by shuffling: n people randomize, nobody knows who sent what.
+
+use super::mass::Mass;
+use super::{Interval, search};
+use crate::error::{Error, Result};
+use crate::num::directed::{down, up};
+use crate::unit::{Delta, Epsilon};
+use std::num::NonZeroU64;
+
+/// More reports than this are refused: the sum takes too long.
+const MOST: u64 = 10_000_000;
+
+/// The ε of n reports from ε₀-DP randomizers after shuffling, under replace.
+///
+/// # Guarantee
+/// Replacing one person's value changes the shuffled reports by at most (ε,δ),
+/// for the upper end ε of the interval. The lower end is that of the *bound*:
+/// a given randomizer may do better.
+/// # Proof
+/// Each other person, with probability `p = e^−ε₀`, may be taken to send a clone
+/// of the first person's report for x or for x′, each with probability ½. So the
+/// reports are a post-processing of the pair
+///
+/// ```text
+/// C ~ Bin(n−1, p),  A ~ Bin(C, ½),  Δ ~ Bernoulli(e^ε₀/(e^ε₀+1)):
+/// (A + Δ, C − A + 1 − Δ)   against   (A + 1 − Δ, C − A + Δ),
+/// ```
+///
+/// whose divergence is summed exactly, rounding outwards: given C = c, the
+/// likelihood ratio grows with the first count, so the worst event is a
+/// threshold, and of the candidates around the computed one the largest value
+/// is taken. Values of C outside a window are counted as total failures. ∎
+/// # References
+/// Feldman, McMillan, Talwar 2021 (arXiv:2012.12803v3), Theorem 3.2.
+pub fn epsilon(reports: NonZeroU64, local: Epsilon, delta: Delta) -> Result<Interval> {
+    if reports.get() > MOST {
+        return Err(Error::OutOfRange { parameter: "n of a shuffle", allowed: "at most 10^7" });
+    }
+    let most = local.get();
+    if delta.get() == 0.0 {
+        return Ok(Interval::at_most(most));
+    }
+    let clones = Clones::new(reports.get(), most, delta.get());
+    let spread = (2.0 * (1.0 / delta.get()).ln() * most.exp() / reports.get() as f64).sqrt();
+    let start = (spread * (0.5 * most).tanh() * 2.0).min(0.5 * most);
+    let found = search::crossing(start, delta.get(), |x| {
+        if x >= most { Ok((0.0, 0.0)) } else { Ok(clones.delta(x).to_f64()) }
+    })?;
+    Ok(found.and(&Interval::at_most(most)))
+}
+
+/// The clones pair, with the distribution of C on a window.
+struct Clones {
+    first: u64,
+    weights: Vec<Mass>,
+    /// P[C outside the window], at most.
+    outside: Mass,
+    /// `e^ε₀/(1+e^ε₀)` and its complement.
+    truth: Mass,
+    lie: Mass,
+    estimate: f64,
+}
+
+impl Clones {
+    fn new(reports: u64, epsilon: f64, delta: f64) -> Self {
+        let n = reports - 1;
+        let p = Mass::exp_neg(epsilon);
+        let rest = Mass::one_minus_exp_neg(epsilon);
+        let odds = p.div(&rest);
+        let mode = ((n + 1) as f64 * (-epsilon).exp()).floor().clamp(0.0, n as f64) as u64;
+        // C(n,mode)·p^mode·(1−p)^(n−mode), as a product of n bounded factors.
+        let mut anchor = rest.pow(n - mode).mul(&p.pow(mode));
+        for i in 0..mode.min(n - mode) {
+            anchor = anchor.mul(&quotient(n - i, i + 1));
+        }
+        let negligible = Mass::exactly(delta * 1e-14);
+        let (mut below, mut w, mut c) = (Vec::new(), anchor, mode);
+        // Downwards until what is left is negligible: below the mode terms fall
+        // faster than geometrically, so the rest is at most c more such terms.
+        let mut outside = Mass::ZERO;
+        while c > 0 {
+            w = w.mul(&quotient(c, n - c + 1)).div(&odds);
+            c -= 1;
+            let left = w.times((c + 1) as f64);
+            if left.at_most(&negligible) {
+                outside = outside.add(&left.or_less());
+                c += 1;
+                break;
+            }
+            below.push(w);
+        }
+        let first = c;
+        below.reverse();
+        let mut weights = below;
+        weights.push(anchor);
+        (w, c) = (anchor, mode);
+        while c < n {
+            w = w.mul(&quotient(n - c, c + 1)).mul(&odds);
+            c += 1;
+            let left = w.times((n - c + 1) as f64);
+            if left.at_most(&negligible) {
+                outside = outside.add(&left.or_less());
+                break;
+            }
+            weights.push(w);
+        }
+        let truth = Mass::ONE.div(&Mass::ONE.add(&p));
+        let lie = p.mul(&truth);
+        let estimate = 1.0 / (1.0 + (-epsilon).exp());
+        Self { first, weights, outside, truth, lie, estimate }
+    }
+
+    /// Encloses δ(ε).
+    fn delta(&self, epsilon: f64) -> Mass {
+        let x = Mass::exp(epsilon);
+        let (y, t) = (epsilon.exp(), self.estimate);
+        // The ratio is above e^ε where the first count is above φ·(c+1).
+        let phi = ((y * t - (1.0 - t)) / ((2.0 * t - 1.0) * (1.0 + y))).clamp(0.0, 1.0);
+        let mut total = Mass::ZERO;
+        let mut half = Half::new(self.first, self.threshold(phi, self.first));
+        for (offset, weight) in self.weights.iter().enumerate() {
+            let c = self.first + offset as u64;
+            half.move_to(c, self.threshold(phi, c));
+            total = total.add(&weight.mul(&self.given(&half, &x)));
+        }
+        total.mul(&half.unit).add(&self.outside)
+    }
+
+    /// About the least first count i (1 ≤ i ≤ c+1) in the worst event, given c.
+    fn threshold(&self, phi: f64, c: u64) -> u64 {
+        ((phi * (c + 1) as f64).floor() as u64 + 1).clamp(1, c + 1)
+    }
+
+    /// δ given C = c: the largest, over thresholds i−1, i, i+1, of
+    /// `P[first count ≥ i] − x·Q[first count ≥ i]`.
+    ///
+    /// With `T(j) = P[Bin(c,½) ≥ j]`, the first count is at least i with
+    /// probability `truth·T(i−1) + lie·T(i)` under P, and swapped under Q.
+    fn given(&self, half: &Half, x: &Mass) -> Mass {
+        let mut most = Mass::ZERO;
+        for (before, after) in half.tails().windows(2).map(|w| (w[0], w[1])) {
+            let p = self.truth.mul(&before).add(&self.lie.mul(&after));
+            let q = self.lie.mul(&before).add(&self.truth.mul(&after));
+            most = most.max(&p.sub(&x.mul(&q)));
+        }
+        most
+    }
+}
+
+/// The fair binomial `Bin(c,½)` around one point j. Probabilities are in units
+/// of the first one, which is known less well than their ratios.
+struct Half {
+    c: u64,
+    j: u64,
+    unit: Mass,
+    /// `P[Bin(c,½) = j]`.
+    mass: Mass,
+    /// `P[Bin(c,½) ≥ j]`.
+    tail: Mass,
+}
+
+impl Half {
+    fn new(c: u64, j: u64) -> Self {
+        let j = j.min(c);
+        let unit =
+            (0..j).fold(Mass::exactly(0.5).pow(c), |unit, i| unit.mul(&quotient(c - i, i + 1)));
+        let mut half = Self { c, j, unit, mass: Mass::ONE, tail: Mass::ONE };
+        half.tail = half.summed();
+        half
+    }
+
+    /// Moves to (c, j) by Pascal's rule, summing anew where that lost digits.
+    fn move_to(&mut self, c: u64, j: u64) {
+        while self.c < c {
+            // T(c+1, j) = T(c, j) + ½·P[Bin(c) = j−1].
+            self.tail = self.tail.add(&self.before().times(0.5));
+            // C(c+1, j)/2^(c+1) = C(c, j)/2^c · (c+1)/(2(c+1−j)).
+            self.mass = self.mass.mul(&quotient(self.c + 1, 2 * (self.c + 1 - self.j)));
+            self.c += 1;
+        }
+        let j = j.min(self.c);
+        while self.j < j {
+            self.tail = self.tail.sub(&self.mass);
+            self.mass = self.mass.mul(&quotient(self.c - self.j, self.j + 1));
+            self.j += 1;
+        }
+        while self.j > j {
+            self.mass = self.before();
+            self.j -= 1;
+            self.tail = self.tail.add(&self.mass);
+        }
+        let (low, high) = self.tail.to_f64();
+        if high - low > 1e-11 * high {
+            self.tail = self.summed();
+        }
+    }
+
+    /// `P[Bin(c,½) = j−1]`.
+    fn before(&self) -> Mass {
+        if self.j == 0 { Mass::ZERO } else { self.mass.mul(&quotient(self.j, self.c - self.j + 1)) }
+    }
+
+    /// `P[Bin(c,½) ≥ j]`, term by term: relative to `P[Bin = j]`, in plain floats
+    /// with a slack of eight units per term.
+    fn summed(&self) -> Mass {
+        let (mut sum, mut term, mut terms) = (1.0, 1.0, 1.0);
+        for i in self.j..self.c {
+            let ratio = (self.c - i) as f64 / (i + 1) as f64;
+            term *= ratio;
+            sum += term;
+            terms += 1.0;
+            if ratio < 1.0 && term < 1e-17 * (1.0 - ratio) * sum {
+                break; // ratios fall, so the rest is below term/(1−ratio): in the slack
+            }
+        }
+        let slack = (8.0 * terms + 16.0) * f64::EPSILON;
+        self.mass.mul(&Mass::between(sum * (1.0 - slack), sum * (1.0 + slack)))
+    }
+
+    /// `P[Bin ≥ j−2], …, P[Bin ≥ j+2]`: what thresholds j−1 … j+2 need.
+    fn tails(&self) -> [Mass; 5] {
+        let (c, j) = (self.c, self.j);
+        let before = self.before();
+        let earlier = if j < 2 { Mass::ZERO } else { before.mul(&quotient(j - 1, c - j + 2)) };
+        let next = if j < c { self.mass.mul(&quotient(c - j, j + 1)) } else { Mass::ZERO };
+        let less = self.tail.add(&before);
+        let one = self.tail.sub(&self.mass);
+        [less.add(&earlier), less, self.tail, one, one.sub(&next)]
+    }
+}
+
+/// `a/b`, enclosed.
+fn quotient(a: u64, b: u64) -> Mass {
+    let quotient = a as f64 / b as f64;
+    Mass::between(down(quotient), up(quotient))
+}
+
+#[cfg(test)]
+#[expect(clippy::excessive_precision, reason = "known answers keep all their digits")]
+mod tests {
+    use super::*;
+
+    fn shuffled(n: u64, local: f64, delta: f64) -> Interval {
+        epsilon(
+            NonZeroU64::new(n).unwrap(),
+            Epsilon::new(local).unwrap(),
+            Delta::new(delta).unwrap(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn the_clones_bound_has_its_known_values() {
+        // Roots of the exact sum, to 20 digits.
+        for (local, value) in
+            [(0.5, 0.070_523_467_595_981_576_84), (1.0, 0.182_412_347_480_582_175_51)]
+        {
+            let found = shuffled(1000, local, 1e-6);
+            assert!(found.contains(value), "{found} {value}");
+            assert!(found.relative_width() < 1e-8, "{found}");
+        }
+        let large = shuffled(100_000, 1.0, 1e-6);
+        assert!(large.lower > 0.0150 && large.upper < 0.0160, "{large}");
+    }
+
+    /// The pair summed outcome by outcome, for a few reports.
+    fn brute_force(n: u64, local: f64, epsilon: f64) -> f64 {
+        let (p, t) = ((-local).exp(), 1.0 / (1.0 + (-local).exp()));
+        let choose = |n: u64, k: u64| (0..k).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64);
+        let mut total = 0.0;
+        for c in 0..n {
+            let w = choose(n - 1, c) * p.powi(c as i32) * (1.0 - p).powi((n - 1 - c) as i32);
+            let half = |j: i64| {
+                if j < 0 || j > c as i64 { 0.0 } else { choose(c, j as u64) / 2f64.powi(c as i32) }
+            };
+            for i in 0..=(c + 1) as i64 {
+                let a = t * half(i - 1) + (1.0 - t) * half(i);
+                let b = (1.0 - t) * half(i - 1) + t * half(i);
+                total += w * (a - epsilon.exp() * b).max(0.0);
+            }
+        }
+        total
+    }
+
+    #[test]
+    fn small_populations_agree_with_brute_force() {
+        for n in [1, 2, 3, 10, 40] {
+            for local in [0.3, 1.0, 3.0] {
+                for delta in [1e-9, 1e-3, 0.1] {
+                    let found = shuffled(n, local, delta);
+                    let (low, high) =
+                        (brute_force(n, local, found.lower), brute_force(n, local, found.upper));
+                    assert!(high <= delta * (1.0 + 1e-9) + 1e-15, "{n} {local} {delta} {high}");
+                    assert!(found.lower == 0.0 || low >= delta * (1.0 - 1e-9) - 1e-15);
+                    assert!(found.upper <= local);
+                    assert!(found.upper - found.lower < 1e-7, "{n} {local} {delta} {found}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn limits() {
+        let (n, e) = (NonZeroU64::new(10).unwrap(), Epsilon::new(1.0).unwrap());
+        assert_eq!(epsilon(n, e, Delta::ZERO).unwrap().upper, 1.0);
+        assert!(epsilon(NonZeroU64::MAX, e, Delta::ZERO).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! An event with one unknown, `?`, for calibration.
+
+use super::Event;
+use super::parse::{ParseError, parse};
+
+/// Which way the cost moves as the unknown grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// More noise, less cost: `b`, `sigma`, the population `n` of a sample.
+    Falls,
+    /// More of something that costs: `eps`, `delta`, `rho`, `q`, `m`, repetitions.
+    Rises,
+}
+
+/// A text with one `?` in it, such as `poisson(q=0.01, gaussian(sigma=?))*1000`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Template {
+    text: String,
+    direction: Direction,
+    whole: bool,
+}
+
+impl Template {
+    /// Reads a template; the grammar is that of [`Event::parse`], with exactly
+    /// one number replaced by `?`.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let refuse = |at: usize, expected| {
+            let position = text[..at].chars().count() + 1;
+            Err(ParseError::Unexpected { position, expected })
+        };
+        let Some(at) = text.find('?') else {
+            return refuse(text.len(), "one unknown, written `?`");
+        };
+        if let Some(second) = text[at + 1..].find('?') {
+            return refuse(at + 1 + second, "a number: only one unknown is allowed");
+        }
+        let before = text[..at].trim_end();
+        let (direction, whole) = if before.ends_with('*') {
+            (Direction::Rises, true)
+        } else {
+            let key = before.trim_end_matches('=').trim_end();
+            match key.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("") {
+                "b" | "sigma" => (Direction::Falls, false),
+                "n" => (Direction::Falls, true),
+                "eps" | "delta" | "rho" | "q" => (Direction::Rises, false),
+                "m" => (Direction::Rises, true),
+                _ => {
+                    return refuse(
+                        at,
+                        "a number here; `?` may stand for b, sigma, eps, delta, rho, q, n, m or a number of repetitions",
+                    );
+                }
+            }
+        };
+        let template = Self { text: text.to_owned(), direction, whole };
+        // Some value must do, or the text is wrong elsewhere.
+        match [0.5, 1e-6, 1e6, 1e12].into_iter().find(|&x| template.fill(x).is_ok()) {
+            Some(_) => Ok(template),
+            None => template.fill(1.0).map(|_| template),
+        }
+    }
+
+    /// The event with a number in place of `?`.
+    pub fn fill(&self, value: f64) -> Result<Event, ParseError> {
+        parse(&self.text, Some(value))
+    }
+
+    /// Which way the cost moves as the unknown grows.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Is the unknown a whole number?
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_unknown_is_filled_and_knows_its_direction() {
+        let sigma = Template::parse("poisson(q=0.01, gaussian(sigma=?))*1000").unwrap();
+        assert_eq!((sigma.direction(), sigma.is_whole()), (Direction::Falls, false));
+        let filled = sigma.fill(1.1).unwrap().to_string();
+        assert_eq!(filled, "poisson(q=0.01, gaussian(sigma=1.1))*1000");
+        let count = Template::parse("pure(eps=0.1) * ?").unwrap();
+        assert_eq!((count.direction(), count.is_whole()), (Direction::Rises, true));
+        assert_eq!(count.fill(7.9).unwrap().to_string(), "pure(eps=0.1)*7");
+        let epsilon = Template::parse("pure(eps = ?)*7").unwrap();
+        assert_eq!((epsilon.direction(), epsilon.is_whole()), (Direction::Rises, false));
+        assert!(Template::parse("fixed(n=?, m=10, laplace(b=1))").unwrap().is_whole());
+    }
+
+    #[test]
+    fn no_unknown_or_two_are_refused() {
+        for (text, words) in [
+            ("laplace(b=1)", "one unknown"),
+            ("laplace(b=?)*?", "only one"),
+            ("parallel(by=?, laplace(b=1))", "may stand for"),
+            ("laplace(b=?", "`,` or `)`"),
+        ] {
+            let error = Template::parse(text).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}
