@@ -53,23 +53,32 @@ fn run() -> Result<bool, Box<dyn Error>> {
     Ok(met)
 }
 
-/// OpenDP's samples per second by noise and scale, from the files given as arguments.
-fn peers() -> Result<Vec<(String, f64, f64)>, Box<dyn Error>> {
+/// OpenDP's samples per second.
+struct Peer {
+    noise: String,
+    scale: f64,
+    per_second: f64,
+}
+
+/// What the files given as arguments say of it.
+fn peers() -> Result<Vec<Peer>, Box<dyn Error>> {
     let mut rates = Vec::new();
     for path in std::env::args().skip(1) {
         let document: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path)?)?;
         for row in document["rates"].as_array().into_iter().flatten() {
             if row["call"] == "vector" {
-                let noise = row["noise"].as_str().unwrap_or_default().to_owned();
-                let scale = row["scale"].as_f64().unwrap_or_default();
-                rates.push((noise, scale, row["per_second"].as_f64().unwrap_or_default()));
+                rates.push(Peer {
+                    noise: row["noise"].as_str().unwrap_or_default().to_owned(),
+                    scale: row["scale"].as_f64().unwrap_or_default(),
+                    per_second: row["per_second"].as_f64().unwrap_or_default(),
+                });
             }
         }
     }
     Ok(rates)
 }
 
-fn laplace(scale: f64, peers: &[(String, f64, f64)]) -> Result<bool, Box<dyn Error>> {
+fn laplace(scale: f64, peers: &[Peer]) -> Result<bool, Box<dyn Error>> {
     let (mut floats, mut integers) = (vec![0.0; BATCH], vec![0i128; BATCH]);
     let mut plain = ChaCha12Rng::from_seed([1; 32]);
     let mut secure = SystemRandom::new()?;
@@ -99,7 +108,7 @@ fn laplace(scale: f64, peers: &[(String, f64, f64)]) -> Result<bool, Box<dyn Err
     Ok(report("discrete Laplace", "float Laplace", scale, &rates, 0.5, ("laplace", peers)))
 }
 
-fn gaussian(scale: f64, peers: &[(String, f64, f64)]) -> Result<bool, Box<dyn Error>> {
+fn gaussian(scale: f64, peers: &[Peer]) -> Result<bool, Box<dyn Error>> {
     let (mut floats, mut integers) = (vec![0.0; BATCH], vec![0i128; BATCH]);
     let mut plain = ChaCha12Rng::from_seed([1; 32]);
     let mut secure = SystemRandom::new()?;
@@ -136,15 +145,15 @@ fn report(
     scale: f64,
     rates: &[f64],
     least: f64,
-    (noise, peers): (&str, &[(String, f64, f64)]),
+    (noise, peers): (&str, &[Peer]),
 ) -> bool {
     let [plain, exact] = rates else { return false };
     let mark = |met: bool| if met { "" } else { " !" };
     let ratio = exact / plain;
     let mut met = ratio >= least;
     let mut line = format!("{ratio:.2} × {rival} (≥ {least}){}", mark(met));
-    let peer = peers.iter().find(|row| row.0 == noise && row.1 == scale);
-    if let Some((_, _, per_second)) = peer {
+    let peer = peers.iter().find(|peer| peer.noise == noise && peer.scale == scale);
+    if let Some(Peer { per_second, .. }) = peer {
         let ratio = exact / per_second;
         met &= ratio >= 100.0;
         line += &format!("   {ratio:.0} × OpenDP (≥ 100){}", mark(ratio >= 100.0));

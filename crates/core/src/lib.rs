@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`unit`] | ε, δ, ρ, α, sensitivities, neighbour relations: validated types |
+//! | [`mod@unit`] | ε, δ, ρ, α, sensitivities, neighbour relations: validated types |
 //! | `num` | exact rationals, certified intervals, directed rounding (private) |
 //! | [`random`] | the only source of bits |
 //! | [`sample`] | exact samplers, one distribution per file |

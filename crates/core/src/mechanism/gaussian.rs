@@ -325,7 +325,7 @@ const NEXT_TO_NOTHING: (f64, f64) = (0.0, 5e-324);
 fn precision(x: f64) -> Option<u32> {
     // P[Z > x] ≤ e^(−x²/2) for both Gaussians, below 5·10⁻³²⁴ from 39 on.
     let distance = x.max(0.0);
-    (distance < 39.0).then(|| (200.0 + 0.73 * distance * distance) as u32)
+    (distance < 39.0).then_some((200.0 + 0.73 * distance * distance) as u32)
 }
 
 /// Floats around the exact δ of the discrete Gaussian with parameter σ at ε,
@@ -439,6 +439,7 @@ fn least_sigma(
 }
 
 #[cfg(test)]
+#[expect(clippy::excessive_precision, reason = "known answers keep all their digits")]
 mod tests {
     use super::*;
     use crate::random::SeededForTests;

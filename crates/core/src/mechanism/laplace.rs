@@ -15,7 +15,7 @@ use crate::utility::Accuracy;
 /// # Guarantee
 /// ε-DP under the neighbour relation for which `‖f(x) − f(x′)‖₁ ≤ Δ₁`. For a
 /// count that is Δ₁ = 1 under both relations; for a histogram 1 under add or
-/// remove and 2 under replace; for the mean of n values in [0,1] (n public)
+/// remove and 2 under replace; for the mean of n values in `[0,1]` (n public)
 /// 1/n under replace.
 /// # Proof
 /// For all y, `p_x(y)/p_x′(y) = Π e^((|y_i−f(x′)_i| − |y_i−f(x)_i|)/b) ≤

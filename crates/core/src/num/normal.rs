@@ -114,6 +114,7 @@ pub(crate) fn upper_quantile(p: f64) -> Result<(f64, f64)> {
 }
 
 #[cfg(test)]
+#[expect(clippy::excessive_precision, reason = "known answers keep all their digits")]
 mod tests {
     use super::*;
 

@@ -44,7 +44,7 @@ impl Centre {
         // |value|/grid = steps + rest; the rest has at most 53 bits, so its
         // float is exact (or below 2⁻¹⁰⁰⁰ and as good as 0 beside ½).
         let down = exponent.min(0).unsigned_abs();
-        let up = exponent.max(0).min(127).unsigned_abs();
+        let up = exponent.clamp(0, 127).unsigned_abs();
         let steps = if down < 64 { significand >> down } else { 0 };
         let rest = significand - if down < 64 { steps << down } else { 0 };
         let unit = f64::from_bits(u64::from(1023 - down.min(1023)) << 52);

@@ -365,6 +365,7 @@ impl Real {
 }
 
 #[cfg(test)]
+#[expect(clippy::excessive_precision, reason = "known answers keep all their digits")]
 mod tests {
     use super::*;
     use crate::num::normal;

@@ -20,8 +20,9 @@
 //! Zhu, Dong, Wang 2022 (arXiv:2106.08567v4), §5 (characteristic functions);
 //! Trefethen, Weideman 2014 (the exponentially convergent trapezoidal rule), §5.
 
-use super::law::Batch;
-use super::moment::{Decay, short};
+use super::law::{Batch, Law};
+use super::decay::Decay;
+use super::moment::short;
 use super::solve::Profile;
 use super::steer::{Tilt, log_moment};
 use crate::num::ball::{Ball, EXP_ERROR, TRIG_ERROR, U, exp, sin_cos};
@@ -29,10 +30,10 @@ use std::f64::consts::{FRAC_1_PI, TAU};
 
 /// The relative error in δ that cutting and aliasing are each allowed.
 const TOLERANCE: f64 = 1e-11;
-/// Evaluations of a node at a point: above the first, other tilts are tried;
-/// above the second, a contour is not worth it.
-const CHEAP: f64 = 3e5;
-const DEAR: f64 = 2e7;
+/// Nanoseconds, about: above the first, other tilts are tried; above the second, a
+/// contour is not worth it.
+const CHEAP: f64 = 5e5;
+const DEAR: f64 = 1.5e8;
 /// The largest angle nτε: half of what `sin_cos` takes.
 const ANGLE: f64 = 5e5;
 
@@ -45,8 +46,10 @@ pub(super) struct Contour {
     tau: f64,
     /// ln of the scale the terms are relative to.
     kappa: f64,
-    /// `Π M_j^k_j·e^−κ / (s(s+1))` at s₀ + inτ.
+    /// `Π M_j^k_j·e^−κ / (s(s+1))` at s₀ + inτ: a bound from above.
     terms: Vec<Ball>,
+    /// The same with `1/(s(s+1)) − v²e^(v²/8)`, where there is a smoothing v: from below.
+    lower: Option<Vec<Ball>>,
     /// A bound on what the terms beyond the last add up to.
     rest: f64,
     /// Chernoff bounds on the aliases: `(s, ln bound at ε = 0)`.
@@ -59,7 +62,28 @@ impl Contour {
     /// Lays the contour through the saddle point; `None` where the sum would
     /// be too long to be worth it.
     pub(super) fn new(batch: &Batch, tilt: &Tilt) -> Option<Self> {
-        if batch.laws.is_empty() || !batch.laws.iter().all(|(law, _)| law.has_contour()) {
+        Self::with(batch, tilt, 0.0)
+    }
+
+    /// The same for laws of atoms, whose transforms do not die out: `smoothing` = v²
+    /// costs about `v²(s₀+1)` of ε's width and makes them.
+    ///
+    /// # Proof
+    /// *Above.* One more release, of Gaussian noise with μ = v, cannot lower δ. *Below.*
+    /// Given the other losses, it turns `h(u) = (1 − e^−u)₊`, u = L − ε, into
+    /// `h_v(u) = Φ(u/v + v/2) − e^−u·Φ(u/v − v/2)`, whose derivative in v is
+    /// `φ(u/v + v/2)`; so `h_v − h = ∫₀^v φ(u/y + y/2)dy ≤ v·φ(0)·e^(−u²/2v² − u/2) =: b(u)`,
+    /// as `(u/y + y/2)² ≥ u²/v² + u` for y ≤ v. Hence `δ ≥ δ_v − E[b(L−ε)]`, and the
+    /// transform of b is `v²·e^((s+½)²v²/2) = v²e^(v²/8)·e^(s(s+1)v²/2)`: the smoothing
+    /// release's own factor times a constant. Aliases of −E[b] only lower the sum. ∎
+    pub(super) fn smoothed(batch: &Batch, tilt: &Tilt, smoothing: f64) -> Option<Self> {
+        let mut batch = batch.clone();
+        batch.laws.push((Law::Gaussian { mu2: smoothing, error: 0.0 }, 1));
+        Self::with(&batch, tilt, smoothing)
+    }
+
+    fn with(batch: &Batch, tilt: &Tilt, smoothing: f64) -> Option<Self> {
+        if batch.laws.is_empty() {
             return None;
         }
         let mut plan = Plan::new(batch, tilt, tilt);
@@ -86,22 +110,30 @@ impl Contour {
                 Ball::new(re, im, 6.0 * U * (s0 * s0 + s0 + t * t + im.abs())).recip()
             })
             .collect();
+        // v² + v⁴ ≥ v²e^(v²/8) for v² ≤ 1: a larger constant is a lower bound still.
+        let constant = Ball::new(-smoothing * (1.0 + smoothing), 0.0, 0.0);
+        let mut lower: Option<Vec<Ball>> =
+            (smoothing > 0.0).then(|| terms.iter().map(|term| term.add(constant)).collect());
         let mut kappa = 0.0;
         for (law, k) in &batch.laws {
             let each = law.cumulants(s0).0;
             let moments = law.moments(s0, tau, count, each);
             kappa += *k as f64 * each;
-            for (term, moment) in terms.iter_mut().zip(moments) {
-                *term = term.mul(moment.power(*k));
+            let powers: Vec<Ball> = moments.iter().map(|moment| moment.power(*k)).collect();
+            for terms in std::iter::once(&mut terms).chain(lower.as_mut()) {
+                for (term, power) in terms.iter_mut().zip(&powers) {
+                    *term = term.mul(*power);
+                }
             }
         }
         let (infinite, slack) = (batch.infinite, batch.slack);
-        Some(Self { s0, tau, kappa, terms, rest, aliases, infinite, slack })
+        Some(Self { s0, tau, kappa, terms, lower, rest, aliases, infinite, slack })
     }
 
-    fn bounds(&self, epsilon: f64) -> (f64, f64) {
+    /// `Σ Re(term·e^(−inτε))` over both signs of n, and a bound on its error.
+    fn sum(&self, terms: &[Ball], epsilon: f64) -> (f64, f64) {
         let (mut sum, mut doubt, mut size) = (0.0, 0.0, 0.0);
-        for (n, term) in self.terms.iter().enumerate() {
+        for (n, term) in terms.iter().enumerate() {
             // nτ is exact; its product with ε rounds by u.
             let angle = n as f64 * self.tau * epsilon;
             let (sine, cosine) = sin_cos(angle);
@@ -112,24 +144,36 @@ impl Contour {
             doubt +=
                 weight * term.radius + modulus * (1.5 * TRIG_ERROR + U * angle.abs() + 4.0 * U);
         }
-        doubt += size * U * self.terms.len() as f64;
-        // The truncated sum over both signs of t; `rest` is already that.
+        doubt += size * U * terms.len() as f64;
+        // The truncated sum over both signs of t, times 2π/τ.
         doubt += self.rest * TAU * (1.0 + 1e-9) / self.tau;
-        let exponent = self.kappa - self.s0 * epsilon;
-        let scale = exp(exponent) * self.tau * OVER_TAU;
+        (sum, doubt * 1.001)
+    }
+
+    /// `(factor of the sum, its relative error, bound on the aliases)` at ε.
+    fn frame(&self, epsilon: f64) -> (f64, f64, f64) {
+        let scale = exp(self.kappa - self.s0 * epsilon) * self.tau * OVER_TAU;
         // κ is a sum of products, each rounded by u.
         let relative =
             EXP_ERROR + 8.0 * U * (self.kappa.abs() + (self.s0 * epsilon).abs() + 1.0) + 1e-14;
         let alias: f64 = self
             .aliases
             .iter()
-            .map(|&(s, log)| exp(log - s * epsilon + 1e-9 * (1.0 + (s * epsilon).abs() * 1e-3)))
-            .sum::<f64>()
-            * (1.0 + 1e-9);
-        let high = (sum + doubt * 1.001) * scale * (1.0 + relative);
-        let low = (sum - doubt * 1.001) * scale;
-        let low = if low > 0.0 { low * (1.0 - relative) } else { low * (1.0 + relative) };
-        (low - alias, high)
+            .map(|&(s, log)| exp(log - s * epsilon + 1e-9 + 1e-12 * (s * epsilon).abs()))
+            .sum();
+        (scale, relative, alias * (1.0 + 1e-9))
+    }
+
+    fn above(&self, epsilon: f64) -> f64 {
+        let (sum, doubt) = self.sum(&self.terms, epsilon);
+        let (scale, relative, _) = self.frame(epsilon);
+        (sum + doubt) * scale * (1.0 + relative)
+    }
+
+    fn below(&self, epsilon: f64) -> f64 {
+        let (sum, doubt) = self.sum(self.lower.as_ref().unwrap_or(&self.terms), epsilon);
+        let (scale, relative, alias) = self.frame(epsilon);
+        (sum - doubt).max(0.0) * scale * (1.0 - relative) - alias
     }
 }
 
@@ -144,19 +188,26 @@ impl Contour {
 
 impl Profile for Contour {
     fn about(&self, epsilon: f64) -> f64 {
-        let mut sum = 0.0;
-        for (n, term) in self.terms.iter().enumerate() {
-            let (sine, cosine) = sin_cos(n as f64 * self.tau * epsilon);
-            let weight = if n == 0 { 1.0 } else { 2.0 };
-            sum += weight * (term.re * cosine + term.im * sine);
+        // By rotation, set right every 64 steps: fast, and good to 10⁻¹² or so.
+        let mut sum = -0.5 * self.terms.first().map_or(0.0, |term| term.re);
+        let (turn_sine, turn_cosine) = sin_cos(self.tau * epsilon);
+        for (block, terms) in self.terms.chunks(64).enumerate() {
+            let (mut sine, mut cosine) = sin_cos(64.0 * block as f64 * self.tau * epsilon);
+            for term in terms {
+                sum += term.re * cosine + term.im * sine;
+                (sine, cosine) = (
+                    sine * turn_cosine + cosine * turn_sine,
+                    cosine * turn_cosine - sine * turn_sine,
+                );
+            }
         }
         let scale = exp(self.kappa - self.s0 * epsilon) * self.tau * OVER_TAU;
-        sum * scale + self.infinite.0
+        2.0 * sum * scale + self.infinite.0
     }
 
     fn delta(&self, epsilon: f64) -> (f64, f64) {
-        let low = self.bounds(epsilon + self.slack).0;
-        let high = self.bounds(epsilon - self.slack).1;
+        let low = self.below(epsilon + self.slack);
+        let high = self.above(epsilon - self.slack);
         let (low, high) = (low.max(0.0) + self.infinite.0, high + self.infinite.1);
         (low * (1.0 - 4.0 * U), high * (1.0 + 4.0 * U))
     }
@@ -206,8 +257,8 @@ impl Plan {
         if tau * count as f64 * goal.epsilon.abs() > ANGLE {
             return None;
         }
-        let nodes: f64 = batch.laws.iter().map(|(law, _)| law.nodes(s0, tau * count as f64)).sum();
-        Some(Self { s0, tau, aliases, count, rest, cost: nodes * count as f64 })
+        let each: f64 = batch.laws.iter().map(|(law, _)| law.cost(s0, tau * count as f64)).sum();
+        Some(Self { s0, tau, aliases, count, rest, cost: each * count as f64 })
     }
 }
 
@@ -262,7 +313,8 @@ fn aliases(
 /// # Proof
 /// With `B(t) ≥ Π|M_j(s₀+it)/M_j(s₀)|^k_j` not increasing and
 /// `|s(s+1)| ≥ t²`, the terms beyond `T = Nτ`, both signs, times `τ/2π` are at
-/// most `(1/π)∫_T^∞ B(T)/t² dt = B(T)/(πT)`. ∎
+/// most `(1/π)∫_T^∞ B(T)/t² dt = B(T)/(πT)`. With a smoothing v the lower sum also drops
+/// `(1/π)∫_T^∞ (v²+v⁴)·B(T)e^(−v²(t²−T²)/2)dt ≤ (1+v²)B(T)/(πT)`. ∎
 fn cut(batch: &Batch, s0: f64, tau: f64, spread: f64, goal: f64) -> Option<(usize, f64)> {
     let mut top = 5.0 / spread;
     let decays: Vec<(Decay, f64)> =
@@ -274,7 +326,8 @@ fn cut(batch: &Batch, s0: f64, tau: f64, spread: f64, goal: f64) -> Option<(usiz
         }
         let at = count * tau;
         let log: f64 = decays.iter().map(|(decay, k)| k * decay.log(at)).sum();
-        let rest = exp(log.max(-690.0) * (1.0 - 1e-9)) * FRAC_1_PI * (1.0 + 1e-9) / at;
+        // Twice over and a little more, for the smoothing's part.
+        let rest = exp(log.max(-690.0) * (1.0 - 1e-9)) * FRAC_1_PI * 2.01 / at;
         if rest <= goal {
             return Some((count as usize, rest));
         }

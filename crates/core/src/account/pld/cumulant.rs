@@ -4,8 +4,8 @@
 //! rests on it, except that `ln M` from [`cumulants`] is good to 10⁻⁶ when its
 //! nodes are (its logarithm and exponential have stated errors).
 
-use super::law::{Direction, Law};
-use super::moment::{NODES, Rule};
+use super::law::Law;
+use super::rule::{LaplaceRule, NODES, Rule};
 use crate::num::ball::exp;
 use crate::num::fast;
 
@@ -69,34 +69,12 @@ impl Law {
                     let v = sigma * sigma;
                     return (0.5 * z * s / v + z * q.ln(), (z - 0.5) / v, 1.0 / v);
                 }
-                cumulants((0..rule.count()).map(|j| rule.node(j)))
+                let (k0, k1, k2) = cumulants((0..rule.count()).map(|j| rule.node(j)));
+                (k0 + rule.log_factor(), k1, k2)
             }
             Self::SampledLaplace { q, a, direction } => {
-                let (power, sign) = match direction {
-                    Direction::Remove => (s + 1.0, 1.0),
-                    Direction::Add => (-s, -1.0),
-                };
-                // Q has mass ½e^−a at a, ½ at −a and density ¼e^(−(a+ℓ)/2) between:
-                // Simpson's rule.
-                let panels = 256;
-                let h = 2.0 * a / f64::from(panels);
-                cumulants((0..=panels + 2).map(|j| {
-                    let (l, log) = match j {
-                        0 => (*a, -a - std::f64::consts::LN_2),
-                        1 => (-a, -std::f64::consts::LN_2),
-                        _ => {
-                            let l = -a + h * f64::from(j - 2);
-                            let weight = match j - 2 {
-                                0 | 256 => 1.0,
-                                i if i % 2 == 1 => 4.0,
-                                _ => 2.0,
-                            };
-                            (l, (weight * h / 12.0).ln() - 0.5 * (a + l))
-                        }
-                    };
-                    let ratio = (1.0 - q + q * l.exp()).ln();
-                    (sign * ratio, log + power * ratio)
-                }))
+                let rule = LaplaceRule::new(*q, *a, *direction, s, 0.0);
+                cumulants(rule.weighted().into_iter())
             }
         }
     }

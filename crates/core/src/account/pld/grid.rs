@@ -15,6 +15,7 @@
 
 use super::law::{Atoms, Direction, Law, one_minus_exp_neg};
 use super::moment::log_ratio;
+use super::rule::GAUSS;
 use crate::num::ball::{U, exp};
 use crate::num::fast::{self, LN_ERROR};
 
@@ -248,14 +249,6 @@ impl Noise {
     }
 }
 
-/// Nodes and weights of Gauss–Legendre's rule of order 8 on [−1, 1], positive half.
-const NODES: [(f64, f64); 4] = [
-    (0.183_434_642_495_649_8, 0.362_683_783_378_362),
-    (0.525_532_409_916_329, 0.313_706_645_877_887_3),
-    (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),
-    (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
-];
-
 /// Puts `±ln(1 − q + q·e^u)` on the grid.
 ///
 /// # Proof
@@ -318,7 +311,7 @@ fn sampled(noise: Noise, q: f64, direction: Direction, h: f64, most: usize) -> O
         let (mut right, mut left) = (0.0, 0.0);
         for panel in 0..panels as usize {
             let middle = u1 + half * (2 * panel + 1) as f64;
-            for (node, weight) in NODES {
+            for (node, weight) in GAUSS {
                 for u in [middle - half * node, middle + half * node] {
                     let f = weight * half * noise.density(u);
                     let r = 1.0 - q + q * exp(u);

@@ -39,11 +39,13 @@
 mod component;
 mod contour;
 mod cumulant;
+mod decay;
 mod estimate;
 mod grid;
 mod lattice;
 mod law;
 mod moment;
+mod rule;
 mod solve;
 mod steer;
 mod sums;
@@ -193,6 +195,21 @@ fn refine(
         if best.relative_width() <= WIDE {
             return best;
         }
+    }
+    // Laws of atoms: smooth them, if there are enough for a smooth sum.
+    let mut smoothing = 5e-7 * scale / (tilt.s + 1.0);
+    for _ in 0..2 {
+        let Some(contour) = Contour::smoothed(batch, tilt, smoothing) else { break };
+        let read = read(&contour);
+        let narrow = read.relative_width() <= 10.0 * TOO_WIDE;
+        best = best.and(&read);
+        if best.relative_width() <= TOO_WIDE {
+            return best;
+        }
+        if !narrow {
+            break;
+        }
+        smoothing *= 0.1;
     }
     // The grid's error is about k(s₀+1)h²/4 in ε, for the part of k that is not atoms.
     let smooth: f64 = batch.laws.iter().map(|(law, k)| *k as f64 * law.smooth(tilt.s)).sum();

@@ -1,0 +1,193 @@
+//! How fast a transform dies out along a contour.
+
+use super::cumulant::cumulants;
+use super::law::{Direction, Law};
+use super::moment::log_ratio;
+use super::rule::{LaplaceRule, Rule, power};
+use crate::num::ball::{EXP_ERROR, exp};
+use crate::num::fast::{self, LN_ERROR};
+
+/// A bound, not increasing in T, on `|M(s₀ + it)|/M(s₀)` for all t ≥ T > 0.
+pub(super) enum Decay {
+    /// `e^(−μ²t²/2)`.
+    Gaussian(f64),
+    /// `(1 + 1/2t)/c`.
+    Laplace(f64),
+    /// `share + slope/t`.
+    Atoms { share: f64, slope: f64 },
+    /// The least of `variation/t` and `1 − p·min(λ²t²/32, ½)`.
+    Density { variation: f64, p: f64, length: f64 },
+    /// 1.
+    None,
+}
+
+impl Decay {
+    /// The logarithm of the bound at T.
+    pub(super) fn log(&self, top: f64) -> f64 {
+        let ratio = match self {
+            Self::Gaussian(mu2) => return -0.499_999 * mu2 * top * top,
+            Self::Laplace(c) => (1.0 + 0.5 / top) / c,
+            Self::Atoms { share, slope } => share + slope / top,
+            Self::Density { variation, p, length } => {
+                let x = length * top;
+                let core = -p * (x * x / 32.0).min(0.5); // ln(1−y) ≤ −y
+                return core.min(log_of(variation / top));
+            }
+            Self::None => return 0.0,
+        };
+        log_of(ratio)
+    }
+}
+
+/// `ln ratio`, from above, for a ratio below 1; 0 otherwise. `fast::ln` is good to LN_ERROR down
+/// to 2⁻⁶⁴; any ratio below that counts as 2⁻⁶⁰.
+fn log_of(ratio: f64) -> f64 {
+    if ratio < 1.0 { (fast::ln(ratio.max(8e-19)) + 2.0 * LN_ERROR).min(0.0) } else { 0.0 }
+}
+
+impl Law {
+    /// How `|M(s₀ + it)|` falls.
+    ///
+    /// # Proof
+    /// *Gaussian*: `|M(s₀+it)| = M(s₀)·e^(−μ²t²/2)`, exactly. *Laplace*: with
+    /// w = s + ½, `M = e^(−a/2)(cosh wa + sinh wa/(2w))`; both functions are at
+    /// most `cosh w₀a` in modulus, and `|w| ≥ T`.
+    ///
+    /// *Sampled Gaussian*: let g be the density of L tilted by e^(s₀L) and
+    /// normalised. Its transform is at most its total variation over t, and g has at
+    /// most two modes ([`Shape`]). If g ≥ p/λ on an interval of length λ, it is p
+    /// times a uniform law plus a rest, so that `|ĝ| ≤ 1 − p + p·|sin x/x|`, x = λt/2;
+    /// and `|sin x/x| ≤ 1 − min(x²/8, ½)`, by the series up to √5 and by 1/x beyond 2.
+    ///
+    /// *Sampled Laplace*: two atoms, and a density that is monotone or has one
+    /// minimum (`(ln g)′ = −3/2 + (z₀+1)w` in u, with w = q·e^u/r monotone), so that integrating
+    /// by parts gives at most `2(g(−a) + g(a))/t`. ∎
+    pub(super) fn decay(&self, s0: f64) -> Decay {
+        match self {
+            Self::Gaussian { mu2, .. } => Decay::Gaussian(*mu2),
+            Self::Laplace { a } => {
+                let w = s0 + 0.5;
+                let e = fast::exp_neg(2.0 * w * a);
+                let tanh = (1.0 - e) / (1.0 + e);
+                Decay::Laplace(1.0 + 0.5 * tanh / w)
+            }
+            Self::Atoms(_) => Decay::None,
+            Self::SampledGaussian { q, sigma, direction } => {
+                let shape = Shape::new(*q, *sigma, *direction, s0);
+                let (p, length) = shape.core();
+                Decay::Density { variation: 4.0 * shape.peak(), p, length }
+            }
+            Self::SampledLaplace { q, a, direction } => {
+                let (z, _) = power(*direction, s0);
+                let rule = LaplaceRule::new(*q, *a, *direction, s0, 0.0);
+                let log_m = cumulants(rule.weighted().into_iter()).0 - 1e-9;
+                let log = |u: f64| log_ratio(*q, u);
+                // ½e^−a·r(a)^z₀ + ½·r(−a)^z₀, and g(u) = ¼e^(−(a+u)/2)·r^(z₀+1)/(q·e^u).
+                let share = 0.5 * exp(z * log(*a) - a - log_m) + 0.5 * exp(z * log(-a) - log_m);
+                let g = |u: f64| {
+                    exp((z + 1.0) * log(u) - 0.5 * (a + u) - u - fast::ln(*q) - log_m) * 0.25
+                };
+                let slope = 2.0 * (g(*a) + g(-a));
+                Decay::Atoms { share: share * (1.0 + 1e-9), slope: slope * (1.0 + 1e-9) }
+            }
+        }
+    }
+}
+
+/// The tilted density of a sampled Gaussian's loss, as a function of the noise x.
+///
+/// With u = (x−½)/σ² and r = 1 − q + q·e^u, `|dL/dx| = q·e^u/(σ²r)`, so the density at
+/// x is `g = φ_σ·r^(z₀+1)·σ²/(q·e^u·M)`, that is
+/// `ln g = C − (x+1)²/2σ² + (z₀+1)·ln r`. `σ²(ln g)′ = −x − 1 + (z₀+1)w` with
+/// `w = q·e^u/r` logistic in x, so that w′ takes a value at most twice and (ln g)′
+/// vanishes at most three times: at most two maxima.
+struct Shape {
+    q: f64,
+    sigma: f64,
+    /// z₀ + 1.
+    power: f64,
+    /// C, give or take 10⁻⁶.
+    constant: f64,
+}
+
+impl Shape {
+    fn new(q: f64, sigma: f64, direction: Direction, s0: f64) -> Self {
+        let rule = Rule::new(q, sigma, direction, s0, 0.0, 30.0);
+        let log_m = cumulants((0..rule.count()).map(|j| rule.node(j))).0 + rule.log_factor();
+        // ½ ln 2π, and −u = 1/2σ² − x/σ², which completes the square.
+        let constant = fast::ln(sigma) - 0.918_938_533_204_672_8 - fast::ln(q)
+            + 1.0 / (sigma * sigma)
+            - log_m;
+        Self { q, sigma, power: rule.power() + 1.0, constant }
+    }
+
+    fn log_r(&self, x: f64) -> f64 {
+        log_ratio(self.q, (x - 0.5) / (self.sigma * self.sigma))
+    }
+
+    /// `−(x+1)²/2σ²`.
+    fn square(&self, x: f64) -> f64 {
+        -(x + 1.0) * (x + 1.0) / (2.0 * self.sigma * self.sigma)
+    }
+
+    /// Bounds on `ln g − C` over `[x₁, x₂]`: ln r is monotone, the square is
+    /// greatest at the point nearest −1 and least at an end.
+    fn bounds(&self, x1: f64, x2: f64) -> (f64, f64) {
+        let (a, b) = (self.power * self.log_r(x1), self.power * self.log_r(x2));
+        let low = self.square(x1).min(self.square(x2)) + a.min(b);
+        (low, self.square((-1f64).clamp(x1, x2)) + a.max(b))
+    }
+
+    /// Where the modes may be.
+    fn range(&self) -> (f64, f64) {
+        (-1.0 - 12.0 * self.sigma, self.power.max(0.0) + 12.0 * self.sigma)
+    }
+
+    /// An upper bound on g.
+    ///
+    /// # Proof
+    /// Interval by interval within the range. Left of it ln r is between `ln(1−q)` and its
+    /// value there, and the square only falls; right of it, with `r ≤ max(1, e^u)` if
+    /// z₀+1 ≥ 0 and `r ≥ 1−q` otherwise, the bound falls too, as `x ≥ z₀+1`. ∎
+    fn peak(&self) -> f64 {
+        let (from, to) = self.range();
+        let (steps, mut top) = (600, f64::NEG_INFINITY);
+        let width = (to - from) / f64::from(steps);
+        for i in 0..steps {
+            let x = from + width * f64::from(i);
+            top = top.max(self.bounds(x, x + width).1);
+        }
+        let least = fast::ln(1.0 - self.q);
+        let left = (self.power * self.log_r(from)).max(self.power * least);
+        let u = (to - 0.5) / (self.sigma * self.sigma);
+        let right = (self.power * u.max(0.0)).max(self.power * least);
+        top = top.max(self.square(from) + left).max(self.square(to) + right);
+        exp(self.constant + top + 2e-6) * (1.0 + EXP_ERROR)
+    }
+
+    /// `(p, λ)` with g ≥ p/λ on an interval of L of length λ.
+    fn core(&self) -> (f64, f64) {
+        let (from, to) = self.range();
+        let at = |x: f64| self.square(x) + self.power * self.log_r(x);
+        let steps = 400;
+        let grid = |i: i32| from + (to - from) * f64::from(i) / f64::from(steps);
+        let mode = (0..=steps)
+            .map(|i| (at(grid(i)), grid(i)))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map_or(0.0, |best| best.1);
+        let mut best = (0.0, 0.0);
+        for half in [0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.5] {
+            let (a, b) = (mode - half * self.sigma, mode + half * self.sigma);
+            let cell = (b - a) / 40.0;
+            let least = (0..40)
+                .map(|i| self.bounds(a + cell * f64::from(i), a + cell * f64::from(i + 1)).0)
+                .fold(f64::INFINITY, f64::min);
+            let length = (self.log_r(b) - self.log_r(a) - 8.0 * LN_ERROR).max(0.0);
+            let p = (exp(self.constant + least - 2e-6) * (1.0 - EXP_ERROR) * length).min(1.0);
+            if p * length * length > best.0 * best.1 * best.1 {
+                best = (p, length);
+            }
+        }
+        best
+    }
+}
