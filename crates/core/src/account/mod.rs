@@ -19,7 +19,8 @@
 //!   Everything here applies.
 //! - *Adaptive mechanisms, fixed parameters*: the k-th query may depend on
 //!   earlier answers, but its ε, σ or ρ was fixed in advance. Everything applies
-//!   but the optimal bound for bounded range: [`Account::adaptive`].
+//!   but the optimal bound for bounded range, and parallel parts of different
+//!   cost, whose partition must be fixed in advance: [`Account::adaptive`].
 //! - *Fully adaptive*: parameters too depend on earlier answers, or when to
 //!   stop does. Only [`filter`] and [`odometer`] apply.
 //!
@@ -49,7 +50,7 @@ pub mod zcdp;
 
 pub use interval::Interval;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::unit::{Alpha, Delta, Epsilon, Neighbours, Rho};
 use leaf::{Batch, Leaf};
@@ -120,9 +121,18 @@ impl Account {
     }
 
     /// The same parameters, with mechanisms chosen as answers come in.
-    #[must_use]
-    pub fn adaptive(self) -> Self {
-        Self { adaptive: true, ..self }
+    ///
+    /// Refused where neighbours can differ in several ways (parallel parts of
+    /// different cost): an analyst who sees answers can make a unit fall into the
+    /// part that is then worst, which costs more than the worst fixed choice.
+    pub fn adaptive(self) -> Result<Self> {
+        if self.ways.len() > 1 {
+            return Err(Error::Infeasible {
+                what: "parallel parts are priced for a partition that is fixed in advance",
+                remedy: "account for the parts in sequence, or without --adaptive",
+            });
+        }
+        Ok(Self { adaptive: true, ..self })
     }
 
     /// The pure ε, where there is one.
@@ -247,7 +257,8 @@ impl Account {
                 continue;
             }
             let spent = leaf.spending(share, |batch, delta| Ok(self.best(batch, delta)?.upper))?;
-            match Epsilon::new(spent) {
+            // A sample may cost no ε at all for its share of δ.
+            match Epsilon::new(spent.max(f64::MIN_POSITIVE)) {
                 Ok(epsilon) => resolved.push((Leaf::Approximate { epsilon, delta: share }, *k)),
                 Err(_) => resolved.push((leaf.clone(), *k)),
             }

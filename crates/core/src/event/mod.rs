@@ -306,9 +306,18 @@ impl Event {
         Ok(Self::Concentrated { rho: Rho::new(rho)? })
     }
 
-    /// The same k times over.
+    /// The same k times over. Repetitions of a repetition are one repetition, so
+    /// that no text, however long, makes a deep event.
     pub fn repeat(self, k: u64) -> Result<Self> {
-        Ok(Self::Repeat(Box::new(self), positive("the number of repetitions", k)?))
+        let k = positive("the number of repetitions", k)?;
+        if let Self::Repeat(event, inner) = self {
+            let product = inner.checked_mul(k).ok_or(Error::OutOfRange {
+                parameter: "the number of repetitions",
+                allowed: "at most 2^64 − 1 in all",
+            })?;
+            return Ok(Self::Repeat(event, product));
+        }
+        Ok(Self::Repeat(Box::new(self), k))
     }
 
     /// On a Poisson sample of the units.

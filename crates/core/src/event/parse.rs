@@ -418,7 +418,7 @@ mod tests {
             "concentrated(rho=0.5)",
             "discrete_laplace(b=10)",
             "discrete_laplace(b=10, sensitivity=2, replace=3)",
-            "discrete_gaussian(sigma=1)*10*3",
+            "discrete_gaussian(sigma=1)*30",
             "compose(laplace(b=1), gaussian(sigma=2)*3)*2",
             "parallel(by=key, laplace(b=1), laplace(b=2))",
             "parallel(by=id, laplace(b=1), post(laplace(b=2)))",

@@ -20,8 +20,8 @@
 //! Zhu, Dong, Wang 2022 (arXiv:2106.08567v4), §5 (characteristic functions);
 //! Trefethen, Weideman 2014 (the exponentially convergent trapezoidal rule), §5.
 
-use super::law::{Batch, Law};
 use super::decay::Decay;
+use super::law::{Batch, Law};
 use super::moment::short;
 use super::solve::Profile;
 use super::steer::{Tilt, log_moment};
@@ -34,6 +34,8 @@ const TOLERANCE: f64 = 1e-11;
 /// contour is not worth it.
 const CHEAP: f64 = 5e5;
 const DEAR: f64 = 1.5e8;
+/// What a point costs in the search for ε, in nanoseconds.
+const SEARCH: f64 = 400.0;
 /// The largest angle nτε: half of what `sin_cos` takes.
 const ANGLE: f64 = 5e5;
 
@@ -61,8 +63,11 @@ pub(super) struct Contour {
 impl Contour {
     /// Lays the contour through the saddle point; `None` where the sum would
     /// be too long to be worth it.
-    pub(super) fn new(batch: &Batch, tilt: &Tilt) -> Option<Self> {
-        Self::with(batch, tilt, 0.0)
+    ///
+    /// The saddle point's δ may be far off where one rare, large loss rivals many
+    /// small ones; `margin` asks for e^margin more precision than it suggests.
+    pub(super) fn new(batch: &Batch, tilt: &Tilt, margin: f64) -> Option<Self> {
+        Self::with(batch, tilt, margin, 0.0)
     }
 
     /// The same for laws of atoms, whose transforms do not die out: `smoothing` = v²
@@ -79,19 +84,19 @@ impl Contour {
     pub(super) fn smoothed(batch: &Batch, tilt: &Tilt, smoothing: f64) -> Option<Self> {
         let mut batch = batch.clone();
         batch.laws.push((Law::Gaussian { mu2: smoothing, error: 0.0 }, 1));
-        Self::with(&batch, tilt, smoothing)
+        Self::with(&batch, tilt, 0.0, smoothing)
     }
 
-    fn with(batch: &Batch, tilt: &Tilt, smoothing: f64) -> Option<Self> {
+    fn with(batch: &Batch, tilt: &Tilt, margin: f64, smoothing: f64) -> Option<Self> {
         if batch.laws.is_empty() {
             return None;
         }
-        let mut plan = Plan::new(batch, tilt, tilt);
+        let mut plan = Plan::new(batch, tilt, tilt, margin);
         if plan.as_ref().is_none_or(|plan| plan.cost > CHEAP) {
             // Beyond some tilt one rare, large loss outweighs all others and the
             // contour must be long; a little before it need not be.
             for part in [0.85, 0.7, 0.55, 0.4, 0.25] {
-                let other = Plan::new(batch, tilt, &Tilt::at(batch, part * tilt.s));
+                let other = Plan::new(batch, tilt, &Tilt::at(batch, part * tilt.s), margin);
                 plan = match (plan, other) {
                     (Some(a), Some(b)) => Some(if b.cost < a.cost { b } else { a }),
                     (a, b) => a.or(b),
@@ -243,14 +248,14 @@ struct Plan {
 
 impl Plan {
     /// A contour for the ε and δ of `goal` through the tilt of `tilt`.
-    fn new(batch: &Batch, goal: &Tilt, tilt: &Tilt) -> Option<Self> {
+    fn new(batch: &Batch, goal: &Tilt, tilt: &Tilt, margin: f64) -> Option<Self> {
         let s0 = short(tilt.s);
         if !(s0 > 0.0 && s0.is_finite() && tilt.spread > 0.0 && tilt.spread.is_finite()) {
             return None;
         }
         // δ relative to e^(K−s₀ε): what errors are measured against.
         let base = log_moment(batch, s0) - s0 * goal.epsilon;
-        let unit = 0.3 * exp((goal.log_delta - base).clamp(-600.0, 0.0)).min(1.0 / s0);
+        let unit = 0.3 * exp((goal.log_delta - base - margin).clamp(-600.0, 0.0)).min(1.0 / s0);
         let (tau, aliases) =
             aliases(batch, goal.epsilon, tilt.spread, s0, base + (unit * TOLERANCE).ln())?;
         let (count, rest) = cut(batch, s0, tau, tilt.spread, unit * TOLERANCE)?;
@@ -258,7 +263,7 @@ impl Plan {
             return None;
         }
         let each: f64 = batch.laws.iter().map(|(law, _)| law.cost(s0, tau * count as f64)).sum();
-        Some(Self { s0, tau, aliases, count, rest, cost: each * count as f64 })
+        Some(Self { s0, tau, aliases, count, rest, cost: (each + SEARCH) * count as f64 })
     }
 }
 
@@ -321,7 +326,7 @@ fn cut(batch: &Batch, s0: f64, tau: f64, spread: f64, goal: f64) -> Option<(usiz
         batch.laws.iter().map(|(law, k)| (law.decay(s0), *k as f64)).collect();
     loop {
         let count = (top / tau).ceil();
-        if count.is_nan() || count > DEAR {
+        if count.is_nan() || count * SEARCH > DEAR {
             return None;
         }
         let at = count * tau;

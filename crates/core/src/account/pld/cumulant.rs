@@ -73,7 +73,7 @@ impl Law {
                 (k0 + rule.log_factor(), k1, k2)
             }
             Self::SampledLaplace { q, a, direction } => {
-                let rule = LaplaceRule::new(*q, *a, *direction, s, 0.0);
+                let rule = LaplaceRule::coarse(*q, *a, *direction, s);
                 cumulants(rule.weighted().into_iter())
             }
         }

@@ -3,7 +3,7 @@
 use super::cumulant::cumulants;
 use super::law::{Direction, Law};
 use super::moment::log_ratio;
-use super::rule::{LaplaceRule, Rule, power};
+use super::rule::{LaplaceRule, NODES, Rule, power};
 use crate::num::ball::{EXP_ERROR, exp};
 use crate::num::fast::{self, LN_ERROR};
 
@@ -80,6 +80,9 @@ impl Law {
             Self::SampledLaplace { q, a, direction } => {
                 let (z, _) = power(*direction, s0);
                 let rule = LaplaceRule::new(*q, *a, *direction, s0, 0.0);
+                if rule.count() > NODES {
+                    return Decay::None;
+                }
                 let log_m = cumulants(rule.weighted().into_iter()).0 - 1e-9;
                 let log = |u: f64| log_ratio(*q, u);
                 // ½e^−a·r(a)^z₀ + ½·r(−a)^z₀, and g(u) = ¼e^(−(a+u)/2)·r^(z₀+1)/(q·e^u).
@@ -115,9 +118,8 @@ impl Shape {
         let rule = Rule::new(q, sigma, direction, s0, 0.0, 30.0);
         let log_m = cumulants((0..rule.count()).map(|j| rule.node(j))).0 + rule.log_factor();
         // ½ ln 2π, and −u = 1/2σ² − x/σ², which completes the square.
-        let constant = fast::ln(sigma) - 0.918_938_533_204_672_8 - fast::ln(q)
-            + 1.0 / (sigma * sigma)
-            - log_m;
+        let constant =
+            fast::ln(sigma) - 0.918_938_533_204_672_8 - fast::ln(q) + 1.0 / (sigma * sigma) - log_m;
         Self { q, sigma, power: rule.power() + 1.0, constant }
     }
 

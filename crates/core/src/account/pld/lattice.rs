@@ -21,6 +21,7 @@
 
 use super::grid::Gridded;
 use super::law::{Batch, Law};
+use super::moment::log_ratio;
 use super::solve::Profile;
 use super::steer::Tilt;
 use crate::num::ball::{EXP_ERROR, U, exp};
@@ -333,46 +334,45 @@ impl Window {
     }
 }
 
-/// A spacing for which the lattices of all laws nearly fit, with about `cells` cells
-/// to the first of them.
-pub(super) fn spacing(batch: &Batch, wanted: f64) -> f64 {
-    let step = |law: &Law| match law {
-        Law::Atoms(atoms) => Some(atoms.step),
-        Law::Laplace { a } => Some(2.0 * a),
-        Law::SampledLaplace { q, a, .. } => {
-            Some(super::moment::log_ratio(*q, *a) - super::moment::log_ratio(*q, -a))
-        }
+/// What a grid should divide: the distance between a law's atoms, and how many of them.
+fn step(law: &Law, times: u64) -> Option<(f64, f64)> {
+    let times = times as f64;
+    match law {
+        Law::Atoms(atoms) => Some((atoms.step, times * atoms.mass.len() as f64)),
+        Law::Laplace { a } => Some((2.0 * a, times)),
+        Law::SampledLaplace { q, a, .. } => Some((log_ratio(*q, *a) - log_ratio(*q, -a), times)),
         Law::Gaussian { .. } | Law::SampledGaussian { .. } => None,
-    };
-    let steps: Vec<(f64, f64)> = batch
-        .laws
-        .iter()
-        .filter_map(|(law, k)| {
-            let count = if let Law::Atoms(atoms) = law { atoms.mass.len() as f64 } else { 1.0 };
-            step(law).map(|s| (s, count * *k as f64))
-        })
-        .collect();
-    let Some(&(base, _)) = steps.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return wanted };
-    let only_atoms = batch.laws.iter().all(|(law, _)| matches!(law, Law::Atoms(_)));
-    let least = if only_atoms { 1.0 } else { (base / wanted).ceil().max(1.0) };
-    let miss = |m: f64| {
-        let h = base / m;
-        steps.iter().map(|(s, k)| k * (s - (s / h).round() * h).abs()).sum::<f64>()
-    };
-    let enough = 1e-13 * steps.iter().map(|(s, k)| k * s).sum::<f64>();
-    let most =
-        if only_atoms { (base / wanted).ceil().max(4.0) } else { (1.5 * least).max(least + 8.0) };
-    let mut best = (f64::INFINITY, least);
-    let mut m = least;
-    while m <= most && m < least + 4000.0 {
-        let off = miss(m);
-        if off < best.0 {
-            best = (off, m);
-        }
-        if off <= enough {
-            break;
-        }
-        m += 1.0;
     }
-    base / best.1
+}
+
+/// How much a spacing misses the laws' steps by, over all losses.
+fn miss(steps: &[(f64, f64)], h: f64) -> f64 {
+    steps.iter().map(|(s, k)| k * (s - (s / h).round() * h).abs()).sum()
+}
+
+/// The spacing that all laws share exactly, if all are atoms and there is one.
+pub(super) fn fit(batch: &Batch) -> Option<f64> {
+    let atoms = |law: &Law| matches!(law, Law::Atoms(_));
+    if !batch.laws.iter().all(|(law, _)| atoms(law)) {
+        return None;
+    }
+    let steps: Vec<(f64, f64)> = batch.laws.iter().filter_map(|(law, k)| step(law, *k)).collect();
+    let least = steps.iter().fold(f64::INFINITY, |m, s| m.min(s.0));
+    let enough = 1e-13 * steps.iter().map(|(s, k)| k * s).sum::<f64>();
+    (1..=64).map(|m| least / f64::from(m)).find(|h| miss(&steps, *h) <= enough)
+}
+
+/// A spacing of about `wanted` or less that the laws' steps fit as nearly as may be.
+pub(super) fn spacing(batch: &Batch, wanted: f64) -> f64 {
+    let steps: Vec<(f64, f64)> = batch.laws.iter().filter_map(|(law, k)| step(law, *k)).collect();
+    let Some(base) = steps.iter().map(|s| s.0).reduce(f64::min) else { return wanted };
+    let least = (base / wanted).ceil().max(1.0);
+    // Among thousands of divisors near the wanted one, one fits much better than most.
+    let candidates = (0..4000)
+        .map(|i| base / (least + f64::from(i)))
+        .take_while(|h| *h > 0.6 * wanted.min(base));
+    candidates
+        .map(|h| (miss(&steps, h), h))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or(wanted, |best| best.1)
 }

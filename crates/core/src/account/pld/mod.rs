@@ -190,7 +190,16 @@ fn refine(
         return whole.and(&read(&sums));
     }
     let mut best = *whole;
-    if let Some(contour) = Contour::new(batch, tilt) {
+    if let Some(h) = lattice::fit(batch)
+        && let Some(lattice) = Lattice::new(batch, tilt, h, LONGEST)
+    {
+        best = best.and(&read(&lattice));
+        if best.relative_width() <= WIDE {
+            return best;
+        }
+    }
+    for margin in [0.0, 6.0, 15.0, 30.0] {
+        let Some(contour) = Contour::new(batch, tilt, margin) else { break };
         best = best.and(&read(&contour));
         if best.relative_width() <= WIDE {
             return best;

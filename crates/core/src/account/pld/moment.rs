@@ -46,15 +46,17 @@ impl Law {
 
     /// About what a point of a contour up to height T costs, in nanoseconds.
     pub(super) fn cost(&self, s0: f64, top: f64) -> f64 {
+        let of = |nodes: usize| if nodes > NODES { f64::INFINITY } else { 60.0 + nodes as f64 };
         match self {
             Self::Gaussian { .. } => 40.0,
             Self::Laplace { .. } => 150.0,
+            Self::Atoms(atoms) if atoms.mass.len() <= FEW => 60.0 + 20.0 * atoms.mass.len() as f64,
             Self::Atoms(atoms) => 60.0 + atoms.mass.len() as f64,
             Self::SampledGaussian { q, sigma, direction } => {
-                60.0 + Rule::new(*q, *sigma, *direction, s0, top, PRECISION).count() as f64
+                of(Rule::new(*q, *sigma, *direction, s0, top, PRECISION).count())
             }
             Self::SampledLaplace { q, a, direction } => {
-                60.0 + LaplaceRule::new(*q, *a, *direction, s0, top).count() as f64
+                of(LaplaceRule::new(*q, *a, *direction, s0, top).count())
             }
         }
     }
@@ -103,9 +105,27 @@ impl Nodes {
         let step = 1.5 * TRIG_ERROR + U * tau * reach + tau * self.loss_error + 3.0 * U;
         let mut real = self.weight.clone();
         let mut imaginary = vec![0.0; nodes];
-        let turn: Vec<(f64, f64)> =
-            if count == 0 { Vec::new() } else { self.loss.iter().map(|l| sin_cos(tau * l)).collect() };
+        let turn: Vec<(f64, f64)> = if count == 0 {
+            Vec::new()
+        } else {
+            self.loss.iter().map(|l| sin_cos(tau * l)).collect()
+        };
         let mut values = Vec::with_capacity(count + 1);
+        if nodes <= FEW {
+            // Afresh at every t: dearer, and no drift.
+            for n in 0..=count {
+                let t = n as f64 * tau;
+                let (mut re, mut im) = (0.0, 0.0);
+                for (weight, loss) in self.weight.iter().zip(&self.loss) {
+                    let (sine, cosine) = sin_cos(t * loss);
+                    (re, im) = (re + weight * cosine, im + weight * sine);
+                }
+                let angle = 1.5 * TRIG_ERROR + t * (U * reach + self.loss_error);
+                let relative = self.weight_error + angle + (2.0 * nodes as f64 + 4.0) * U;
+                values.push(Ball::new(re, im, (total * relative + self.rule_error) * 1.01));
+            }
+            return values;
+        }
         for n in 0..=count {
             if n > 0 {
                 for ((x, y), &(sine, cosine)) in real.iter_mut().zip(&mut imaginary).zip(&turn) {
@@ -121,6 +141,9 @@ impl Nodes {
         values
     }
 }
+
+/// Up to this many nodes, sines are cheap enough.
+const FEW: usize = 12;
 
 /// A sum in eight lanes.
 fn sum(values: &[f64]) -> f64 {
@@ -182,11 +205,7 @@ fn exp_minus_one(u: f64) -> f64 {
 
 /// `ln(1 − q + q·e^u)` within `2·LN_ERROR`, plus the doubt of u.
 pub(super) fn log_ratio(q: f64, u: f64) -> f64 {
-    if u <= 0.0 {
-        fast::ln((1.0 - q) + q * exp(u))
-    } else {
-        u + fast::ln(q + (1.0 - q) * exp(-u))
-    }
+    if u <= 0.0 { fast::ln((1.0 - q) + q * exp(u)) } else { u + fast::ln(q + (1.0 - q) * exp(-u)) }
 }
 
 /// The float below x with 20 significant bits.

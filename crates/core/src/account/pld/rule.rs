@@ -145,6 +145,12 @@ impl LaplaceRule {
         Self { q, a, power, sign, panels }
     }
 
+    /// The same with few panels, for steering.
+    pub(super) fn coarse(q: f64, a: f64, direction: Direction, s0: f64) -> Self {
+        let rule = Self::new(q, a, direction, s0, 0.0);
+        Self { panels: rule.panels.min(40), ..rule }
+    }
+
     pub(super) fn count(&self) -> usize {
         8 * self.panels + 2
     }

@@ -23,6 +23,9 @@ pub(super) fn cross(profile: &dyn Profile, delta: f64, start: f64) -> Interval {
     let (x, slope) = propose(profile, delta, start);
     // The first guess of the margin: what is not known of δ here, over the slope.
     let (low, high) = profile.delta(x);
+    if !high.is_finite() {
+        return Interval::at_most(f64::INFINITY);
+    }
     let doubt = (high - low) / (slope * delta);
     let least = 1e-15 * x + 1e-300;
     let margin =

@@ -200,7 +200,7 @@ fn methods_agree_where_several_apply() {
         for direction in [Direction::Remove, Direction::Add] {
             let batch = Batch::new(&components, direction).unwrap();
             let tilt = Tilt::for_delta(&batch, delta);
-            let contour = by(&Contour::new(&batch, &tilt).unwrap(), delta, tilt.epsilon);
+            let contour = by(&Contour::new(&batch, &tilt, 0.0).unwrap(), delta, tilt.epsilon);
             let h = lattice::spacing(&batch, 1e-3);
             let lattice = by(&Lattice::new(&batch, &tilt, h, 19).unwrap(), delta, tilt.epsilon);
             assert!(contour.relative_width() < 1e-7, "{components:?} {contour}");
@@ -267,7 +267,7 @@ fn a_broken_bound_is_caught() {
     let components = [(gaussian(1.0), 10)];
     let batch = Batch::new(&components, Direction::Remove).unwrap();
     let tilt = Tilt::for_delta(&batch, 1e-9);
-    let cut = Contour::new(&batch, &tilt).unwrap().cut_short(5);
+    let cut = Contour::new(&batch, &tilt, 0.0).unwrap().cut_short(5);
     let broken = by(&cut, 1e-9, tilt.epsilon);
     assert!(!broken.contains(23.407_542_535_945_502), "{broken}");
 }
