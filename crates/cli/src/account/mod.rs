@@ -131,7 +131,7 @@ impl Batch {
             .map(|event| if times == 1 { Ok(event.clone()) } else { event.clone().repeat(times) })
             .collect::<Result<_, _>>()?;
         let account = Account::of(&events, self.neighbours)?;
-        Ok(if self.adaptive { account.adaptive() } else { account })
+        Ok(if self.adaptive { account.adaptive()? } else { account })
     }
 
     fn shown(&self) -> Vec<String> {
