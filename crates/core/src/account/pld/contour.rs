@@ -80,7 +80,7 @@ impl Contour {
     /// `φ(u/v + v/2)`; so `h_v − h = ∫₀^v φ(u/y + y/2)dy ≤ v·φ(0)·e^(−u²/2v² − u/2) =: b(u)`,
     /// as `(u/y + y/2)² ≥ u²/v² + u` for y ≤ v. Hence `δ ≥ δ_v − E[b(L−ε)]`, and the
     /// transform of b is `v²·e^((s+½)²v²/2) = v²e^(v²/8)·e^(s(s+1)v²/2)`: the smoothing
-    /// release's own factor times a constant. Aliases of −E[b] only lower the sum. ∎
+    /// release's own factor times a constant. Aliases of `−E[b]` only lower the sum. ∎
     pub(super) fn smoothed(batch: &Batch, tilt: &Tilt, smoothing: f64) -> Option<Self> {
         let mut batch = batch.clone();
         batch.laws.push((Law::Gaussian { mu2: smoothing, error: 0.0 }, 1));
@@ -92,18 +92,18 @@ impl Contour {
             return None;
         }
         let mut plan = Plan::new(batch, tilt, tilt, margin);
-        if plan.as_ref().is_none_or(|plan| plan.cost > CHEAP) {
+        if plan.as_ref().is_none_or(|plan| plan.worth() > CHEAP) {
             // Beyond some tilt one rare, large loss outweighs all others and the
             // contour must be long; a little before it need not be.
             for part in [0.85, 0.7, 0.55, 0.4, 0.25] {
                 let other = Plan::new(batch, tilt, &Tilt::at(batch, part * tilt.s), margin);
                 plan = match (plan, other) {
-                    (Some(a), Some(b)) => Some(if b.cost < a.cost { b } else { a }),
+                    (Some(a), Some(b)) => Some(if b.worth() < a.worth() { b } else { a }),
                     (a, b) => a.or(b),
                 };
             }
         }
-        let Plan { s0, tau, aliases, count, rest, cost } = plan?;
+        let Plan { s0, tau, aliases, count, rest, cost, .. } = plan?;
         if cost > DEAR {
             return None;
         }
@@ -243,10 +243,18 @@ struct Plan {
     aliases: [(f64, f64); 2],
     count: usize,
     rest: f64,
+    /// Nanoseconds, about.
     cost: f64,
+    /// The relative error of δ from rounding, about.
+    noise: f64,
 }
 
 impl Plan {
+    /// What to minimise: time, unless precision is short.
+    fn worth(&self) -> f64 {
+        self.cost * (1.0 + (self.noise / 1e-8).powi(2))
+    }
+
     /// A contour for the ε and δ of `goal` through the tilt of `tilt`.
     fn new(batch: &Batch, goal: &Tilt, tilt: &Tilt, margin: f64) -> Option<Self> {
         let s0 = short(tilt.s);
@@ -263,7 +271,12 @@ impl Plan {
             return None;
         }
         let each: f64 = batch.laws.iter().map(|(law, _)| law.cost(s0, tau * count as f64)).sum();
-        Some(Self { s0, tau, aliases, count, rest, cost: (each + SEARCH) * count as f64 })
+        // A power k multiplies a moment's error, some 10⁻¹⁴, by k; that of the whole is relative to
+        // the integral of the modulus.
+        let noise: f64 = batch.laws.iter().map(|(_, k)| *k as f64 * 3e-14).sum();
+        let modulus = 0.4 / (s0 * (s0 + 1.0) * tilt.spread.max(1.0 / s0));
+        let noise = noise * modulus * 0.3 / unit * exp(-margin);
+        Some(Self { s0, tau, aliases, count, rest, cost: (each + SEARCH) * count as f64, noise })
     }
 }
 

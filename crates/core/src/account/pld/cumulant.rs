@@ -5,7 +5,7 @@
 //! nodes are (its logarithm and exponential have stated errors).
 
 use super::law::Law;
-use super::rule::{LaplaceRule, NODES, Rule};
+use super::rule::{NODES, Panels, Rule};
 use crate::num::ball::exp;
 use crate::num::fast;
 
@@ -61,7 +61,11 @@ impl Law {
                 let loss = atoms.loss(j);
                 (loss, s * loss + atoms.mass[j].ln())
             })),
-            Self::SampledGaussian { q, sigma, direction } => {
+            Self::SampledGaussian { q, sigma, direction, cut } if *cut < f64::INFINITY => {
+                let rule = Panels::gaussian(*q, *sigma, *direction, s, 0.0, *cut).coarse();
+                cumulants(rule.weighted().into_iter())
+            }
+            Self::SampledGaussian { q, sigma, direction, .. } => {
                 let rule = Rule::new(*q, *sigma, *direction, s, 0.0, 24.0);
                 if rule.count() > NODES {
                     // Far out the law is that of the noise itself.
@@ -73,7 +77,7 @@ impl Law {
                 (k0 + rule.log_factor(), k1, k2)
             }
             Self::SampledLaplace { q, a, direction } => {
-                let rule = LaplaceRule::coarse(*q, *a, *direction, s);
+                let rule = Panels::laplace(*q, *a, *direction, s, 0.0).coarse();
                 cumulants(rule.weighted().into_iter())
             }
         }

@@ -3,7 +3,7 @@
 use super::cumulant::cumulants;
 use super::law::{Direction, Law};
 use super::moment::log_ratio;
-use super::rule::{LaplaceRule, NODES, Rule, power};
+use super::rule::{NODES, Panels, Rule, power};
 use crate::num::ball::{EXP_ERROR, exp};
 use crate::num::fast::{self, LN_ERROR};
 
@@ -72,14 +72,17 @@ impl Law {
                 Decay::Laplace(1.0 + 0.5 * tanh / w)
             }
             Self::Atoms(_) => Decay::None,
-            Self::SampledGaussian { q, sigma, direction } => {
-                let shape = Shape::new(*q, *sigma, *direction, s0);
+            Self::SampledGaussian { q, sigma, direction, cut } => {
+                let Some(shape) = Shape::new(*q, *sigma, *direction, s0, *cut) else {
+                    return Decay::None;
+                };
                 let (p, length) = shape.core();
-                Decay::Density { variation: 4.0 * shape.peak(), p, length }
+                // Two rises, two falls, and one more where the law is cut.
+                Decay::Density { variation: 5.0 * shape.peak(), p, length }
             }
             Self::SampledLaplace { q, a, direction } => {
                 let (z, _) = power(*direction, s0);
-                let rule = LaplaceRule::new(*q, *a, *direction, s0, 0.0);
+                let rule = Panels::laplace(*q, *a, *direction, s0, 0.0);
                 if rule.count() > NODES {
                     return Decay::None;
                 }
@@ -111,16 +114,29 @@ struct Shape {
     power: f64,
     /// C, give or take 10⁻⁶.
     constant: f64,
+    /// Where the noise is cut.
+    cut: f64,
 }
 
 impl Shape {
-    fn new(q: f64, sigma: f64, direction: Direction, s0: f64) -> Self {
-        let rule = Rule::new(q, sigma, direction, s0, 0.0, 30.0);
-        let log_m = cumulants((0..rule.count()).map(|j| rule.node(j))).0 + rule.log_factor();
+    fn new(q: f64, sigma: f64, direction: Direction, s0: f64, cut: f64) -> Option<Self> {
+        let log_m = if cut < f64::INFINITY {
+            let rule = Panels::gaussian(q, sigma, direction, s0, 0.0, cut);
+            if rule.count() > NODES {
+                return None;
+            }
+            cumulants(rule.weighted().into_iter()).0
+        } else {
+            let rule = Rule::new(q, sigma, direction, s0, 0.0, 30.0);
+            if rule.count() > NODES {
+                return None;
+            }
+            cumulants((0..rule.count()).map(|j| rule.node(j))).0 + rule.log_factor()
+        };
         // ½ ln 2π, and −u = 1/2σ² − x/σ², which completes the square.
         let constant =
             fast::ln(sigma) - 0.918_938_533_204_672_8 - fast::ln(q) + 1.0 / (sigma * sigma) - log_m;
-        Self { q, sigma, power: rule.power() + 1.0, constant }
+        Some(Self { q, sigma, power: power(direction, s0).0 + 1.0, constant, cut })
     }
 
     fn log_r(&self, x: f64) -> f64 {
@@ -142,7 +158,7 @@ impl Shape {
 
     /// Where the modes may be.
     fn range(&self) -> (f64, f64) {
-        (-1.0 - 12.0 * self.sigma, self.power.max(0.0) + 12.0 * self.sigma)
+        (-1.0 - 12.0 * self.sigma, (self.power.max(0.0) + 12.0 * self.sigma).min(self.cut))
     }
 
     /// An upper bound on g.
@@ -163,7 +179,10 @@ impl Shape {
         let left = (self.power * self.log_r(from)).max(self.power * least);
         let u = (to - 0.5) / (self.sigma * self.sigma);
         let right = (self.power * u.max(0.0)).max(self.power * least);
-        top = top.max(self.square(from) + left).max(self.square(to) + right);
+        top = top.max(self.square(from) + left);
+        if to < self.cut {
+            top = top.max(self.square(to) + right);
+        }
         exp(self.constant + top + 2e-6) * (1.0 + EXP_ERROR)
     }
 
@@ -179,7 +198,7 @@ impl Shape {
             .map_or(0.0, |best| best.1);
         let mut best = (0.0, 0.0);
         for half in [0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.5] {
-            let (a, b) = (mode - half * self.sigma, mode + half * self.sigma);
+            let (a, b) = (mode - half * self.sigma, (mode + half * self.sigma).min(self.cut));
             let cell = (b - a) / 40.0;
             let least = (0..40)
                 .map(|i| self.bounds(a + cell * f64::from(i), a + cell * f64::from(i + 1)).0)

@@ -61,7 +61,7 @@ impl Gridded {
                 gridded.slack += (error + 8.0 * U) * (mu2 + 14.0 * mu2.sqrt());
                 Some(gridded)
             }
-            Law::SampledGaussian { q, sigma, direction } => {
+            Law::SampledGaussian { q, sigma, direction, .. } => {
                 sampled(Noise::Gaussian { sigma: *sigma }, *q, *direction, h, most)
             }
             Law::SampledLaplace { q, a, direction } => {

@@ -176,18 +176,24 @@ impl Lattice {
         })
     }
 
+    /// Where to stop summing: what lies beyond adds at most e^−80 to δ, or to δ's scale.
+    fn limit(&self, epsilon: f64) -> f64 {
+        80.0 + (self.kappa - self.s0 * epsilon).max(0.0)
+    }
+
     /// `(Σ w_j g_j, ‖g‖₂, Σ |w_j|e^(−s₀v_j))` over the masses above ε.
     fn sum(&self, masses: &[f64], epsilon: f64) -> (f64, f64, f64) {
         let above = ((epsilon - self.bottom) / self.h).floor() + 1.0;
         let first = above.clamp(0.0, masses.len() as f64) as usize;
         let (mut sum, mut squares, mut size) = (0.0, 0.0, 0.0);
+        let limit = self.limit(epsilon);
         let step = (exp(-self.s0 * self.h), exp(-self.h));
         let (mut tilt, mut fall) = (1.0, 1.0);
         for (n, j) in (first..masses.len()).enumerate() {
             if n % 32 == 0 {
                 let v = (self.bottom + j as f64 * self.h - epsilon).max(0.0);
                 (tilt, fall) = (exp(-self.s0 * v), exp(-v));
-                if self.s0 * v > 80.0 {
+                if self.s0 * v > limit {
                     break;
                 }
             }
@@ -213,6 +219,8 @@ impl Lattice {
 
 impl Profile for Lattice {
     fn about(&self, epsilon: f64) -> f64 {
+        // Below the window δ is at least what it is there.
+        let epsilon = epsilon.max(self.bottom);
         let scale = exp(self.kappa - self.s0 * epsilon);
         self.sum(&self.upper, epsilon).0 * scale + self.infinite.0
     }
@@ -225,15 +233,18 @@ impl Profile for Lattice {
         }
         // Both factors of g go through at most 33 products, each within
         // 2·EXP_ERROR: an absolute error of 5·10⁻¹³ of the tilt. Beyond the
-        // break there is at most e^−80 of a mass of at most 1.
-        let doubt = |norm: f64, size: f64| self.rounding * norm * 1.01 + size * 1e-12 + 1e-30;
+        // limit there is at most e^−limit of a mass of at most 1 (and its rounding).
+        let doubt = |x: f64, norm: f64, size: f64| {
+            self.rounding * norm * 1.01 + size * 1e-12 + 1.1 * exp(-self.limit(x))
+        };
         let (upper, upper_norm, upper_size) = self.sum(&self.upper, high);
         let (lower, lower_norm, lower_size) = self.sum(&self.lower, low);
         let at = |x: f64| exp(self.kappa - self.s0 * x);
         let relative = self.relative + EXP_ERROR + 8.0 * U * (1.0 + (self.s0 * epsilon).abs());
         let wrapped = exp(self.wrapped - self.s0 * low) / (1.0 + self.s0);
-        let upper = (upper + doubt(upper_norm, upper_size)) * at(high) * (1.0 + relative);
-        let lower = (lower - doubt(lower_norm, lower_size)).max(0.0) * at(low) * (1.0 - relative);
+        let upper = (upper + doubt(high, upper_norm, upper_size)) * at(high) * (1.0 + relative);
+        let lower =
+            (lower - doubt(low, lower_norm, lower_size)).max(0.0) * at(low) * (1.0 - relative);
         (
             ((lower - wrapped * (1.0 + 1e-9)).max(0.0) + self.infinite.0) * (1.0 - 4.0 * U),
             (upper + exp(self.beyond) + self.infinite.1) * (1.0 + 4.0 * U),

@@ -51,8 +51,9 @@ pub(super) enum Law {
     Laplace { a: f64 },
     /// A lattice.
     Atoms(Atoms),
-    /// `ln(1−q+q·e^u)`, u the loss of Gaussian noise on the whole data.
-    SampledGaussian { q: f64, sigma: f64, direction: Direction },
+    /// `ln(1−q+q·e^u)`, u the loss of Gaussian noise x on the whole data; noise beyond
+    /// `cut` is left out (and counted as infinite loss).
+    SampledGaussian { q: f64, sigma: f64, direction: Direction, cut: f64 },
     /// The same with Laplace noise of loss at most a.
     SampledLaplace { q: f64, a: f64, direction: Direction },
 }
@@ -125,7 +126,8 @@ impl Batch {
                     batch.fail(delta, delta, times);
                 }
                 Kind::SampledGaussian { q, sigma } => {
-                    batch.laws.push((Law::SampledGaussian { q, sigma, direction }, times));
+                    let cut = f64::INFINITY;
+                    batch.laws.push((Law::SampledGaussian { q, sigma, direction, cut }, times));
                 }
                 Kind::SampledLaplace { q, scale } => {
                     let a = 1.0 / scale;
@@ -140,6 +142,32 @@ impl Batch {
             batch.laws.push((Law::Gaussian { mu2, error }, 1));
         }
         Ok(batch)
+    }
+
+    /// The batch without the rare, large losses of its sampled Gaussians, which count as
+    /// infinite; together they are far less likely than `delta`. `None` if there are none.
+    ///
+    /// However rare, they may rule the moment generating function at the tilt
+    /// that the other losses need.
+    ///
+    /// # Proof
+    /// Under P the noise is beyond c with probability
+    /// `(1−q)Φ(−c/σ) + qΦ(−(c−1)/σ) ≤ ½e^(−(c−1)²/2σ²)` for c > 1. ∎
+    pub(super) fn without_rare_losses(&self, delta: f64) -> Option<Self> {
+        let mut batch = self.clone();
+        let mut any = false;
+        for (law, times) in &mut batch.laws {
+            if let Law::SampledGaussian { sigma, direction: Direction::Remove, cut, .. } = law {
+                let k = *times as f64;
+                let nats = ((k / delta).ln() + 20.0).clamp(1.0, 600.0);
+                *cut = 1.0 + *sigma * (2.0 * nats).sqrt();
+                // A hair more than the square root's rounding could lose.
+                let lost = fast::exp_neg(nats * (1.0 - 1e-12)) * (1.0 + 1e-9);
+                batch.infinite.1 = up(batch.infinite.1 + up(k * lost));
+                any = true;
+            }
+        }
+        any.then_some(batch)
     }
 
     fn push_atoms(&mut self, atoms: Atoms, times: u64) {

@@ -14,6 +14,7 @@
 //!
 //! All Gaussians merge into one first. A grid of the contour's precision would
 //! need millions of points; a contour through a law of atoms would never end.
+//! (A sum of very many atoms may be smoothed into one that ends, at O(v²).)
 //! Both tilt the losses by `e^(s₀L)` at the saddle point, so that δ = 10⁻³⁰ is as
 //! precise as δ = ½. Saddle points, proposals and estimates are plain floats
 //! (`steer`, `cumulant`); every number that is returned has passed `Profile::delta`,
@@ -28,7 +29,9 @@
 //! It knows no bounded-range composition, no fixed-size sampling and no
 //! shuffling; they are elsewhere. Poisson sampling is for add or remove only. Two or
 //! more laws of atoms on lattices that do not fit each other, with over 2²¹ outcomes,
-//! are snapped to one grid; the interval then holds the truth and may be wider than 10⁻⁶.
+//! are smoothed or snapped to one grid; the interval then holds the truth and may be wider
+//! than 10⁻⁶. So may that of 10⁶ releases on samples of a ten-thousandth, at δ below 10⁻⁸: a
+//! rare, large loss and many small ones then want different tilts.
 //!
 //! # Special values
 //! δ = 0 asks for the largest loss: ∞ for Gaussian noise. δ below the
@@ -158,9 +161,11 @@ fn epsilon_one_way(batch: &Batch, delta: f64) -> Result<Interval> {
     // No total loss is above the sum of the largest ones.
     let cap = if batch.infinite.1 < delta { supremum } else { f64::INFINITY };
     let whole = Interval::new(0.0, cap);
-    let tilt = Tilt::for_delta(batch, (delta - batch.infinite.1).max(1e-3 * delta));
-    let start = if tilt.epsilon > 0.0 { tilt.epsilon.min(cap) } else { 1e-3 };
-    let best = refine(batch, &tilt, start, &whole, |profile| cross(profile, delta, start));
+    let aim = |batch: &Batch| Tilt::for_delta(batch, (delta - batch.infinite.1).max(1e-3 * delta));
+    let best = refine(batch, aim, delta, &whole, |profile, tilt| {
+        let start = if tilt.epsilon > 0.0 { tilt.epsilon.min(cap) } else { 1e-3 };
+        cross(profile, delta, start, tilt.spread)
+    });
     if best.upper.is_finite() || best.lower > 0.0 { Ok(best) } else { Err(LOST) }
 }
 
@@ -169,10 +174,10 @@ fn delta_one_way(batch: &Batch, epsilon: f64) -> Result<Interval> {
     if batch.laws.is_empty() || epsilon >= batch.supremum() {
         return Ok(Interval::new(low, high));
     }
-    let tilt = Tilt::for_epsilon(batch, epsilon);
-    let start = epsilon.max(tilt.epsilon).max(1e-3);
-    let whole = Interval::new(low, 1.0);
-    Ok(refine(batch, &tilt, start, &whole, |profile| {
+    let aim = |batch: &Batch| Tilt::for_epsilon(batch, epsilon);
+    // δ is only guessed here; it decides what counts as rare.
+    let guess = aim(batch).log_delta.exp().clamp(1e-200, 1.0) * 1e-3;
+    Ok(refine(batch, aim, guess, &Interval::new(low, 1.0), |profile, _| {
         let (low, high) = profile.delta(epsilon);
         Interval::new(low, high)
     }))
@@ -181,41 +186,47 @@ fn delta_one_way(batch: &Batch, epsilon: f64) -> Result<Interval> {
 /// Reads an answer from one method after another until it is narrow.
 fn refine(
     batch: &Batch,
-    tilt: &Tilt,
-    scale: f64,
+    aim: impl Fn(&Batch) -> Tilt,
+    delta: f64,
     whole: &Interval,
-    read: impl Fn(&dyn Profile) -> Interval,
+    read: impl Fn(&dyn Profile, &Tilt) -> Interval,
 ) -> Interval {
+    let tilt = aim(batch);
     if let Some(sums) = Sums::new(batch) {
-        return whole.and(&read(&sums));
+        return whole.and(&read(&sums, &tilt));
     }
     let mut best = *whole;
     if let Some(h) = lattice::fit(batch)
-        && let Some(lattice) = Lattice::new(batch, tilt, h, LONGEST)
+        && let Some(lattice) = Lattice::new(batch, &tilt, h, LONGEST)
     {
-        best = best.and(&read(&lattice));
-        if best.relative_width() <= WIDE {
-            return best;
-        }
+        best = best.and(&read(&lattice, &tilt));
     }
-    for margin in [0.0, 6.0, 15.0, 30.0] {
-        let Some(contour) = Contour::new(batch, tilt, margin) else { break };
-        best = best.and(&read(&contour));
-        if best.relative_width() <= WIDE {
-            return best;
+    let along = |batch: &Batch, tilt: &Tilt, best: &mut Interval| {
+        for margin in [0.0, 6.0, 15.0] {
+            if best.relative_width() <= WIDE {
+                return;
+            }
+            let Some(contour) = Contour::new(batch, tilt, margin) else { return };
+            *best = best.and(&read(&contour, tilt));
         }
+    };
+    along(batch, &tilt, &mut best);
+    if best.relative_width() > WIDE
+        && let Some(common) = batch.without_rare_losses(delta)
+    {
+        along(&common, &aim(&common), &mut best);
     }
     // Laws of atoms: smooth them, if there are enough for a smooth sum.
+    let scale = tilt.epsilon.max(1e-3);
     let mut smoothing = 5e-7 * scale / (tilt.s + 1.0);
     for _ in 0..2 {
-        let Some(contour) = Contour::smoothed(batch, tilt, smoothing) else { break };
-        let read = read(&contour);
-        let narrow = read.relative_width() <= 10.0 * TOO_WIDE;
-        best = best.and(&read);
         if best.relative_width() <= TOO_WIDE {
             return best;
         }
-        if !narrow {
+        let Some(contour) = Contour::smoothed(batch, &tilt, smoothing) else { break };
+        let smoothed = read(&contour, &tilt);
+        best = best.and(&smoothed);
+        if smoothed.relative_width() > 10.0 * TOO_WIDE {
             break;
         }
         smoothing *= 0.1;
@@ -224,12 +235,15 @@ fn refine(
     let smooth: f64 = batch.laws.iter().map(|(law, k)| *k as f64 * law.smooth(tilt.s)).sum();
     let mut wanted = (4e-7 * scale / (smooth.max(1e-3) * (tilt.s + 1.0))).sqrt();
     for _ in 0..5 {
+        if best.relative_width() <= TOO_WIDE {
+            return best;
+        }
         let h = lattice::spacing(batch, wanted);
-        match Lattice::new(batch, tilt, h, LONGEST) {
+        match Lattice::new(batch, &tilt, h, LONGEST) {
             None => wanted *= 2.0,
             Some(lattice) => {
-                best = best.and(&read(&lattice));
-                if best.relative_width() <= TOO_WIDE || wanted < 0.3 * h {
+                best = best.and(&read(&lattice, &tilt));
+                if wanted < 0.3 * h {
                     break;
                 }
                 wanted = 0.5 * h;

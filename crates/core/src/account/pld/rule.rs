@@ -81,11 +81,6 @@ impl Rule {
         (self.last - self.first + 1).max(0) as usize
     }
 
-    /// z₀.
-    pub(super) fn power(&self) -> f64 {
-        self.power
-    }
-
     /// ln of the factor η/(σ√2π) that [`Self::node`] leaves out.
     pub(super) fn log_factor(&self) -> f64 {
         fast::ln(self.step / self.sigma * OVER_ROOT_TAU)
@@ -118,37 +113,65 @@ impl Rule {
     }
 }
 
-/// Gauss–Legendre panels for `M(s) = E_Q[r(u)^z]` over Laplace noise: Q has density
-/// `¼e^(−(a+u)/2)` on (−a, a), ½ at −a and `½e^−a` at a; `r(u) = 1 − q + q·e^u`.
+/// Gauss–Legendre panels for `M(s) = E_Q[r(u)^z]`, `r(u) = 1 − q + q·e^u`, over a
+/// bounded range of noise.
+///
+/// *Laplace*: Q has density `¼e^(−(a+u)/2)` on (−a, a), ½ at −a and `½e^−a` at a.
+/// *Gaussian*: `φ_σ(x)` on `[−Aσ, cut]`, u = (x−½)/σ²; what is left out below has mass
+/// `e^−80`, which [`Self::nodes`] counts as the rule's error.
 ///
 /// # Proof
-/// On the Bernstein ellipse with ρ = 20 around a panel of half-width H,
-/// `|Im u| ≤ 10H` and Re u leaves the panel by at most 9.1H. There `|arg r| ≤ |Im u|`,
-/// `|r| ≤ r(Re u)` and `|r|² ≥ r(Re u)²(1 − |Im u|²/4)`, so with `(|t|+|z₀|+2)·10H ≤ 8`
-/// the integrand is at most e^10.7 times its mean on the panel, and eight nodes err
-/// by at most `(64/15)·20⁻¹⁶/(1−20⁻²)·e^10.7 < 10⁻¹⁵` of the panel's
-/// integral of the modulus (Trefethen 2013, Theorem 19.3). ∎
-pub(super) struct LaplaceRule {
+/// On the Bernstein ellipse with ρ = 20 around a panel of half-width H, the
+/// imaginary part is at most 10H and the real part leaves the panel by at most
+/// 9.1H. In u (for the Gaussian, x/σ²) `|arg r| ≤ |Im u| ≤ 0.8`, `|r| ≤ r(Re u)` and
+/// `|r|² ≥ r(Re u)²(1 − |Im u|²/4)`. H is such that 10H times `|t|+|z₀|+2` plus the slope of
+/// the density is at most 8, and `|φ_σ|` grows by at most e^½, so the integrand is at
+/// most e^11.2 times its mean on the panel, and eight nodes err by at most
+/// `(64/15)·20⁻¹⁶/(1−20⁻²)·e^11.2 < 10⁻¹⁵` of the panel's integral of the modulus
+/// (Trefethen 2013, Theorem 19.3). ∎
+pub(super) struct Panels {
     q: f64,
-    a: f64,
+    noise: Noise,
     power: f64,
     sign: f64,
     panels: usize,
 }
 
-impl LaplaceRule {
-    pub(super) fn new(q: f64, a: f64, direction: Direction, s0: f64, top: f64) -> Self {
+/// Noise over a bounded range.
+#[derive(Clone, Copy)]
+enum Noise {
+    Laplace { a: f64 },
+    Gaussian { sigma: f64, from: f64, to: f64 },
+}
+
+impl Panels {
+    pub(super) fn laplace(q: f64, a: f64, direction: Direction, s0: f64, top: f64) -> Self {
         let (power, sign) = power(direction, s0);
-        let half = (0.8 / (top + power.abs() + 2.0)).min(0.08);
-        // At least one panel; a cast beyond NODES is refused by the caller.
+        let half = (0.8 / (top + power.abs() + 2.5)).min(0.08);
+        // At least one panel; too many are refused by the caller.
         let panels = (a / half).ceil().clamp(1.0, 1e7) as usize;
-        Self { q, a, power, sign, panels }
+        Self { q, noise: Noise::Laplace { a }, power, sign, panels }
+    }
+
+    pub(super) fn gaussian(
+        q: f64,
+        sigma: f64,
+        direction: Direction,
+        s0: f64,
+        top: f64,
+        cut: f64,
+    ) -> Self {
+        let (power, sign) = power(direction, s0);
+        let (from, to) = (-12.65 * sigma, cut);
+        let slope = (top + power.abs() + 2.0 + from.abs().max(to.abs())) / (sigma * sigma);
+        let half = (0.8 / slope).min(0.08 * sigma * sigma).min(0.1 * sigma);
+        let panels = ((to - from) / (2.0 * half)).ceil().clamp(1.0, 1e7) as usize;
+        Self { q, noise: Noise::Gaussian { sigma, from, to }, power, sign, panels }
     }
 
     /// The same with few panels, for steering.
-    pub(super) fn coarse(q: f64, a: f64, direction: Direction, s0: f64) -> Self {
-        let rule = Self::new(q, a, direction, s0, 0.0);
-        Self { panels: rule.panels.min(40), ..rule }
+    pub(super) fn coarse(self) -> Self {
+        Self { panels: self.panels.min(40), ..self }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -162,14 +185,27 @@ impl LaplaceRule {
             let doubt = self.power.abs() * (error + U * ratio.abs()) + 4.0 * U * log.abs();
             visit(factor, self.sign * ratio, self.power * ratio + log, error, doubt);
         };
-        at(0.5, self.a, -self.a);
-        at(0.5, -self.a, 0.0);
-        let half = self.a / self.panels as f64;
+        let (from, to) = match self.noise {
+            Noise::Laplace { a } => {
+                at(0.5, a, -a);
+                at(0.5, -a, 0.0);
+                (-a, a)
+            }
+            Noise::Gaussian { from, to, .. } => (from, to),
+        };
+        let half = 0.5 * (to - from) / self.panels as f64;
         for panel in 0..self.panels {
-            let middle = half * (2 * panel + 1) as f64 - self.a;
+            let middle = half * (2 * panel + 1) as f64 + from;
             for (node, weight) in GAUSS {
-                for u in [middle - half * node, middle + half * node] {
-                    at(0.25 * half * weight, u, -0.5 * (self.a + u));
+                for x in [middle - half * node, middle + half * node] {
+                    match self.noise {
+                        Noise::Laplace { a } => at(0.25 * half * weight, x, -0.5 * (a + x)),
+                        Noise::Gaussian { sigma, .. } => {
+                            let variance = sigma * sigma;
+                            let factor = half * weight * OVER_ROOT_TAU / sigma;
+                            at(factor, (x - 0.5) / variance, -x * x / (2.0 * variance));
+                        }
+                    }
                 }
             }
         }
@@ -180,10 +216,13 @@ impl LaplaceRule {
         self.each(|factor, loss, log, loss_error, log_error| {
             collector.push(factor, loss, log, loss_error, log_error);
         });
-        collector.finish(2e-15)
+        // e^−80 of mass with |r^z₀| ≤ 1 below, for a Gaussian (z₀ > 0).
+        let mut nodes = collector.finish(2e-15);
+        nodes.rule_error += exp(-79.0 - kappa);
+        nodes
     }
 
-    /// About `(L, ln weight)`, for steering.
+    /// About `(L, ln weight)`.
     pub(super) fn weighted(&self) -> Vec<(f64, f64)> {
         let mut nodes = Vec::with_capacity(self.count());
         self.each(|factor, loss, log, _, _| nodes.push((loss, log + fast::ln(factor))));

@@ -11,16 +11,16 @@ pub(super) trait Profile {
 }
 
 /// Encloses the least ε ≥ 0 with `δ(ε) ≤ delta`: [`Profile::about`] proposes,
-/// [`Profile::delta`] disposes.
+/// [`Profile::delta`] disposes. The search begins at `start`, in steps of `reach`.
 ///
 /// # Guarantee
 /// `δ(upper) ≤ delta` and, unless lower is 0, `δ(lower) > delta`: the truth
 /// lies between, as δ does not increase with ε. ∞ above where nothing finite passes.
-pub(super) fn cross(profile: &dyn Profile, delta: f64, start: f64) -> Interval {
+pub(super) fn cross(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -> Interval {
     if profile.delta(0.0).1 <= delta {
         return Interval::new(0.0, 0.0);
     }
-    let (x, slope) = propose(profile, delta, start);
+    let (x, slope) = propose(profile, delta, start, reach);
     // The first guess of the margin: what is not known of δ here, over the slope.
     let (low, high) = profile.delta(x);
     if !high.is_finite() {
@@ -49,22 +49,25 @@ pub(super) fn cross(profile: &dyn Profile, delta: f64, start: f64) -> Interval {
 }
 
 /// About where δ(ε) = `delta`, and about −d ln δ/dε there.
-fn propose(profile: &dyn Profile, delta: f64, start: f64) -> (f64, f64) {
+fn propose(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -> (f64, f64) {
     // ln δ(ε)/delta, kept finite: δ(ε) may be 0 or beyond the floats.
     let height = |x: f64| {
         let y = (profile.about(x).max(0.0) / delta + 1e-3) / 1.001;
         if y.is_finite() { y.ln() } else { 700.0 }
     };
-    let (mut low, mut high) = (0.98 * start, 1.02 * start);
+    // Far below the masses a tilted sum is all noise: search outwards in steps of
+    // what the loss spreads by.
+    let reach = if reach > 0.0 { reach.min(0.02 * start) } else { 0.02 * start };
+    let (mut low, mut high) = (start - reach, start + reach);
     let (mut f_low, mut f_high) = (height(low), height(high));
-    let mut stride = 0.1 * start;
+    let mut stride = 2.0 * reach;
     while f_low <= 0.0 && low > 0.0 {
         (high, f_high) = (low, f_low);
         low = if low - stride > 0.02 * start { low - stride } else { 0.25 * low - 1e-300 };
         stride *= 1.5;
         f_low = height(low);
     }
-    stride = 0.1 * start;
+    stride = 2.0 * reach;
     while f_high > 0.0 && high < 1e9 {
         (low, f_low) = (high, f_high);
         high += stride;

@@ -12,6 +12,8 @@ pub(super) struct Tilt {
     pub(super) spread: f64,
     /// ln of the saddle point's approximation to δ(ε).
     pub(super) log_delta: f64,
+    /// The mean of the tilted total loss.
+    mean: f64,
 }
 
 /// About `K(s) = ln E_P[e^(sL)]` of the whole batch.
@@ -35,7 +37,7 @@ impl Tilt {
             - s * epsilon
             - (s * (s + 1.0)).ln()
             - 0.5 * (std::f64::consts::TAU * curvature).ln();
-        Self { s, epsilon, spread: k2.max(0.0).sqrt(), log_delta }
+        Self { s, epsilon, spread: k2.max(0.0).sqrt(), log_delta, mean: k1 }
     }
 
     /// The saddle point whose δ is about `delta` (finite losses only).
@@ -51,15 +53,15 @@ impl Tilt {
 
     /// Finds the root of a function that decreases with s.
     fn search(batch: &Batch, height: impl Fn(&Self) -> f64) -> Self {
-        // Where the loss is bounded, a tilt beyond this only piles more on the top.
-        let supremum = batch.supremum();
-        let most = if supremum.is_finite() { (3000.0 / supremum).min(1e7) } else { 1e7 };
+        // Where the loss is bounded, a tilt that has almost all of it at the top is enough.
+        let enough = batch.supremum() * (1.0 - 3e-5);
         let at = |log: f64| {
             let tilt = Self::at(batch, log.exp());
-            (height(&tilt), tilt)
+            let height = if tilt.mean > enough { -1.0 } else { height(&tilt) };
+            (height, tilt)
         };
-        let (floor, roof) = ((1e-7f64).ln(), most.ln());
-        let (mut low, mut high) = (0.5f64.min(roof), 0.5f64.min(roof));
+        let (floor, roof) = ((1e-7f64).ln(), (1e7f64).ln());
+        let (mut low, mut high) = (0.5, 0.5);
         let (mut f_low, mut tilt) = at(low);
         let mut f_high = f_low;
         while (f_low <= 0.0 || f_low.is_nan()) && low > floor {

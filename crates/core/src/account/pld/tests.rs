@@ -153,9 +153,13 @@ fn sampled_rows_hold_in_both_directions() {
             (steps(10_000), 1e-5, 5.192_583_445_9),
             (steps(1000), 1e-5, 1.515_361_916_66),
             (steps(100), 1e-5, 0.549_763_625_66),
+            // Rare samples, 40-digit contours: rare large losses are set aside.
+            (vec![(sampled(1e-4, 1.0), 1_000_000)], 1e-5, 0.459_210_006_234_117),
         ],
         1e-6,
     );
+    let rare = at(&[(sampled(1e-4, 1.0), 1_000_000)], 1e-9);
+    assert!(rare.contains(0.713_700_152_897_838) && rare.relative_width() < 1e-4, "{rare}");
     let one_way =
         |direction, k| epsilon_one_way(&Batch::new(&steps(k), direction).unwrap(), 1e-5).unwrap();
     let added = one_way(Direction::Add, 10_000);
@@ -183,8 +187,8 @@ fn one_sample_agrees_with_the_general_methods() {
 }
 
 /// The two-sided interval of one method alone.
-fn by(profile: &dyn Profile, delta: f64, start: f64) -> Interval {
-    cross(profile, delta, start)
+fn by(profile: &dyn Profile, delta: f64, tilt: &Tilt) -> Interval {
+    cross(profile, delta, tilt.epsilon, tilt.spread)
 }
 
 #[test]
@@ -200,9 +204,9 @@ fn methods_agree_where_several_apply() {
         for direction in [Direction::Remove, Direction::Add] {
             let batch = Batch::new(&components, direction).unwrap();
             let tilt = Tilt::for_delta(&batch, delta);
-            let contour = by(&Contour::new(&batch, &tilt, 0.0).unwrap(), delta, tilt.epsilon);
+            let contour = by(&Contour::new(&batch, &tilt, 0.0).unwrap(), delta, &tilt);
             let h = lattice::spacing(&batch, 1e-3);
-            let lattice = by(&Lattice::new(&batch, &tilt, h, 19).unwrap(), delta, tilt.epsilon);
+            let lattice = by(&Lattice::new(&batch, &tilt, h, 19).unwrap(), delta, &tilt);
             assert!(contour.relative_width() < 1e-7, "{components:?} {contour}");
             assert!(lattice.relative_width() < 2e-2, "{components:?} {lattice} {contour}");
             assert!(
@@ -244,7 +248,7 @@ fn random_heterogeneous_responses_agree_with_brute_force() {
         let batch = Batch::new(&components, Direction::Remove).unwrap();
         let tilt = Tilt::for_delta(&batch, delta);
         let h = lattice::spacing(&batch, 1e-5);
-        let lattice = by(&Lattice::new(&batch, &tilt, h, 20).unwrap(), delta, tilt.epsilon);
+        let lattice = by(&Lattice::new(&batch, &tilt, h, 20).unwrap(), delta, &tilt);
         assert!(lattice.lower <= found.upper && found.lower <= lattice.upper, "{lattice} {found}");
         assert!(lattice.relative_width() < 1e-2, "{lattice} {found}");
     }
@@ -258,17 +262,17 @@ fn a_broken_bound_is_caught() {
     let batch = Batch::new(&components, Direction::Remove).unwrap();
     let tilt = Tilt::for_delta(&batch, delta);
     let h = lattice::spacing(&batch, 0.02);
-    let honest = by(&Lattice::new(&batch, &tilt, h, 20).unwrap(), delta, tilt.epsilon);
+    let honest = by(&Lattice::new(&batch, &tilt, h, 20).unwrap(), delta, &tilt);
     assert!(honest.lower <= truth.lower && truth.upper <= honest.upper);
     let broken = Lattice::new(&batch, &tilt, h, 20).unwrap().with_lower_as_upper();
-    let broken = by(&broken, delta, tilt.epsilon);
+    let broken = by(&broken, delta, &tilt);
     assert!(broken.lower > truth.upper, "{broken} {truth}");
     // A contour cut too early, its rest forgotten.
     let components = [(gaussian(1.0), 10)];
     let batch = Batch::new(&components, Direction::Remove).unwrap();
     let tilt = Tilt::for_delta(&batch, 1e-9);
     let cut = Contour::new(&batch, &tilt, 0.0).unwrap().cut_short(5);
-    let broken = by(&cut, 1e-9, tilt.epsilon);
+    let broken = by(&cut, 1e-9, &tilt);
     assert!(!broken.contains(23.407_542_535_945_502), "{broken}");
 }
 
@@ -286,6 +290,10 @@ fn special_values() {
     // Far below the floats' usual comfort.
     let deep = at(&[(gaussian(5.0), 30), (laplace(4.0), 300)], 1e-30);
     assert!(deep.relative_width() < 1e-9, "{deep}");
+    // Almost at the largest loss, with one law a thousand times finer than the other.
+    let fine = Component::poisson_laplace(0.0137, 27.2).unwrap();
+    let near = at(&[(response(1.335, 2), 3), (fine, 36)], 6e-10);
+    assert!(near.relative_width() < 1e-6 && near.upper < 4.024, "{near}");
     assert!(delta(&[], f64::NAN).is_err() && delta(&[], -1.0).is_err());
     assert_eq!(delta(&[(laplace(1.0), 3)], 3.5).unwrap(), Interval::new(0.0, 0.0));
     assert!(epsilon(&[(gaussian(1.0), u64::MAX)], Delta::new(1e-6).unwrap()).is_err());
