@@ -5,6 +5,7 @@
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
+//! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //! | `report.rs` | what users read: named fields as text or as JSON |
@@ -12,15 +13,17 @@
 //! | `progress.rs` | a bar while draws take long |
 //!
 //! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
-//! refused for privacy's sake; 2: a mistake in the call or a failure. What a
+//! refused for privacy's sake, or a promise cannot be kept; 2: a mistake in the call or a failure. What a
 //! user types may be protected, so no message repeats a value.
 //!
 //! # What this crate does not do
-//! It proves nothing: every guarantee is `demure-core`'s.
+//! It proves nothing: every guarantee is `demure-core`'s, and what `demure anonymize` promises,
+//! which is no differential privacy, is `demure-anonymize`'s.
 
 #![forbid(unsafe_code)]
 
 mod account;
+mod anonymize;
 mod input;
 mod mechanism;
 mod plan;
@@ -56,6 +59,8 @@ enum Command {
     Plan(plan::Args),
     /// What many releases cost together, certified
     Account(account::Args),
+    /// Publish rows, made coarse: k-anonymity and relatives; no differential privacy
+    Anonymize(Box<anonymize::Args>),
 }
 
 /// Why a command did not answer. No field holds a protected value.
@@ -67,6 +72,12 @@ enum Failure {
     /// The core refused: exit code 2.
     #[error("{0}")]
     Core(#[from] Error),
+    /// The anonymizer refused: exit code 2.
+    #[error("{0}")]
+    Anonymize(#[from] demure_anonymize::Error),
+    /// A promise cannot be kept, or a published table does not keep it: exit code 1.
+    #[error("{0}")]
+    Unsatisfied(String),
     /// A file could not be read or written: exit code 2.
     #[error("{what}: {source}")]
     File { what: String, source: std::io::Error },
@@ -99,12 +110,17 @@ fn main() -> ExitCode {
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),
+        Command::Anonymize(args) => anonymize::run(*args, &mut out),
     };
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader went away (`demure … | head`): nothing is wrong.
         Err(Failure::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
+        }
+        Err(Failure::Unsatisfied(why)) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
         }
         Err(failure) => {
             eprintln!("error: {failure}");

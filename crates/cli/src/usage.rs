@@ -14,6 +14,13 @@ pub(crate) fn report(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
+/// The mistake in words, for one that was found later than in the call itself.
+pub(crate) fn words(error: &clap::Error) -> String {
+    // What clap says otherwise holds names of options only, after its own "error: ".
+    let own = || error.to_string().trim_start_matches("error: ").trim_end().to_owned();
+    mistake(error).unwrap_or_else(own)
+}
+
 /// Our words for the kinds of error whose own text would repeat a value.
 fn mistake(error: &clap::Error) -> Option<String> {
     let text = |kind| match error.get(kind) {

@@ -52,7 +52,8 @@ fn open(file: &Path) -> io::Result<Box<dyn Read>> {
     }
 }
 
-fn delimiter(text: &str) -> Result<u8, &'static str> {
+/// One ASCII character, or `tab`.
+pub(crate) fn delimiter(text: &str) -> Result<u8, &'static str> {
     match text.as_bytes() {
         b"tab" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),

@@ -6,7 +6,7 @@
 mod column;
 mod counts;
 
-pub(crate) use column::{Column, Data};
+pub(crate) use column::{Column, Data, delimiter};
 pub(crate) use counts::Counts;
 
 use crate::Failure;

@@ -2,7 +2,7 @@
 
 use super::{demure, file, run};
 
-const ALL: [&str; 20] = [
+const ALL: [&str; 23] = [
     "mechanism laplace",
     "mechanism gaussian",
     "mechanism exponential",
@@ -23,6 +23,9 @@ const ALL: [&str; 20] = [
     "plan response",
     "account",
     "account calibrate",
+    "anonymize",
+    "anonymize check",
+    "anonymize risk",
 ];
 
 #[test]

@@ -5,12 +5,14 @@
 //! | `mechanism.rs` | every `demure mechanism …`: its answer, its explanation, its fields |
 //! | `plan.rs` | every `demure plan …`, in every direction |
 //! | `account.rs` | `demure account`: known costs, calibration, files, curves, mistakes |
+//! | `anonymize.rs` | `demure anonymize`: the lecture's nine rows, checks, risk, job files, mistakes |
 //! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
 //! | `help.rs` | every example in the help works |
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
 mod account;
+mod anonymize;
 mod help;
 mod mechanism;
 mod mistakes;

@@ -1,0 +1,314 @@
+//! (n,ε)-closeness as the lecture first states it: a subset M for each class.
+
+use super::closeness::check_threshold;
+use super::{Counts, Measure, Model, Pair, counts};
+use crate::class::Class;
+use crate::error::{Error, Result};
+use crate::exact::Fraction;
+use crate::exact::fraction::gcd;
+
+/// Shown with every release that relies on an arbitrary subset.
+pub const WARNING: &str = "(n,ε)-closeness with an arbitrary subset M promises little: M is chosen to resemble \
+the class, is not told to anyone, and need not be a group anybody could belong to. With n at most the class's size, \
+M is the class itself and the model asks nothing. A class of one value passes as soon as the table has n such rows. \
+Use natural supersets, or t-closeness.";
+
+/// (n,ε)-closeness with an arbitrary subset: for each class C there is a set M of at
+/// least n rows of the table whose distribution is within ε of C's, variational.
+///
+/// # Guarantee
+/// The class's distribution could have come from n rows of the table.
+///
+/// # What it does not promise
+/// Nearly everything: see [`WARNING`]. Asking for M ⊇ C would change nothing: for
+/// n ≥ |C| a best M can be chosen to contain C, and for n ≤ |C| M = C serves.
+///
+/// # Exact answer
+/// For |M| = s the best counts x_v are `⌊min(s·p_v, q_v)⌋`, with the units left over
+/// given to the largest fractional parts that have stock. Real-valued x can do no
+/// better than `D(s) = Σ max(0, p_v − q_v/s)`, which does not fall with s; at a multiple of
+/// m/gcd(c) all s·p_v are whole and D(s) is reached. So sizes beyond the first
+/// such multiple need not be tried. ∎
+///
+/// # Monotone
+/// No, though D(n) is convex: 1×0 and 9×1 in a table of 11×0, 11×1, n = 11, ε = 0. Each
+/// alone is matched by 11 equal rows; the union needs 9 : 1 in whole rows, 2 and 18, and there are 11.
+#[derive(Clone, Debug)]
+pub struct ArbitrarySubset {
+    n: u64,
+    epsilon: Fraction,
+    column: usize,
+}
+
+/// A subset of the table's rows, as far as the sensitive column sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subset {
+    /// How many rows of each value.
+    pub counts: Vec<u64>,
+    /// Its variational distance from the class.
+    pub distance: Fraction,
+}
+
+impl ArbitrarySubset {
+    /// n of at least 1; both parts of ε in lowest terms below 2⁶⁴.
+    pub fn new(n: u64, epsilon: Fraction, column: usize) -> Result<Self> {
+        if n == 0 {
+            return Err(Error::OutOfRange { parameter: "n", allowed: "at least 1" });
+        }
+        check_threshold("epsilon", epsilon)?;
+        Ok(Self { n, epsilon, column })
+    }
+
+    /// The subset nearest to the class; of those, a smallest. `None` where the table
+    /// has fewer than n rows or the class none.
+    #[must_use]
+    pub fn nearest(&self, class: &Class, table: &Class) -> Option<Subset> {
+        let Counts::Both(pair) = counts(class, table, self.column) else { return None };
+        let (size, distance) = self.scan(pair, Fraction::ZERO)?;
+        Some(Subset { counts: spread(pair, size)?, distance })
+    }
+
+    /// A subset within ε: the witness for a class that [`holds`](Model::holds).
+    #[must_use]
+    pub fn witness(&self, class: &Class, table: &Class) -> Option<Subset> {
+        let Counts::Both(pair) = counts(class, table, self.column) else { return None };
+        let (size, distance) =
+            self.scan(pair, self.epsilon).filter(|(_, distance)| *distance <= self.epsilon)?;
+        Some(Subset { counts: spread(pair, size)?, distance })
+    }
+
+    /// The best size and its distance, or the first one at most `enough`.
+    fn scan(&self, pair: Pair<'_>, enough: Fraction) -> Option<(u64, Fraction)> {
+        if self.n <= pair.m {
+            return Some((pair.m, Fraction::ZERO));
+        }
+        let step = pair.m / gcd_of(pair.c).max(1);
+        let last = self.n.checked_next_multiple_of(step).unwrap_or(pair.n).min(pair.n);
+        let mut best: Option<(u64, Fraction)> = None;
+        for size in self.n..=last {
+            // No size from here on is nearer than this.
+            let bound = relaxed(pair, size)?;
+            if best.is_some_and(|(_, distance)| bound >= distance) {
+                break;
+            }
+            let distance = whole(pair, size)?;
+            if best.is_none_or(|(_, known)| distance < known) {
+                best = Some((size, distance));
+            }
+            if distance <= enough || bound > enough && enough > Fraction::ZERO {
+                break;
+            }
+        }
+        best
+    }
+}
+
+impl Model for ArbitrarySubset {
+    fn holds(&self, class: &Class, table: &Class) -> bool {
+        match counts(class, table, self.column) {
+            Counts::Empty => true,
+            Counts::Missing => false,
+            Counts::Both(pair) => {
+                self.scan(pair, self.epsilon).is_some_and(|(_, distance)| distance <= self.epsilon)
+            }
+        }
+    }
+
+    fn monotone(&self) -> bool {
+        false
+    }
+
+    fn name(&self) -> String {
+        format!(
+            "({}, {})-closeness, an arbitrary subset for each class (variational)",
+            self.n, self.epsilon
+        )
+    }
+
+    fn measure(&self, class: &Class, table: &Class) -> Option<Measure> {
+        match counts(class, table, self.column) {
+            Counts::Both(pair) => Some(
+                self.scan(pair, Fraction::ZERO)
+                    .map_or(Measure::Infinite, |(_, distance)| Measure::Exact(distance)),
+            ),
+            Counts::Empty | Counts::Missing => None,
+        }
+    }
+
+    fn column(&self) -> Option<usize> {
+        Some(self.column)
+    }
+
+    fn warning(&self) -> Option<&'static str> {
+        Some(WARNING)
+    }
+}
+
+/// `Σ max(0, p_v − q_v/s)`.
+fn relaxed(pair: Pair<'_>, size: u64) -> Option<Fraction> {
+    let short = |(c, q): (u64, u64)| {
+        (u128::from(c) * u128::from(size)).saturating_sub(u128::from(q) * u128::from(pair.m))
+    };
+    Fraction::new(pair.each().map(short).sum(), u128::from(pair.m) * u128::from(size))
+}
+
+/// For value v and |M| = s: the whole units x_v, what `m·x_v` is short of `s·c_v`, and
+/// whether there is stock for one more that is wanted.
+fn start(c: u64, q: u64, m: u64, size: u64) -> (u64, u128, bool) {
+    let wanted = u128::from(c) * u128::from(size);
+    let units = u64::try_from(wanted / u128::from(m)).unwrap_or(u64::MAX).min(q);
+    let short = wanted - u128::from(units) * u128::from(m);
+    (units, short, units < q && short > 0)
+}
+
+/// The distance of the nearest M of exactly `size` rows: `Σ max(0, p_v − x_v/s)`.
+fn whole(pair: Pair<'_>, size: u64) -> Option<Fraction> {
+    let (mut left, mut short, mut wanting) = (size, 0_u128, Vec::new());
+    for (c, q) in pair.each() {
+        let (units, missing, more) = start(c, q, pair.m, size);
+        left -= units;
+        short += missing;
+        if more {
+            wanting.push(missing);
+        }
+    }
+    wanting.sort_unstable_by(|a, b| b.cmp(a));
+    let given: u128 = wanting.iter().take(usize::try_from(left).unwrap_or(usize::MAX)).sum();
+    Fraction::new(short - given, u128::from(pair.m) * u128::from(size))
+}
+
+/// The counts of that M.
+fn spread(pair: Pair<'_>, size: u64) -> Option<Vec<u64>> {
+    let begun: Vec<(u64, u128, bool)> =
+        pair.each().map(|(c, q)| start(c, q, pair.m, size)).collect();
+    let mut counts: Vec<u64> = begun.iter().map(|(units, _, _)| *units).collect();
+    let mut left = size - counts.iter().sum::<u64>();
+    let mut wanting: Vec<usize> = (0..begun.len()).filter(|&v| begun[v].2).collect();
+    wanting.sort_by_key(|&v| std::cmp::Reverse(begun[v].1));
+    for v in wanting {
+        let unit = left.min(1);
+        counts[v] += unit;
+        left -= unit;
+    }
+    // What nobody wants goes where there is stock.
+    for (count, &q) in counts.iter_mut().zip(pair.q) {
+        let more = left.min(q - *count);
+        *count += more;
+        left -= more;
+    }
+    (left == 0).then_some(counts)
+}
+
+fn gcd_of(counts: &[u64]) -> u64 {
+    counts.iter().fold(0, |divisor, &c| gcd(divisor.into(), c.into()) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{below, class, lecture};
+    use super::*;
+
+    fn variational(c: &[u64], x: &[u64]) -> Fraction {
+        let (m, s): (u64, u64) = (c.iter().sum(), x.iter().sum());
+        let short = c.iter().zip(x).map(|(c, x)| (c * s).saturating_sub(x * m)).sum::<u64>();
+        Fraction::new(short.into(), (m * s).into()).unwrap()
+    }
+
+    #[test]
+    fn the_lectures_table() {
+        let (table, classes) = lecture();
+        let expected = [
+            ["2/15", "2/15", "1/6", "2/7", "3/8", "4/9"],
+            ["1/12", "1/5", "1/3", "3/7", "1/2", "5/9"],
+            ["0", "0", "0", "2/21", "1/6", "2/9"],
+        ];
+        for (class, row) in classes.iter().zip(expected) {
+            for (n, text) in (4..=9).zip(row) {
+                let model = ArbitrarySubset::new(n, Fraction::parse(text).unwrap(), 0).unwrap();
+                assert_eq!(model.measure(class, &table).unwrap().to_string(), text, "n = {n}");
+                assert!(model.holds(class, &table));
+                let witness = model.witness(class, &table).unwrap();
+                assert!(witness.counts.iter().sum::<u64>() >= n);
+                assert_eq!(
+                    variational(&class.sensitive[0].counts, &witness.counts),
+                    witness.distance
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_trying_every_subset() {
+        for q in [[3, 3, 3], [1, 4, 2], [5, 1, 1], [2, 2, 5], [6, 0, 3]] {
+            let table = class(&q);
+            let subsets = below(&q);
+            for c in below(&q).into_iter().filter(|c| c.iter().any(|&x| x > 0)) {
+                for n in 1..=table.size + 1 {
+                    let one = class(&c);
+                    let large = subsets.iter().filter(|x| x.iter().sum::<u64>() >= n);
+                    let best = large.map(|x| variational(&c, x)).min();
+                    let model = |epsilon| ArbitrarySubset::new(n, epsilon, 0).unwrap();
+                    let nearest = model(Fraction::ZERO).nearest(&one, &table);
+                    assert_eq!(nearest.as_ref().map(|m| m.distance), best, "{c:?} {q:?} {n}");
+                    if n >= one.size {
+                        // Asking for M ⊇ C changes nothing.
+                        let above =
+                            subsets.iter().filter(|x| x.iter().zip(&c).all(|(x, c)| x >= c));
+                        let above = above.filter(|x| x.iter().sum::<u64>() >= n);
+                        assert_eq!(
+                            above.map(|x| variational(&c, x)).min(),
+                            best,
+                            "{c:?} {q:?} {n}"
+                        );
+                    }
+                    if let Some(subset) = nearest {
+                        assert!(subset.counts.iter().zip(&q).all(|(x, q)| x <= q));
+                        assert_eq!(variational(&c, &subset.counts), subset.distance);
+                    }
+                    for text in ["0", "1/20", "1/7", "1/4", "1/2", "1"] {
+                        let epsilon = Fraction::parse(text).unwrap();
+                        assert_eq!(
+                            model(epsilon).holds(&one, &table),
+                            best.is_some_and(|best| best <= epsilon)
+                        );
+                        assert_eq!(
+                            model(epsilon).witness(&one, &table).is_some(),
+                            model(epsilon).holds(&one, &table)
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_union_may_fail_where_its_parts_pass() {
+        let table = class(&[11, 11]);
+        let model = ArbitrarySubset::new(11, Fraction::ZERO, 0).unwrap();
+        assert!(!model.monotone());
+        assert!(model.holds(&class(&[1, 0]), &table) && model.holds(&class(&[0, 9]), &table));
+        assert!(!model.holds(&class(&[1, 9]), &table));
+    }
+
+    #[test]
+    fn it_promises_little() {
+        // One value only, and the table has n such rows: passes at ε = 0.
+        let table = class(&[1000, 9000]);
+        let model = ArbitrarySubset::new(1000, Fraction::ZERO, 0).unwrap();
+        assert!(model.holds(&class(&[5, 0]), &table));
+        assert!(model.warning().is_some());
+        assert!(
+            !ArbitrarySubset::new(10_001, Fraction::ONE, 0).unwrap().holds(&class(&[5, 0]), &table),
+            "n > N"
+        );
+    }
+
+    #[test]
+    fn large_counts_do_not_overflow() {
+        let big = 1_u64 << 40;
+        let (one, table) = (class(&[big, big / 2]), class(&[big, big]));
+        let model = ArbitrarySubset::new(2 * big, Fraction::parse("1/6").unwrap(), 0).unwrap();
+        assert!(model.holds(&one, &table));
+        assert_eq!(model.measure(&one, &table).unwrap().to_string(), "1/6");
+    }
+}

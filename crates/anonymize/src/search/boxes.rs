@@ -1,0 +1,439 @@
+//! Branch and bound over boxes of the lattice.
+//!
+//! A box is all nodes between `low` and `high`. Grouping `high` tells which
+//! rows are suppressed at every node of the box, and with `low` that bounds
+//! their scores from below ([`super::score`]). The box with the least bound is
+//! split along one axis: the half that keeps `low` gets a new `high`, which is
+//! grouped and checked; the half that keeps `high` gets a new `low`. A box goes
+//! when its bound passes the best score found, or when more rows than allowed
+//! are suppressed all over it. Every node is checked at most once, and nodes
+//! are grouped from their box's `low`, not from rows.
+//!
+//! Only sizes are used to prune, and models that are monotone; so other models
+//! cost time, never the optimum.
+
+use super::check::{Checker, Setting, Verdict};
+use super::group::Grouping;
+use super::lattice::{Lattice, Node};
+use super::problem::{Metric, Options, Progress};
+use super::score::{self, Tally};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// A grouping and its share of the memory in use.
+struct Held<const W: usize> {
+    grouping: Grouping<W>,
+    in_use: Arc<AtomicUsize>,
+}
+
+impl<const W: usize> Held<W> {
+    fn new(grouping: Grouping<W>, in_use: &Arc<AtomicUsize>) -> Arc<Self> {
+        in_use.fetch_add(grouping.bytes(), Relaxed);
+        Arc::new(Self { grouping, in_use: Arc::clone(in_use) })
+    }
+}
+
+impl<const W: usize> Drop for Held<W> {
+    fn drop(&mut self) {
+        self.in_use.fetch_sub(self.grouping.bytes(), Relaxed);
+    }
+}
+
+/// Nodes not decided yet. `high` is checked.
+struct Open<const W: usize> {
+    /// No node of the box scores less.
+    bound: f64,
+    low: Node,
+    high: Node,
+    /// The classes of `low` or of a finer node.
+    source: Arc<Held<W>>,
+    /// What the bound was computed from.
+    tally: Tally,
+}
+
+impl<const W: usize> PartialEq for Open<W> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl<const W: usize> Eq for Open<W> {}
+impl<const W: usize> PartialOrd for Open<W> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<const W: usize> Ord for Open<W> {
+    /// The least bound is the greatest, for the heap.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.bound.total_cmp(&self.bound).then_with(|| other.low.cmp(&self.low))
+    }
+}
+
+/// A node within the limit.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) score: f64,
+    pub(super) suppressed: u64,
+    pub(super) node: Node,
+}
+
+impl Candidate {
+    /// By score, then by rows suppressed, then by levels: the same answer
+    /// whichever thread is first.
+    fn better(&self, other: &Self) -> bool {
+        let key =
+            |c: &Self| (c.suppressed, c.node.iter().map(|&level| u64::from(level)).sum::<u64>());
+        self.score
+            .total_cmp(&other.score)
+            .then_with(|| key(self).cmp(&key(other)))
+            .then_with(|| self.node.cmp(&other.node))
+            .is_lt()
+    }
+}
+
+/// What a search ended with.
+pub(super) struct Found {
+    pub(super) best: Option<Candidate>,
+    /// The node nearest to the limit, with a lower bound on its suppressed rows.
+    pub(super) nearest: (u64, Node),
+    /// No node scores less; infinite if all are decided.
+    pub(super) bound: f64,
+    pub(super) checked: u64,
+}
+
+struct State<const W: usize> {
+    heap: BinaryHeap<Open<W>>,
+    /// The bounds of boxes threads are busy with.
+    busy: Vec<Option<f64>>,
+    best: Option<Candidate>,
+    nearest: (u64, Node),
+    /// Nodes in boxes that are open or being split.
+    undecided: f64,
+    stopped: bool,
+    told: Instant,
+}
+
+pub(super) struct Shared<'a, const W: usize> {
+    pub(super) setting: &'a Setting<'a>,
+    options: &'a Options<'a>,
+    state: Mutex<State<W>>,
+    change: Condvar,
+    /// The best score's bits, to be read without the lock.
+    best: AtomicU64,
+    checked: AtomicU64,
+    in_use: Arc<AtomicUsize>,
+    began: Instant,
+}
+
+/// Searches the whole lattice, given the classes of its finest node.
+pub(super) fn search<const W: usize>(
+    setting: &Setting<'_>,
+    options: &Options<'_>,
+    threads: usize,
+    finest: Grouping<W>,
+    began: Instant,
+) -> Found {
+    let lattice = &setting.lattice;
+    let (low, high) = (lattice.bottom(), lattice.top());
+    let in_use = Arc::new(AtomicUsize::new(0));
+    let state = State {
+        heap: BinaryHeap::new(),
+        busy: vec![None; threads],
+        best: None,
+        nearest: (u64::MAX, high.clone()),
+        undecided: Lattice::volume(&low, &high),
+        stopped: false,
+        told: began,
+    };
+    let shared = Shared {
+        setting,
+        options,
+        state: Mutex::new(state),
+        change: Condvar::new(),
+        best: AtomicU64::new(f64::INFINITY.to_bits()),
+        checked: AtomicU64::new(0),
+        in_use,
+        began,
+    };
+    let mut checker = Checker::<W>::new(setting);
+    // The finest grouping is not counted: it cannot be given up.
+    let source =
+        Arc::new(Held { grouping: finest, in_use: Arc::new(AtomicUsize::new(usize::MAX / 2)) });
+    let mut tally = Tally::default();
+    let bound = shared.check_box(&mut checker, &source, &low, &high, &mut tally);
+    shared.lock().undecided = 0.0;
+    // Infinite: even at the top more rows than allowed are in classes too small.
+    if bound < f64::INFINITY {
+        let climbed = Arc::clone(&source);
+        shared.push(Open { bound, low, high, source, tally });
+        if Lattice::volume(&lattice.bottom(), &lattice.top()) > super::climb::WORTHWHILE {
+            shared.climb(&mut checker, &climbed.grouping);
+        }
+    }
+    std::thread::scope(|scope| {
+        for worker in 1..threads {
+            let shared = &shared;
+            scope.spawn(move || shared.work(worker, &mut Checker::new(setting)));
+        }
+        shared.work(0, &mut checker);
+    });
+    let state = shared.lock();
+    let open = state.heap.peek().map_or(f64::INFINITY, |open| open.bound);
+    let bound = state.busy.iter().flatten().fold(open, |least, &bound| least.min(bound));
+    Found {
+        best: state.best.clone(),
+        nearest: state.nearest.clone(),
+        bound,
+        checked: shared.checked.load(Relaxed),
+    }
+}
+
+impl<const W: usize> Shared<'_, W> {
+    fn lock(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a bound rules a box out. Scores are rounded, so a little more is
+    /// asked; boxes that tie are searched, so that the answer does not depend on
+    /// which thread was first.
+    fn hopeless(&self, bound: f64) -> bool {
+        let best = f64::from_bits(self.best.load(Relaxed));
+        bound > best + best * 1e-12 + 1e-13
+    }
+
+    pub(super) fn over(&self) -> bool {
+        self.options.cancel.is_some_and(|cancel| cancel.load(Relaxed))
+            || self.options.time.is_some_and(|time| self.began.elapsed() >= time)
+    }
+
+    /// Splits boxes until none is left or the search is stopped.
+    fn work(&self, worker: usize, checker: &mut Checker<'_, W>) {
+        let mut state = self.lock();
+        loop {
+            state.busy[worker] = None;
+            if state.stopped || self.over() {
+                state.stopped = true;
+                break;
+            }
+            let Some(open) = state.heap.pop() else {
+                if state.busy.iter().all(Option::is_none) {
+                    break;
+                }
+                state = self.change.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            if self.hopeless(open.bound) {
+                // The least bound is hopeless, and so are all.
+                state.heap.clear();
+                state.undecided = 0.0;
+                continue;
+            }
+            state.busy[worker] = Some(open.bound);
+            drop(state);
+            let volume = Lattice::volume(&open.low, &open.high);
+            self.split(open, checker);
+            state = self.lock();
+            state.undecided = (state.undecided - volume).max(0.0);
+            self.tell(&mut state);
+        }
+        drop(state);
+        self.change.notify_all();
+    }
+
+    /// Calls back at most ten times a second.
+    fn tell(&self, state: &mut State<W>) {
+        let Some(progress) = self.options.progress else { return };
+        if state.told.elapsed().as_millis() < 100 {
+            return;
+        }
+        state.told = Instant::now();
+        let lattice = &self.setting.lattice;
+        let nodes = Lattice::volume(&lattice.bottom(), &lattice.top());
+        progress(Progress {
+            checked: self.checked.load(Relaxed),
+            decided: (nodes - state.undecided).clamp(0.0, nodes),
+            nodes,
+            best: state.best.as_ref().map(|best| best.score),
+        });
+    }
+
+    fn push(&self, open: Open<W>) {
+        let volume = Lattice::volume(&open.low, &open.high);
+        let mut state = self.lock();
+        state.undecided += volume;
+        state.heap.push(open);
+        drop(state);
+        self.change.notify_one();
+    }
+
+    /// Checks a node, and keeps it if it is the best so far.
+    pub(super) fn check(
+        &self,
+        checker: &mut Checker<'_, W>,
+        source: &Grouping<W>,
+        node: &[u8],
+        early: bool,
+    ) -> Verdict {
+        let verdict = checker.check(source, node, early);
+        self.checked.fetch_add(1, Relaxed);
+        match verdict.score {
+            Some(score) if score <= f64::from_bits(self.best.load(Relaxed)) => {
+                let candidate =
+                    Candidate { score, suppressed: verdict.suppressed, node: node.into() };
+                let mut state = self.lock();
+                if state.best.as_ref().is_none_or(|best| candidate.better(best)) {
+                    self.best.store(score.to_bits(), Relaxed);
+                    state.best = Some(candidate);
+                    self.tell(&mut state);
+                }
+            }
+            Some(_) => {}
+            None if self.best.load(Relaxed) == f64::INFINITY.to_bits() => {
+                let mut state = self.lock();
+                if verdict.suppressed < state.nearest.0 {
+                    state.nearest = (verdict.suppressed, node.into());
+                }
+            }
+            None => {}
+        }
+        verdict
+    }
+
+    /// Checks `high` and bounds the box; infinite if nothing in it is within the limit.
+    fn check_box(
+        &self,
+        checker: &mut Checker<'_, W>,
+        source: &Arc<Held<W>>,
+        low: &[u8],
+        high: &[u8],
+        tally: &mut Tally,
+    ) -> f64 {
+        let Setting { problem, lattice, least, limit, .. } = self.setting;
+        let verdict = self.check(checker, &source.grouping, high, true);
+        if verdict.floor > *limit {
+            return f64::INFINITY;
+        }
+        score::of_box(
+            problem.metric,
+            lattice,
+            low,
+            &source.grouping,
+            &checker.grouper,
+            *least,
+            tally,
+        );
+        score::score(problem.metric, lattice, low, tally)
+    }
+
+    /// The bound with one axis raised: exact on the others, on this one
+    /// whichever rows are suppressed.
+    fn raised(&self, open: &Open<W>, axis: usize, level: u8) -> (f64, u128) {
+        let Setting { problem, lattice, .. } = self.setting;
+        let mut low = open.low.clone();
+        let mut tally = open.tally.clone();
+        low[axis] = level;
+        let growth = lattice.axes[axis].least_growth(level, tally.suppressed);
+        tally.growth[axis] = growth;
+        (score::score(problem.metric, lattice, &low, &tally), growth)
+    }
+
+    fn split(&self, mut open: Open<W>, checker: &mut Checker<'_, W>) {
+        let Setting { problem, lattice, least, .. } = self.setting;
+        let axes = lattice.axes.len();
+        // Levels that alone make the bound hopeless are cut off.
+        let mut cut = false;
+        for axis in 0..axes {
+            while open.high[axis] > open.low[axis]
+                && self.hopeless(self.raised(&open, axis, open.high[axis]).0)
+            {
+                open.high[axis] -= 1;
+                cut = true;
+            }
+        }
+        if open.source.grouping.node != open.low {
+            self.regroup(&mut open, checker);
+            if matches!(problem.metric, Metric::Discernibility | Metric::AverageClassSize) {
+                self.tighten(&mut open, *least);
+            }
+        }
+        if cut {
+            let Open { low, high, source, tally, bound } = &mut open;
+            *bound = self.check_box(checker, source, low, high, tally).max(*bound);
+        }
+        if self.hopeless(open.bound) || open.low == open.high || open.bound == f64::INFINITY {
+            return;
+        }
+        let Some((axis, middle)) = self.choose(&open) else { return };
+        let mut high = open.high.clone();
+        high[axis] = middle;
+        let mut tally = Tally::default();
+        let bound =
+            self.check_box(checker, &open.source, &open.low, &high, &mut tally).max(open.bound);
+        if bound < f64::INFINITY && !self.hopeless(bound) && high != open.low {
+            self.push(Open {
+                bound,
+                low: open.low.clone(),
+                high,
+                source: Arc::clone(&open.source),
+                tally,
+            });
+        }
+        let (bound, growth) = self.raised(&open, axis, middle + 1);
+        open.low[axis] = middle + 1;
+        open.tally.growth[axis] = growth;
+        open.bound = open.bound.max(bound);
+        if open.low != open.high && !self.hopeless(open.bound) {
+            self.push(open);
+        }
+    }
+
+    /// Which axis to split, and the level its lower half ends with: the one that
+    /// raises the bound of the upper half most.
+    fn choose(&self, open: &Open<W>) -> Option<(usize, u8)> {
+        let mut chosen: Option<(f64, usize, u8)> = None;
+        for (axis, (&low, &high)) in open.low.iter().zip(&open.high).enumerate() {
+            if low == high {
+                continue;
+            }
+            // The highest level goes first: its half is coarse, small and soon decided.
+            let middle = high - 1;
+            let gain = self.raised(open, axis, middle + 1).0;
+            if chosen.is_none_or(|best| gain > best.0) {
+                chosen = Some((gain, axis, middle));
+            }
+        }
+        chosen.map(|(_, axis, middle)| (axis, middle))
+    }
+
+    /// Groups `low` itself, while there is memory to keep it.
+    fn regroup(&self, open: &mut Open<W>, checker: &mut Checker<'_, W>) {
+        let Setting { lattice, combinations, .. } = self.setting;
+        if self.in_use.load(Relaxed) > self.options.memory {
+            return;
+        }
+        let source = &open.source.grouping;
+        checker.grouper.coarsen(lattice, source, &open.low);
+        let kept = checker.grouper.keep(source, open.low.clone(), combinations.as_ref());
+        open.source = Held::new(kept, &self.in_use);
+    }
+
+    /// With the classes of a coarser `low` at hand. At most `least − 1` is the
+    /// size of a class whose rows are suppressed for sure.
+    fn tighten(&self, open: &mut Open<W>, least: u64) {
+        let Setting { problem, lattice, .. } = self.setting;
+        let source = &open.source.grouping;
+        let squares: u128 =
+            source.sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
+        let lost = u128::from(open.tally.suppressed) * u128::from(least.saturating_sub(1));
+        open.tally.squares = open.tally.squares.max(squares.saturating_sub(lost));
+        open.tally.classes = open
+            .tally
+            .classes
+            .min(source.keys.len() as u64 + u64::from(open.tally.suppressed == 0));
+        let bound = score::score(problem.metric, lattice, &open.low, &open.tally);
+        open.bound = open.bound.max(bound);
+    }
+}

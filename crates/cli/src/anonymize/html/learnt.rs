@@ -1,0 +1,91 @@
+//! What an observer learns, how easily rows are found, and what the release lost.
+
+use super::{escape, table};
+use crate::Failure;
+use crate::anonymize::release::Release;
+use crate::anonymize::risk;
+use crate::report::{grouped, short};
+use demure_anonymize::class::Class;
+use demure_anonymize::observer::observe;
+use demure_anonymize::utility::utility;
+
+/// The three beliefs, in bits, for each sensitive column.
+pub(super) fn beliefs(release: &Release<'_>) -> Result<String, Failure> {
+    if release.sensitive.is_empty() {
+        return Ok(String::new());
+    }
+    let mut rows = Vec::new();
+    for (at, column) in release.sensitive.iter().enumerate() {
+        let seen = observe(None, &release.whole, &release.classes, at)?;
+        let worst =
+            seen.worst_class.map_or(String::new(), |class| format!(" (class {})", class + 1));
+        rows.push(vec![
+            escape(&column.name),
+            bits(seen.entropy_before),
+            bits(seen.entropy_table),
+            bits(seen.table.divergence),
+            bits(seen.mean),
+            format!("{}{worst}", bits(seen.worst)),
+        ]);
+    }
+    let head = [
+        "column",
+        "open before (X)",
+        "open after the table (Q)",
+        "learnt X → Q",
+        "learnt Q → L, on average",
+        "learnt Q → L, worst class",
+    ];
+    Ok(format!(
+        "<h2>What an observer learns, in bits</h2>\n{}\
+         <p class=\"soft\">Before anything is published all values are equally likely (X). The whole \
+         table tells how often each occurs (Q), which no model here hides. Finding a person's class \
+         leaves the class's own distribution (L): that step is what closeness bounds.</p>\n",
+        table(&head, &rows, 1)
+    ))
+}
+
+/// The three observers, before and after.
+pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, Failure> {
+    let sizes = |classes: &[Class]| classes.iter().map(|class| class.size).collect::<Vec<u64>>();
+    let old = risk::of(&sizes(before), 0)?;
+    let new = risk::of(&sizes(&release.classes), release.suppressed())?;
+    let percent = |share: f64| format!("{} %", short(100.0 * share));
+    let row = |name: &str, old: String, new: String| vec![name.to_owned(), old, new];
+    let rows = [
+        row(
+            "prosecutor: looks for someone known to be in the table",
+            risk::line(&old.prosecutor),
+            risk::line(&new.prosecutor),
+        ),
+        row("marketer: share of rows found", percent(old.marketer), percent(new.marketer)),
+        row(
+            "unique rows",
+            format!("{} ({})", grouped(old.unique as f64), percent(old.unique_share)),
+            format!("{} ({})", grouped(new.unique as f64), percent(new.unique_share)),
+        ),
+        row("suppressed rows", "0".to_owned(), grouped(new.suppressed as f64)),
+    ];
+    Ok(format!("<h2>Risk</h2>\n{}", table(&["", "before", "after"], &rows, 9)))
+}
+
+/// What the release lost.
+pub(super) fn lost(release: &Release<'_>) -> String {
+    let u = utility(release.attributes, &release.recoding);
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let rows = [
+        row("loss (0 none, 1 all; as in ARX)", short(u.loss)),
+        row("precision (1 all kept, 0 none)", short(u.precision)),
+        row("discernibility (Σ size² + rows × suppressed)", grouped(u.discernibility as f64)),
+        row("average class size", short(u.average_class_size)),
+        row(
+            "entropy lost, bits over all cells",
+            format!("{} ({} % of all)", grouped(u.entropy), short(100.0 * u.entropy_share)),
+        ),
+    ];
+    format!("<h2>What was lost</h2>\n{}", table(&["measure", ""], &rows, 1))
+}
+
+fn bits(x: f64) -> String {
+    if x.is_finite() { format!("{x:.4}") } else { "∞".to_owned() }
+}

@@ -1,0 +1,81 @@
+//! The report: one HTML page without scripts, its pictures and its style inside.
+
+mod learnt;
+mod plot;
+mod section;
+
+use super::release::Release;
+use super::verdict::Verdict;
+use crate::Failure;
+use demure_anonymize::class::Class;
+use std::io::Write;
+
+/// Writes the page.
+pub(super) fn write(
+    release: &Release<'_>,
+    before: &[Class],
+    old: &[Verdict],
+    verdicts: &[Verdict],
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let sections = [
+        section::summary(release),
+        section::verdicts(release, verdicts),
+        learnt::beliefs(release)?,
+        section::pictures(release, before, old, verdicts),
+        learnt::risks(release, before)?,
+        learnt::lost(release),
+        section::classes(release, verdicts),
+    ];
+    let page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Anonymized table: report</title>\n<style>\n{}</style></head><body>\n{}\n\
+         </body></html>\n",
+        include_str!("style.css"),
+        sections.concat()
+    );
+    out.write_all(page.as_bytes()).map_err(Failure::writing)
+}
+
+/// Text that HTML does not take for markup.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A table: its head, and rows of cells that are HTML already. Columns from `numbers` on are
+/// numbers.
+fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
+    let class = |i: usize| if i >= numbers { " class=\"number\"" } else { "" };
+    let line = |cells: &[String], tag: &str| -> String {
+        let cell = |(i, text): (usize, &String)| format!("<{tag}{}>{text}</{tag}>", class(i));
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+    };
+    let head: Vec<String> = head.iter().map(|text| escape(text)).collect();
+    let body: String = rows.iter().map(|row| line(row, "td")).collect();
+    format!("<div class=\"scroll\"><table>\n{}{body}</table></div>\n", line(&head, "th"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_table_is_markup_unless_it_is_meant() {
+        assert_eq!(escape("<a href='x'>&\""), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
+        let made = table(&["a<", "n"], &[vec!["<b>x</b>".to_owned(), "1".to_owned()]], 1);
+        assert!(made.contains("<th>a&lt;</th><th class=\"number\">n</th>"));
+        assert!(made.contains("<td><b>x</b></td><td class=\"number\">1</td>"));
+    }
+}

@@ -1,0 +1,225 @@
+//! The parts of the page.
+
+use super::plot::{Bars, Group};
+use super::{escape, table};
+use crate::anonymize::release::Release;
+use crate::anonymize::verdict::{Verdict, shown};
+use crate::report::{grouped, short};
+use demure_anonymize::class::Class;
+
+/// Before and after, as in every picture.
+const BOTH: [&str; 2] = ["before", "after"];
+/// More classes than this are not listed.
+const LISTED: usize = 500;
+
+pub(super) fn summary(release: &Release<'_>) -> String {
+    let rows = release.table.rows as f64;
+    let names: Vec<&str> = release.attributes.iter().map(|a| a.column.name.as_str()).collect();
+    let sensitive: Vec<&str> = release.sensitive.iter().map(|c| c.name.as_str()).collect();
+    let mut facts = vec![
+        ("rows", grouped(rows)),
+        (
+            "suppressed",
+            format!(
+                "{} ({} %)",
+                grouped(release.suppressed() as f64),
+                short(100.0 * release.suppressed() as f64 / rows.max(1.0))
+            ),
+        ),
+        ("classes", grouped(release.classes.len() as f64)),
+        ("quasi-identifiers", escape(&names.join(", "))),
+        ("sensitive", escape(&sensitive.join(", "))),
+        ("method", release.method.to_owned()),
+    ];
+    if let Some((metric, score)) = release.score {
+        facts.push(("score", format!("{} ({metric}; smaller is better)", short(score))));
+    }
+    if let Some(levels) = &release.levels {
+        let each = names.iter().zip(&levels.chosen).zip(&levels.heights);
+        let each =
+            each.map(|((name, level), height)| format!("{} {level} of {height}", escape(name)));
+        facts.push(("levels", each.collect::<Vec<_>>().join(", ")));
+        facts.push((
+            "optimal",
+            match levels.proven {
+                true => "proven: no other choice of levels scores less".to_owned(),
+                false => {
+                    format!("not proven: another choice may score up to {} less", short(levels.gap))
+                }
+            },
+        ));
+    }
+    let rows: Vec<Vec<String>> =
+        facts.into_iter().map(|(name, text)| vec![name.to_owned(), text]).collect();
+    format!(
+        "<h1>Anonymized table</h1>\n<p class=\"soft\">What the release promises, what it costs, \
+         and what an observer learns from it.</p>\n\
+         <p class=\"note\"><b>This is not differential privacy.</b> The models below bound what \
+         this one table says to an observer who knows the quasi-identifiers and nothing else. \
+         They say nothing about several releases together.</p>\n{}",
+        table(&["", ""], &rows, 9)
+    )
+}
+
+pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
+    let row = |verdict: &Verdict| {
+        let (class, word) =
+            if verdict.holds { ("good", "holds") } else { ("bad", "does not hold") };
+        let worst = verdict.worst.map_or(String::new(), |(class, measure)| {
+            format!("{} in class {}", escape(&shown(measure)), class + 1)
+        });
+        vec![
+            escape(&verdict.name),
+            escape(verdict.column.as_deref().unwrap_or("sizes")),
+            format!("<span class=\"{class}\">{word}</span>"),
+            worst,
+            if verdict.monotone { "yes" } else { "no" }.to_owned(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = verdicts.iter().map(row).collect();
+    let mut warnings: Vec<&str> = verdicts.iter().filter_map(|v| v.warning).collect();
+    warnings.dedup();
+    let warnings: String =
+        warnings.iter().map(|text| format!("<p class=\"note\">{}</p>\n", escape(text))).collect();
+    let head = ["model", "about", "verdict", "nearest to breaking it", "monotone"];
+    let note = match release.suppressed() {
+        0 => "",
+        _ => {
+            "<p class=\"soft\">Suppressed rows are in no class; the table's own distribution counts them.</p>\n"
+        }
+    };
+    format!("<h2>Models</h2>\n{}{note}{warnings}", table(&head, &rows, 9))
+}
+
+/// Class sizes, distances and risk, before and after.
+pub(super) fn pictures(
+    release: &Release<'_>,
+    before: &[Class],
+    old: &[Verdict],
+    new: &[Verdict],
+) -> String {
+    let mut out = String::from("<h2>Before and after</h2>\n");
+    let edges = [1u64, 2, 3, 5, 10, 20, 50, 100, 1000, u64::MAX];
+    let label = |pair: &[u64]| match pair {
+        [low, u64::MAX] => format!("≥ {}", grouped(*low as f64)),
+        [low, high] if low + 1 == *high => low.to_string(),
+        [low, high] => format!("{low}–{}", high - 1),
+        _ => String::new(),
+    };
+    let rows_in = |classes: &[Class], pair: &[u64]| -> f64 {
+        let inside = |class: &&Class| pair.len() == 2 && (pair[0]..pair[1]).contains(&class.size);
+        classes.iter().filter(inside).map(|class| class.size as f64).sum()
+    };
+    let groups = edges.windows(2).map(|pair| Group {
+        label: label(pair),
+        heights: vec![rows_in(before, pair), rows_in(&release.classes, pair)],
+    });
+    let sizes = Bars {
+        title: "Class sizes",
+        x: "rows in the class",
+        y: "rows in such classes",
+        series: &BOTH,
+        groups: groups.collect(),
+    };
+    out.push_str(&sizes.svg());
+    for (old, new) in old.iter().zip(new).filter(|(_, new)| new.distance) {
+        out.push_str(&distances(old, new, before, &release.classes));
+    }
+    let limits = [0.5, 0.2, 0.1, 0.05, 0.01];
+    let at_risk = |classes: &[Class], limit: f64| -> f64 {
+        let rows = release.table.rows.max(1) as f64;
+        let exposed = classes.iter().filter(|c| 1.0 / c.size.max(1) as f64 > limit);
+        100.0 * exposed.map(|class| class.size as f64).sum::<f64>() / rows
+    };
+    let groups = limits.map(|limit| Group {
+        label: format!("> {} %", short(100.0 * limit)),
+        heights: vec![at_risk(before, limit), at_risk(&release.classes, limit)],
+    });
+    let risk = Bars {
+        title: "Risk of being found, by someone who knows the person is in the table",
+        x: "probability of the right row (1 / class size)",
+        y: "percent of rows",
+        series: &BOTH,
+        groups: groups.into_iter().collect(),
+    };
+    out + &risk.svg()
+}
+
+/// How many rows are in classes so far from the table.
+fn distances(old: &Verdict, new: &Verdict, before: &[Class], after: &[Class]) -> String {
+    let finite = |verdict: &Verdict| -> Vec<Option<f64>> {
+        let number = |m: &Option<_>| m.map(demure_anonymize::model::Measure::to_f64);
+        verdict.measures.iter().map(|m| number(m).filter(|x: &f64| x.is_finite())).collect()
+    };
+    let (old_values, new_values) = (finite(old), finite(new));
+    let most = old_values.iter().chain(&new_values).flatten().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
+        return String::new();
+    }
+    let width = most / 10.0;
+    let bin = |x: f64| ((x / width) as usize).min(9);
+    let count = |values: &[Option<f64>], classes: &[Class], at: usize| -> f64 {
+        let pairs = values.iter().zip(classes);
+        pairs.filter(|(x, _)| x.is_some_and(|x| bin(x) == at)).map(|(_, c)| c.size as f64).sum()
+    };
+    let groups = (0..10).map(|at| Group {
+        label: format!("{:.2}–{:.2}", width * at as f64, width * (at + 1) as f64),
+        heights: vec![count(&old_values, before, at), count(&new_values, after, at)],
+    });
+    let title = match &new.column {
+        Some(column) => format!("Distances from the whole table: {} of {column}", new.name),
+        None => format!("Distances: {}", new.name),
+    };
+    let bars = Bars {
+        title: &title,
+        x: "distance of the class",
+        y: "rows in such classes",
+        series: &BOTH,
+        groups: groups.collect(),
+    };
+    bars.svg()
+}
+
+pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
+    let mut head = vec!["class"];
+    head.extend(release.attributes.iter().map(|a| a.column.name.as_str()));
+    let numbers = head.len();
+    head.push("size");
+    let measured: Vec<&Verdict> = verdicts.iter().filter(|v| v.column.is_some()).collect();
+    let titles: Vec<String> = measured.iter().map(|v| v.name.clone()).collect();
+    head.extend(titles.iter().map(String::as_str));
+    let row = |class: usize| {
+        let mut cells = vec![(class + 1).to_string()];
+        cells.extend(release.labels(class).iter().map(|label| escape(label)));
+        cells.push(release.classes.get(class).map_or(String::new(), |c| grouped(c.size as f64)));
+        cells.extend(measured.iter().map(|verdict| {
+            let measure = verdict.measures.get(class).copied().flatten();
+            let text = measure.map_or(String::new(), |m| escape(&shown(m)));
+            text + &witness(release, verdict, class)
+        }));
+        cells
+    };
+    let count = release.classes.len();
+    let rows: Vec<Vec<String>> = (0..count.min(LISTED)).map(row).collect();
+    let more = match count.checked_sub(LISTED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("<p class=\"soft\">and {} more</p>\n", grouped(more as f64)),
+    };
+    format!("<h2>Classes</h2>\n{}{more}", table(&head, &rows, numbers))
+}
+
+/// The set M that serves a class: `M of 4 rows: Windows 3, Linux 1`.
+fn witness(release: &Release<'_>, verdict: &Verdict, class: usize) -> String {
+    let Some(counts) = verdict.witnesses.get(class).and_then(Option::as_ref) else {
+        return String::new();
+    };
+    let column =
+        release.sensitive.iter().find(|column| Some(&column.name) == verdict.column.as_ref());
+    let values = column.map_or(&[][..], |column| &column.values);
+    let named = counts.iter().zip(values).filter(|(count, _)| **count > 0);
+    let named: Vec<String> = named
+        .map(|(count, value)| format!("{} {}", escape(value), grouped(*count as f64)))
+        .collect();
+    let rows = grouped(counts.iter().sum::<u64>() as f64);
+    format!("<br><span class=\"soft\">M of {rows} rows: {}</span>", named.join(", "))
+}

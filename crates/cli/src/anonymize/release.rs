@@ -1,0 +1,117 @@
+//! A release beside the table it was made from: what answers and reports are about.
+
+use demure_anonymize::class::{Class, Histogram};
+use demure_anonymize::recoding::{Attribute, Recoding};
+use demure_anonymize::table::{Column, Table};
+
+/// A table, a release of it, and how it was found.
+pub(super) struct Release<'a> {
+    /// The original.
+    pub(super) table: &'a Table,
+    /// The quasi-identifiers.
+    pub(super) attributes: &'a [Attribute<'a>],
+    /// The sensitive columns.
+    pub(super) sensitive: Vec<&'a Column>,
+    /// Which class each row is in, and what it publishes.
+    pub(super) recoding: Recoding,
+    /// The classes that stay, with their histograms.
+    pub(super) classes: Vec<Class>,
+    /// The whole original as one class.
+    pub(super) whole: Class,
+    /// What `--method` says.
+    pub(super) method: &'static str,
+    /// What was minimized, and how much of it is left.
+    pub(super) score: Option<(&'static str, f64)>,
+    /// Where every column has one level.
+    pub(super) levels: Option<Levels>,
+}
+
+/// The outcome of a search for levels.
+pub(super) struct Levels {
+    /// One for each quasi-identifier.
+    pub(super) chosen: Vec<usize>,
+    /// The highest there are.
+    pub(super) heights: Vec<usize>,
+    /// No other choice scores less.
+    pub(super) proven: bool,
+    /// By how much an unseen choice could score less.
+    pub(super) gap: f64,
+    /// How many choices were looked at.
+    pub(super) checked: u64,
+}
+
+impl Release<'_> {
+    /// How many rows have `*` in every quasi-identifier.
+    pub(super) fn suppressed(&self) -> u64 {
+        self.recoding.suppressed()
+    }
+
+    /// What a class publishes.
+    pub(super) fn labels(&self, class: usize) -> Vec<String> {
+        let cells = self.recoding.cells_of(class).iter();
+        cells.zip(self.attributes).map(|(cell, attribute)| attribute.label(*cell)).collect()
+    }
+
+    /// The classes of the table as it is, quasi-identifiers unchanged.
+    pub(super) fn before(&self) -> Vec<Class> {
+        classes_of(self.attributes, &self.sensitive)
+    }
+}
+
+/// Rows that agree in the attributes' columns as they are.
+pub(super) fn classes_of(attributes: &[Attribute<'_>], sensitive: &[&Column]) -> Vec<Class> {
+    let columns: Vec<&Column> = attributes.iter().map(|attribute| attribute.column).collect();
+    let (class_of, sizes) = group(&columns);
+    Recoding { class_of, sizes, ..Recoding::default() }.classes(sensitive)
+}
+
+/// For each row the number of its class, by first appearance; and the sizes.
+pub(super) fn group(columns: &[&Column]) -> (Vec<u32>, Vec<u64>) {
+    use std::collections::HashMap;
+    let rows = columns.first().map_or(0, |column| column.codes.len());
+    // Column by column: a class so far and a code make a class.
+    let mut class_of = vec![0u32; rows];
+    for column in columns {
+        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+        for (class, code) in class_of.iter_mut().zip(&column.codes) {
+            let next = known.len() as u32;
+            *class = *known.entry((*class, *code)).or_insert(next);
+        }
+    }
+    let mut sizes = vec![0; class_of.iter().max().map_or(0, |last| *last as usize + 1)];
+    for class in &class_of {
+        if let Some(size) = sizes.get_mut(*class as usize) {
+            *size += 1;
+        }
+    }
+    (class_of, sizes)
+}
+
+/// All rows as one class.
+pub(super) fn whole(rows: usize, sensitive: &[&Column]) -> Class {
+    let histogram = |column: &&Column| {
+        let mut counts = vec![0; column.values.len()];
+        for code in &column.codes {
+            if let Some(count) = counts.get_mut(*code as usize) {
+                *count += 1;
+            }
+        }
+        Histogram { counts }
+    };
+    Class { size: rows as u64, sensitive: sensitive.iter().map(histogram).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_agree_are_a_class() {
+        let table = Table::from_csv(&b"a,b,s\n1,x,p\n1,y,q\n1,x,q\n2,x,p\n"[..], b',').unwrap();
+        let columns: Vec<&Column> = table.columns.iter().take(2).collect();
+        assert_eq!(group(&columns), (vec![0, 1, 0, 2], vec![2, 1, 1]));
+        let all = whole(table.rows, &[&table.columns[2]]);
+        assert_eq!((all.size, all.sensitive[0].counts.as_slice()), (4, &[2, 2][..]));
+        assert_eq!(group(&[]), (vec![], vec![]));
+    }
+}
