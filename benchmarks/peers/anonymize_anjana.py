@@ -21,7 +21,7 @@ from anjana.anonymity import k_anonymity
 
 ROUNDS = 2
 K = 5
-SUPPRESS = (0, 4)  # percent; with 100 it suppresses at once and searches nothing
+SUPPRESS = (0, 4, 100)  # percent
 
 ROWS = 30_162
 # Name, distinct values, and how many values a group of each level between the first and `*` has.

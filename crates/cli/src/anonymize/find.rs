@@ -48,6 +48,12 @@ pub(super) fn release<'a>(
     match options.method {
         Method::Optimal => optimal(options, columns, attributes, models),
         Method::Mondrian | Method::Local => {
+            if options.suppress.rows(u64::MAX >> 12) > 0 || options.time.is_some() {
+                return Err(Failure::usage(
+                    "--suppress and --time are for --method optimal; the others suppress nothing \
+                     and end by themselves",
+                ));
+            }
             let found = by_parts(options, columns, attributes, &models)?;
             Ok((found, models))
         }

@@ -1,6 +1,6 @@
 //! `demure anonymize`: the lecture's nine rows, checks, risk, job files, and every way to go wrong.
 
-use super::{Run, directory, file, run};
+use super::{Run, demure, directory, file, run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -252,4 +252,15 @@ fn a_hundred_thousand_of_each_are_not_close() {
     assert_eq!((check("0.2"), check("0.39999"), check("0.4")), (Some(1), Some(1), Some(0)));
     let told = json("large.csv --qi q,r --sensitive s --t 0.2");
     assert_eq!((&told["levels"]["q"], &told["classes"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn options_that_a_method_would_ignore_are_refused() {
+    file("ignored.csv", "age,state\n31,CA\n32,CA\n41,NY\n42,NY\n");
+    for extra in ["--suppress 50%", "--time 3"] {
+        let line = format!("anonymize ignored.csv --qi age,state --k 2 --method mondrian {extra}");
+        let ran = demure(&line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{extra}");
+        assert!(ran.err.contains("--method optimal"), "{}", ran.err);
+    }
 }
