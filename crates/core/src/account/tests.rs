@@ -352,3 +352,14 @@ fn a_long_text_is_not_a_deep_event() {
     assert_eq!(event.to_string(), "laplace(b=1)*1");
     assert!(Event::parse(&format!("laplace(b=1){}", "*1000".repeat(10))).is_err());
 }
+
+#[test]
+fn part_of_a_batch_bounds_the_whole_from_below() {
+    let rest = cost("pure(eps=0.05)*30", ADD_REMOVE, 1e-6);
+    let text = "compose(pure(eps=0.05)*30, poisson(q=0.0005, laplace(b=3.5))*2)";
+    let whole = cost(text, ADD_REMOVE, 1e-6);
+    assert!(whole.lower >= rest.lower * (1.0 - 1e-9) && whole.upper >= rest.upper, "{whole}");
+    assert!(whole.relative_width() < 1e-3, "{whole}");
+    let report = account(text, ADD_REMOVE).report(Delta::new(1e-6).unwrap()).unwrap();
+    assert_eq!(report.epsilon.lower, whole.lower);
+}
