@@ -131,6 +131,10 @@ impl Contour {
                 }
             }
         }
+        // `rest` is relative to ΠM_j(s₀)^k_j, the terms to e^κ: the first term,
+        // which is their quotient over s₀(s₀+1), says how far κ is off.
+        let off = (terms[0].modulus() + terms[0].radius) * s0 * (s0 + 1.0);
+        let rest = rest * off.max(1.0) * (1.0 + 1e-12);
         let (infinite, slack) = (batch.infinite, batch.slack);
         Some(Self { s0, tau, kappa, terms, lower, rest, aliases, infinite, slack })
     }

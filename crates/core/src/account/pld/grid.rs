@@ -247,6 +247,20 @@ impl Noise {
             Self::Laplace { .. } => 0.25,
         }
     }
+
+    /// Shows every node u between u1 and u2 with its weight times the density.
+    fn integrate(self, u1: f64, u2: f64, mut node: impl FnMut(f64, f64)) {
+        let panels = ((u2 - u1) / self.panel()).ceil().max(1.0);
+        let half = 0.5 * (u2 - u1) / panels;
+        for panel in 0..panels as usize {
+            let middle = u1 + half * (2 * panel + 1) as f64;
+            for (place, weight) in GAUSS {
+                for u in [middle - half * place, middle + half * place] {
+                    node(u, weight * half * self.density(u));
+                }
+            }
+        }
+    }
 }
 
 /// Puts `±ln(1 − q + q·e^u)` on the grid.
@@ -308,20 +322,12 @@ fn sampled(noise: Noise, q: f64, direction: Direction, h: f64, most: usize) -> O
         let (u1, u2) = if sign > 0.0 { (edges[j], edges[j + 1]) } else { (edges[j + 1], edges[j]) };
         let (y, e) = (grid(j), exp(sign * grid(j)));
         let end = exp(sign * grid(j + 1));
-        let panels = ((u2 - u1) / noise.panel()).ceil().max(1.0);
-        let half = 0.5 * (u2 - u1) / panels;
         let (mut right, mut left) = (0.0, 0.0);
-        for panel in 0..panels as usize {
-            let middle = u1 + half * (2 * panel + 1) as f64;
-            for (node, weight) in GAUSS {
-                for u in [middle - half * node, middle + half * node] {
-                    let f = weight * half * noise.density(u);
-                    let r = 1.0 - q + q * exp(u);
-                    right += f * (sign * (r - e)).max(0.0);
-                    left += f * (sign * (end - r)).max(0.0);
-                }
-            }
-        }
+        noise.integrate(u1, u2, |u, f| {
+            let r = 1.0 - q + q * exp(u);
+            right += f * (sign * (r - e)).max(0.0);
+            left += f * (sign * (end - r)).max(0.0);
+        });
         if sign > 0.0 {
             shares.push((left * under, right * over));
         } else {
@@ -333,17 +339,9 @@ fn sampled(noise: Noise, q: f64, direction: Direction, h: f64, most: usize) -> O
     // Losses below the lowest point, by less than the slack: all of them there.
     if edges[0] != start {
         let (u1, u2) = (start.min(edges[0]), start.max(edges[0]));
-        let panels = ((u2 - u1) / noise.panel()).ceil().max(1.0);
-        let half = 0.5 * (u2 - u1) / panels;
-        for panel in 0..panels as usize {
-            let middle = u1 + half * (2 * panel + 1) as f64;
-            for (node, weight) in GAUSS {
-                for u in [middle - half * node, middle + half * node] {
-                    let r = if sign > 0.0 { 1.0 - q + q * exp(u) } else { 1.0 };
-                    points[0] += weight * half * noise.density(u) * r;
-                }
-            }
-        }
+        noise.integrate(u1, u2, |u, f| {
+            points[0] += f * if sign > 0.0 { 1.0 - q + q * exp(u) } else { 1.0 };
+        });
     }
     let mut lost = 0.0;
     match noise {

@@ -218,7 +218,8 @@ fn refine(
     }
     // Laws of atoms: smooth them, if there are enough for a smooth sum.
     let scale = tilt.epsilon.max(1e-3);
-    let mut smoothing = 5e-7 * scale / (tilt.s + 1.0);
+    // At most 0.01, which the bound on the terms left out assumes.
+    let mut smoothing = (5e-7 * scale / (tilt.s + 1.0)).min(0.01);
     for _ in 0..2 {
         if best.relative_width() <= TOO_WIDE {
             return best;
