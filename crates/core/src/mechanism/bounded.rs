@@ -77,6 +77,13 @@ impl Bounds {
         self.grid
     }
 
+    /// How many steps the value, clamped and rounded, is above the lower bound: 0 ..= width,
+    /// at most 2³⁰. What [`Accumulator::add`] adds.
+    #[must_use]
+    pub fn step(&self, value: f64) -> u32 {
+        self.offset(value) as u32
+    }
+
     /// `b − a`.
     pub(super) fn distance(&self) -> f64 {
         self.grid.at(self.width)
@@ -109,6 +116,25 @@ impl Accumulator {
     #[must_use]
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, rows: 0, sum: 0, squares: 0 }
+    }
+
+    /// From totals made elsewhere, of values as [`Bounds::step`] has them: `Σu` and `Σu²`
+    /// over `rows` rows. Refused where no rows have such a sum, or such squares.
+    pub fn of_parts(
+        bounds: Bounds,
+        rows: u64,
+        sum_of_offsets: i128,
+        squares_of_offsets: i128,
+    ) -> Result<Self> {
+        // At most 2⁶⁴·2⁶⁰.
+        let most = i128::from(rows) * bounds.width;
+        let fits = (0..=most).contains(&sum_of_offsets)
+            && (0..=most * bounds.width).contains(&squares_of_offsets);
+        if !fits {
+            let allowed = "what so many rows within the bounds can add up to";
+            return Err(Error::OutOfRange { parameter: "totals", allowed });
+        }
+        Ok(Self { bounds, rows, sum: sum_of_offsets, squares: squares_of_offsets })
     }
 
     /// Adds a row. With fewer than 2⁶⁴ rows nothing can overflow.
@@ -436,6 +462,18 @@ pub(super) mod tests {
         let offsets = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -0.4, 2.5];
         assert_eq!(offsets.map(|v| b.offset(v) + b.lower as i64), [0, 5, -2, 5, 0, 3]);
         assert_eq!(bounds(3.0, 5.0).offset(f64::NAN), 0);
+        assert_eq!(offsets.map(|v| b.step(v)), [2, 7, 0, 7, 2, 5]);
+        let whole = accumulate(b, offsets);
+        let parts = Accumulator::of_parts(b, 6, whole.sum, whole.squares).unwrap();
+        assert_eq!((parts.rows, parts.sum, parts.squares), (6, 23, 4 + 49 + 49 + 4 + 25));
+        assert!(Accumulator::of_parts(b, 2, 14, 98).is_ok());
+        for (sum, squares) in [(15, 98), (14, 99), (-1, 0), (0, -1)] {
+            let refused = Accumulator::of_parts(b, 2, sum, squares).unwrap_err();
+            assert!(!refused.to_string().contains(char::is_numeric), "{refused}");
+        }
+        let full = Bounds::on(0.0, 2f64.powi(30), Grid::ONE).unwrap();
+        assert!(Accumulator::of_parts(full, u64::MAX, i128::MAX, 0).is_err());
+        assert_eq!(full.step(f64::INFINITY), 1 << 30);
         assert_eq!((b.lower(), b.upper()), (-2.0, 5.0));
         let nan = f64::NAN;
         for (low, high) in [(1.0, 1.0), (2.0, 1.0), (nan, 1.0), (0.0, nan), (0.0, f64::INFINITY)] {

@@ -3,7 +3,7 @@
 use super::{Calibration, DiscreteGaussian, Family, Geometric, Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::directed::{self, down, up};
-use crate::num::{Enclosure, Ratio, lattice};
+use crate::num::{Enclosure, Ratio, lattice, normal};
 use crate::random::Randomness;
 use crate::unit::{Beta, Epsilon, Neighbours, Rho, Sensitivity};
 use crate::utility::Accuracy;
@@ -216,6 +216,80 @@ impl Noise {
         };
         if t.is_finite() { Ok(t) } else { Err(Error::Precision { what: "an error bound" }) }
     }
+
+    /// t with `P[|Σ wᵢZᵢ| > t] ≤ β`, for one to four weights; 0 for none.
+    ///
+    /// # Proof
+    /// One weight: the noise's own law. Else k weights, not 0, the largest 1 (t scales with
+    /// them), and the lesser of [`Noise::error_of_sum`] and what follows.
+    ///
+    /// Let U be uniform in ±½ and Y = Z + U: `P[|ΣwᵢZᵢ| > t + ½Σ|wᵢ|] ≤ P[|ΣwᵢYᵢ| > t]`.
+    ///
+    /// *Geometric*, s = Δ₁/ε, a = e^(−1/s). For y within ½ of a whole k ≥ 0, `P[|Y| > y] =
+    /// a^k(1 − (y−k)/s′)` with `1/s′ = 2tanh(1/2s)`; as s′ ≥ s and `1 − x ≤ e^−x`, that is at most
+    /// `e^(−y/s′)`, the tail of Laplace noise L of scale s′. All these laws are symmetric and
+    /// unimodal, so a tail of the weighted sum grows if a Yᵢ becomes an Lᵢ, and if a |wᵢ|
+    /// grows (Birnbaum 1948, on peakedness): it is at most that of `L₁ + … + L_k`. With
+    /// x = t/s′ that is `e^−x` times `1 + x/2`, `1 + 5x/8 + x²/8` or `1 + 33x/48 + 9x²/48 +
+    /// x³/48` for k = 2, 3, 4. `s′ ≤ s + 1/12s`, as `x·coth x ≤ 1 + x²/3`.
+    ///
+    /// *Gaussian*, σ ≥ 1. Y has the density `e^(−r²/2σ²)/N`, r being y rounded. `r² ≥
+    /// (|y|−½)₊² ≥ (1−η)y² − (1/η−1)/4`, for any η < 1, as `|y| ≤ ηy² + 1/4η`; and `N ≥ σ√(2π)`, by Poisson summation. So the density is at most
+    /// `C = e^((1/η−1)/8σ²)/√(1−η)` times that of a normal G with variance `σ²/(1−η)`, and
+    /// `P[|ΣwᵢYᵢ| > t] ≤ C^k·P[|ΣwᵢGᵢ| > t]`. Here η = 1/2σ, and then
+    /// `C ≤ e^(1/4σ)/√(1−η)`. ∎
+    pub(super) fn error_of_weighted(&self, weights: &[f64], beta: Beta) -> Result<f64> {
+        let weights: Vec<f64> = weights.iter().map(|w| w.abs()).filter(|w| *w > 0.0).collect();
+        let most = weights.iter().copied().fold(0.0, f64::max);
+        let times = |t: f64| if most == 1.0 { t } else { up(t * most) };
+        if weights.len() < 2 {
+            return if weights.is_empty() { Ok(0.0) } else { Ok(times(self.error(beta)?)) };
+        }
+        let relative = weights.iter().map(|w| up(w / most).min(1.0));
+        let (sum, squares) =
+            relative.fold((0.0, 0.0), |(sum, squares), w| (up(sum + w), up(squares + up(w * w))));
+        let s = up(self.calibration().scale);
+        let near = match self {
+            Self::Geometric(..) => {
+                let wider = up(s + up(1.0 / down(12.0 * down(down(s)))));
+                up(up(wider * laplaces(weights.len(), beta)?) + 0.5 * sum)
+            }
+            Self::Gaussian(_) if s > 1.0 => {
+                let rest = down(1.0 - up(0.5 / down(s)));
+                let c = up(up(1.0 / directed::exp_neg(up(0.25 / down(s)))?.0) / down(rest.sqrt()));
+                let ratio = (0..weights.len()).fold(1.0, |power, _| up(power * c));
+                let (_, z) = normal::upper_quantile(down(down(beta.get() / ratio) * 0.5))?;
+                up(up(up(up(s / down(rest.sqrt())) * up(squares.sqrt())) * z) + 0.5 * sum)
+            }
+            Self::Gaussian(_) => f64::INFINITY,
+        };
+        let chernoff =
+            self.error_of_sum((squares.ceil() as u64).min(weights.len() as u64), beta)?;
+        Ok(times(near.min(chernoff)))
+    }
+}
+
+/// x with `P[|L₁ + … + L_k| > x] ≤ β` for Laplace noise of scale 1; ∞ where k is not 2, 3 or 4.
+fn laplaces(k: usize, beta: Beta) -> Result<f64> {
+    let [c1, c2, c3] = match k {
+        2 => [0.5, 0.0, 0.0],
+        3 => [0.625, 0.125, 0.0],
+        4 => [0.6875, 0.1875, up(1.0 / 48.0)],
+        _ => return Ok(f64::INFINITY),
+    };
+    let within = |x: f64| {
+        let polynomial = up(1.0 + up(x * up(c1 + up(x * up(c2 + up(x * c3))))));
+        Ok(up(directed::exp_neg(x)?.1 * polynomial) <= beta.get())
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    while !within(high)? {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if within(middle)? { high = middle } else { low = middle }
+    }
+    Ok(high)
 }
 
 impl Accuracy for Noise {
@@ -488,5 +562,55 @@ mod tests {
                 assert!(outside(t) <= beta && outside(t / 2.0) > beta, "{beta} {t}");
             }
         }
+    }
+
+    #[test]
+    fn errors_of_weighted_sums_cover_the_truth_closely() {
+        for budget in [Budget::from(epsilon(0.05)), Budget::from(rho(0.00125))] {
+            let noise = Noise::new(budget, 1, 1).unwrap();
+            let weight = |k: i128| match budget {
+                Budget::Pure(_) => (-(k.abs() as f64) / 20.0).exp(),
+                Budget::Concentrated(_) => (-0.5 * (k as f64 / 20.0).powi(2)).exp(),
+            };
+            let norm: f64 = (-900..=900).map(weight).sum();
+            // Each sum, by convolution, and how loose the bound may be.
+            let sums: [(&[i128], f64); 5] = [
+                (&[1, 1], 1.15),
+                (&[1, 1, 1], 1.15),
+                (&[1, 1, 1, 1], 1.15),
+                (&[2, -1], 1.45),
+                (&[0, 3, 0], 1.01),
+            ];
+            for (weights, loose) in sums {
+                let mut law = BTreeMap::from([(0i128, 1.0)]);
+                for &w in weights {
+                    let mut next = BTreeMap::new();
+                    for (x, p) in &law {
+                        for k in -250..=250 {
+                            *next.entry(x + w * k).or_insert(0.0) += p * weight(k) / norm;
+                        }
+                    }
+                    law = next;
+                }
+                // What the convolution cuts off is outside.
+                let outside = |t: f64| {
+                    let inside = law.iter().filter(|(x, _)| x.abs() as f64 <= t);
+                    1.0 - inside.map(|(_, p)| p).sum::<f64>()
+                };
+                let floats: Vec<f64> = weights.iter().map(|&w| w as f64).collect();
+                for beta in [0.3, 0.05, 1e-3] {
+                    let t = noise.error_of_weighted(&floats, Beta::new(beta).unwrap()).unwrap();
+                    assert!(outside(t) <= beta, "{weights:?} {beta} {t}");
+                    assert!(outside(t / loose - 1.0) > beta, "{weights:?} {beta} {t}");
+                }
+            }
+            let beta = Beta::new(0.1).unwrap();
+            assert_eq!(noise.error_of_weighted(&[0.0], beta).unwrap(), 0.0);
+            let five = noise.error_of_weighted(&[1.0; 5], beta).unwrap();
+            assert!(five <= noise.error_of_sum(5, beta).unwrap());
+        }
+        // Little noise, where only Chernoff's bound is of use.
+        let noise = Noise::new(epsilon(20.0).into(), 1, 1).unwrap();
+        assert!(noise.error_of_weighted(&[1.0; 2], Beta::new(0.05).unwrap()).unwrap() < 1.0);
     }
 }

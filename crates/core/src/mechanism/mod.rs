@@ -14,6 +14,7 @@
 //! | `key_selection` | which unknown keys exist, optimally | (ε,δ) |
 //! | `bounded` | count and sum of bounded values | ε or ρ |
 //! | `moments` | mean and variance of bounded values | ε or ρ |
+//! | `groups` | count, sum, mean and variance of each of many groups | ε or ρ |
 //! | `tree` | counts of all ranges of an ordered domain | ε or ρ |
 //! | `sparse_vector` | which of many queries are above a threshold | ε |
 //!
@@ -25,6 +26,7 @@ mod bounded;
 mod choice;
 mod exponential;
 mod gaussian;
+mod groups;
 mod histogram;
 mod key_selection;
 mod laplace;
@@ -41,6 +43,7 @@ pub use bounded::{Accumulator, BoundedSum, Bounds, Count, Rows};
 pub use exponential::{Change, Exponential, Score, Scores};
 pub(crate) use gaussian::gaussian_delta;
 pub use gaussian::{DiscreteGaussian, Gaussian};
+pub use groups::{GroupSummary, GroupTotals, Groups, Wanted};
 pub use histogram::{Budget, Contributions, Histogram, non_negative};
 pub use key_selection::KeySelection;
 pub use laplace::{Geometric, Laplace};

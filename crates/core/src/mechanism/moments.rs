@@ -106,8 +106,7 @@ impl Moments {
         Ok(match (self.public, self.noise.len()) {
             (true, 1) => vec![s],
             (true, _) => vec![2 * s - n * w, 4 * q - 4 * w * s + n * w * w],
-            (false, 2) => vec![s, n * w - s],
-            (false, _) => vec![n * w * w - 2 * w * s + q, 2 * w * s - 2 * q, q],
+            (false, parts) => vector(parts as u32 - 1, of),
         })
     }
 
@@ -121,6 +120,89 @@ impl Moments {
         let each = Beta::new(down(beta.get() / self.noise.len() as f64))?;
         self.noise.iter().map(|noise| noise.error(each)).collect()
     }
+}
+
+/// `(Σu, Σ(w−u))` of degree 1, `(Σ(w−u)², Σ2u(w−u), Σu²)` of degree 2.
+pub(super) fn vector(degree: u32, of: &Accumulator) -> Vec<i128> {
+    let (n, w, s, q) = (i128::from(of.rows), of.bounds.width, of.sum, of.squares);
+    match degree {
+        1 => vec![s, n * w - s],
+        _ => vec![n * w * w - 2 * w * s + q, 2 * w * s - 2 * q, q],
+    }
+}
+
+/// The mean from the noised [`vector`] of either degree: its place between the bounds is
+/// the share of the first of two parts, or of the last of three and half the middle one.
+pub(super) fn mean(bounds: &Bounds, parts: &[f64]) -> f64 {
+    let place = match shares(parts).as_deref() {
+        Some([up, _]) => *up,
+        Some([_, middle, up]) => up + 0.5 * middle,
+        _ => 0.5,
+    };
+    mean_at(bounds, place)
+}
+
+fn mean_at(bounds: &Bounds, place: f64) -> f64 {
+    let mean = bounds.lower() + place.clamp(0.0, 1.0) * bounds.distance();
+    mean.clamp(bounds.lower(), bounds.upper())
+}
+
+/// The variance from the noised [`vector`] of degree 2.
+pub(super) fn variance(bounds: &Bounds, parts: &[f64]) -> f64 {
+    match shares(parts).as_deref() {
+        Some([low, middle, up]) => variance_at(bounds, up - low, low - middle + up),
+        _ => 0.0,
+    }
+}
+
+/// From the mean and the mean square of e/w, which is in [−1, 1].
+fn variance_at(bounds: &Bounds, mean: f64, square: f64) -> f64 {
+    let most = 0.25 * bounds.distance() * bounds.distance();
+    most * (square - mean * mean).clamp(0.0, 1.0)
+}
+
+/// Refused where floats cannot hold a variance.
+pub(super) fn narrow_enough(bounds: &Bounds) -> Result<()> {
+    let allowed = "less than 10^150 apart for a variance";
+    let wide = Error::OutOfRange { parameter: "bounds", allowed };
+    if (bounds.distance() * bounds.distance()).is_finite() { Ok(()) } else { Err(wide) }
+}
+
+/// [`BoundedMean::error`], from bounds t on the noise of one part (n public), two or three.
+///
+/// Of three parts, the place f moves by `|(1−f)Z₂ + (½−f)Z₁ − fZ₀|/(nw² + Z₀ + Z₁ + Z₂) ≤
+/// 1.5t/(nw² − 3t)`.
+pub(super) fn mean_error(bounds: &Bounds, rows: u64, t: &[f64]) -> f64 {
+    let (w, most) = (bounds.width as f64, t.iter().copied().fold(0.0, f64::max));
+    let n = down(down(rows as f64) * w);
+    let (left, moved) = match t.len() {
+        1 => (n, most),
+        2 => (down(n - up(2.0 * most)), most),
+        _ => (down(down(n * w) - up(3.0 * most)), up(1.5 * most)),
+    };
+    let noise =
+        if left > moved { up(up(moved / left) * bounds.distance()) } else { bounds.distance() };
+    let float = bounds.lower().abs().max(bounds.upper().abs()) * (4.0 * f64::EPSILON);
+    // Both means are within the bounds, so they are never farther apart.
+    let half = 0.5 * bounds.grid().spacing();
+    up(up(noise + half) + float).min(bounds.distance())
+}
+
+/// [`BoundedVariance::error`], from bounds t on the noise of two parts (n public) or three.
+pub(super) fn variance_error(bounds: &Bounds, rows: u64, t: &[f64]) -> f64 {
+    let w = bounds.width as f64;
+    let (first, second) = (down(down(rows as f64) * w), down(down(down(rows as f64) * w) * w));
+    let moved = if second <= 0.0 {
+        1.0
+    } else if let [mean, square] = t {
+        up(up(square / second) + up(up(2.0 * mean) / first))
+    } else {
+        let left = down(second - up(3.0 * t[0]));
+        if left > 0.0 { up(9.0 * up(t[0] / left)) } else { 1.0 }
+    };
+    let most = up(0.25 * up(bounds.distance() * bounds.distance()));
+    let grid = up(up(bounds.distance()) * bounds.grid().spacing());
+    up(up(most * if moved < 1.0 { moved } else { 1.0 }) + grid).min(most)
 }
 
 /// The parts' shares of their sum, negative parts as 0; `None` if nothing is left.
@@ -156,12 +238,12 @@ impl BoundedMean {
     /// Releases the mean.
     pub fn release(&self, of: &Accumulator, rng: &mut dyn Randomness) -> Result<Release<f64>> {
         let (bounds, parts) = (self.moments.bounds, self.moments.noised(of, rng)?);
-        let place = match parts[..] {
-            [sum] => sum / (of.rows as f64 * bounds.width as f64), // n is public
-            _ => shares(&parts).map_or(0.5, |share| share[0]),
+        let mean = match parts[..] {
+            // n is public
+            [sum] => mean_at(&bounds, sum / (of.rows as f64 * bounds.width as f64)),
+            _ => mean(&bounds, &parts),
         };
-        let mean = bounds.lower() + place.clamp(0.0, 1.0) * bounds.distance();
-        Ok(Release::new(mean.clamp(bounds.lower(), bounds.upper()), self.guarantee()))
+        Ok(Release::new(mean, self.guarantee()))
     }
 
     /// An error that the mean of n clamped rows exceeds with probability at most β.
@@ -171,15 +253,7 @@ impl BoundedMean {
     /// Putting rows on the grid moves them by half a step at most, and the answer
     /// is a float between the bounds.
     pub fn error(&self, rows: u64, beta: Beta) -> Result<f64> {
-        let (bounds, t) = (self.moments.bounds, self.moments.error_of_parts(beta)?);
-        let full = down(down(rows as f64) * bounds.width as f64);
-        let left = if t.len() == 1 { full } else { down(full - up(2.0 * t[0])) };
-        let noise =
-            if left > t[0] { up(up(t[0] / left) * bounds.distance()) } else { bounds.distance() };
-        let float = bounds.lower().abs().max(bounds.upper().abs()) * (4.0 * f64::EPSILON);
-        // Both means are within the bounds, so they are never farther apart.
-        let half = 0.5 * bounds.grid().spacing();
-        Ok(up(up(noise + half) + float).min(bounds.distance()))
+        Ok(mean_error(&self.moments.bounds, rows, &self.moments.error_of_parts(beta)?))
     }
 }
 
@@ -191,10 +265,7 @@ impl BoundedVariance {
         neighbours: Neighbours,
         rows: Rows,
     ) -> Result<Self> {
-        if !(bounds.distance() * bounds.distance()).is_finite() {
-            let allowed = "less than 10^150 apart for a variance";
-            return Err(Error::OutOfRange { parameter: "bounds", allowed });
-        }
+        narrow_enough(&bounds)?;
         Ok(Self { moments: Moments::new(budget.into(), bounds, neighbours, rows, 2)? })
     }
 
@@ -214,19 +285,13 @@ impl BoundedVariance {
     /// Releases the variance.
     pub fn release(&self, of: &Accumulator, rng: &mut dyn Randomness) -> Result<Release<f64>> {
         let (bounds, parts) = (self.moments.bounds, self.moments.noised(of, rng)?);
-        // Mean and mean square of e/w, which is in [−1, 1].
-        let (mean, square) = match parts[..] {
+        let variance = match parts[..] {
             [sum, squares] => {
                 let (n, w) = (of.rows as f64, bounds.width as f64); // n is public
-                ((sum / (n * w)).clamp(-1.0, 1.0), squares / (n * w * w))
+                variance_at(&bounds, (sum / (n * w)).clamp(-1.0, 1.0), squares / (n * w * w))
             }
-            _ => match shares(&parts) {
-                Some(share) => (share[2] - share[0], share[0] - share[1] + share[2]),
-                None => (0.0, 0.0),
-            },
+            _ => variance(&bounds, &parts),
         };
-        let most = 0.25 * bounds.distance() * bounds.distance();
-        let variance = most * (square - mean * mean).clamp(0.0, 1.0);
         Ok(Release::new(variance, self.guarantee()))
     }
 
@@ -238,20 +303,7 @@ impl BoundedVariance {
     /// rows on the grid g moves each e/w by `g/(b−a)` at most, so the variance by
     /// `(b−a)·g` at most.
     pub fn error(&self, rows: u64, beta: Beta) -> Result<f64> {
-        let (bounds, t) = (self.moments.bounds, self.moments.error_of_parts(beta)?);
-        let w = bounds.width as f64;
-        let (first, second) = (down(down(rows as f64) * w), down(down(down(rows as f64) * w) * w));
-        let moved = if second <= 0.0 {
-            1.0
-        } else if let [mean, square] = t[..] {
-            up(up(square / second) + up(up(2.0 * mean) / first))
-        } else {
-            let left = down(second - up(3.0 * t[0]));
-            if left > 0.0 { up(9.0 * up(t[0] / left)) } else { 1.0 }
-        };
-        let most = up(0.25 * up(bounds.distance() * bounds.distance()));
-        let grid = up(up(bounds.distance()) * bounds.grid().spacing());
-        Ok(up(up(most * if moved < 1.0 { moved } else { 1.0 }) + grid).min(most))
+        Ok(variance_error(&self.moments.bounds, rows, &self.moments.error_of_parts(beta)?))
     }
 }
 

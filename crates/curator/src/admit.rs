@@ -1,0 +1,224 @@
+//! Which expressions may touch protected rows, made total on the way.
+//!
+//! An allow-list: what is not named here is refused. See [`crate::total`] for why an
+//! expression must not be able to fail on any row.
+
+use crate::refusal::{Refusal, Rule};
+use crate::rows::{RESERVED, Rows};
+use crate::total::Total;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, DataFusionError};
+use datafusion::functions::core::expr_fn::{greatest, least};
+use datafusion::logical_expr::expr::{Case, ScalarFunction};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, TryCast, Volatility};
+
+/// Functions of one row that may be used: deterministic, and total once wrapped.
+pub(crate) const FUNCTIONS: &[&str] = &[
+    "abs", "acos", "ascii", "asin", "atan", "atan2", "bit_length", "btrim", "cbrt", "ceil",
+    "character_length", "clamp", "coalesce", "concat", "concat_ws", "contains", "cos", "cosh",
+    "date_bin", "date_part", "date_trunc", "degrees", "ends_with", "exp", "floor", "greatest",
+    "initcap", "isnan", "iszero", "least", "left", "ln", "log", "log10", "log2", "lower", "ltrim",
+    "nanvl", "nullif", "nvl", "octet_length", "pi", "power", "radians", "regexp_count",
+    "regexp_like", "replace", "reverse", "right", "round", "rtrim", "signum", "sin", "sinh",
+    "split_part", "sqrt", "starts_with", "strpos", "substr", "tan", "tanh", "translate", "trunc",
+    "upper",
+];
+
+/// Total as they are, and better known to the optimizer unwrapped.
+const NATIVE: &[&str] = &["greatest", "least", "nullif"];
+
+/// Functions whose second argument is a pattern that is compiled.
+const PATTERNS: &[&str] = &["regexp_count", "regexp_like"];
+
+/// `expr`, made total, or the reason why it may not be used.
+pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
+    let schema = rows.schema();
+    let mut refused = None;
+    let outcome = expr.transform_up(|expr| match total(expr, schema) {
+        Ok(expr) => Ok(Transformed::yes(expr)),
+        Err(refusal) => {
+            refused = Some(refusal);
+            Err(DataFusionError::Plan(String::new()))
+        }
+    });
+    match (outcome, refused) {
+        (Ok(expr), _) => Ok(expr.data),
+        (Err(_), Some(refusal)) => Err(refusal),
+        (Err(error), None) => Err(Refusal::new(
+            Rule::Function,
+            format!("an expression could not be prepared: {}", error.strip_backtrace()),
+            "write it more simply",
+        )),
+    }
+}
+
+fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
+    Ok(match expr {
+        Expr::Column(ref column) if column.name.starts_with(RESERVED) => {
+            return Err(function("a name that is reserved", "choose another name"));
+        }
+        Expr::Alias(alias) => *alias.expr,
+        Expr::Column(_)
+        | Expr::Literal(..)
+        | Expr::Not(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsUnknown(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsNotUnknown(_)
+        | Expr::Between(_)
+        | Expr::Case(_)
+        | Expr::TryCast(_)
+        | Expr::InList(_) => expr,
+        Expr::Cast(cast) => {
+            Expr::TryCast(TryCast::new(cast.expr, cast.field.data_type().clone()))
+        }
+        Expr::Negative(ref inner) => match kind(inner, schema) {
+            Kind::Integer | Kind::Float => expr,
+            Kind::Other => return Err(function("minus of what is not a number", "cast it first")),
+        },
+        Expr::Like(ref like) | Expr::SimilarTo(ref like) => {
+            require_literal(&like.pattern)?;
+            expr
+        }
+        Expr::BinaryExpr(binary) => operator(binary, schema)?,
+        Expr::ScalarFunction(call) => function_call(call)?,
+        Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_) => {
+            return Err(Refusal::new(
+                Rule::Subquery,
+                "a subquery inside an expression over protected rows",
+                "join on the person's id instead, or ask for the inner value first and write \
+                 the number",
+            ));
+        }
+        Expr::WindowFunction(_) => {
+            return Err(Refusal::new(
+                Rule::Clause,
+                "a window over protected rows compares people with each other",
+                "aggregate first, then use the window over the aggregated rows",
+            ));
+        }
+        Expr::Placeholder(_) => {
+            return Err(Refusal::new(
+                Rule::Setting,
+                "a parameter without a value",
+                "give every parameter a value",
+            ));
+        }
+        other => {
+            let what = format!("{} is not available over protected rows", other.variant_name());
+            return Err(Refusal::new(Rule::Function, what, "write it with CASE, arithmetic and comparisons"));
+        }
+    })
+}
+
+fn function(what: impl Into<String>, remedy: &str) -> Refusal {
+    Refusal::new(Rule::Function, what, remedy)
+}
+
+enum Kind {
+    Integer,
+    Float,
+    Other,
+}
+
+fn kind(expr: &Expr, schema: &DFSchema) -> Kind {
+    match expr.get_type(schema) {
+        Ok(t) if t.is_integer() => Kind::Integer,
+        Ok(DataType::Float32 | DataType::Float64 | DataType::Float16) => Kind::Float,
+        _ => Kind::Other,
+    }
+}
+
+fn require_literal(pattern: &Expr) -> Result<(), Refusal> {
+    match pattern {
+        Expr::Literal(..) => Ok(()),
+        Expr::TryCast(cast) => require_literal(&cast.expr),
+        _ => Err(function(
+            "a pattern that differs from row to row",
+            "write the pattern as a constant",
+        )),
+    }
+}
+
+fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
+    use Operator as O;
+    let (left, right) = (kind(&binary.left, schema), kind(&binary.right, schema));
+    let wrap = match binary.op {
+        O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::And | O::Or => false,
+        O::IsDistinctFrom | O::IsNotDistinctFrom | O::StringConcat => false,
+        O::Plus | O::Minus | O::Multiply => {
+            !matches!((left, right), (Kind::Integer, Kind::Integer) | (Kind::Float, Kind::Float))
+        }
+        O::Divide | O::Modulo => !matches!((left, right), (Kind::Float, Kind::Float)),
+        O::RegexMatch | O::RegexIMatch | O::RegexNotMatch | O::RegexNotIMatch
+        | O::LikeMatch | O::ILikeMatch | O::NotLikeMatch | O::NotILikeMatch => {
+            require_literal(&binary.right)?;
+            false
+        }
+        op => {
+            let what = format!("the operator {op} is not available over protected rows");
+            return Err(function(what, "write it with arithmetic and comparisons"));
+        }
+    };
+    Ok(if wrap {
+        Total::arithmetic(binary.op, *binary.left, *binary.right)
+    } else {
+        Expr::BinaryExpr(binary)
+    })
+}
+
+fn function_call(call: ScalarFunction) -> Result<Expr, Refusal> {
+    let name = call.func.name().to_owned();
+    if name.starts_with("total_") {
+        return Ok(Expr::ScalarFunction(call));
+    }
+    if call.func.signature().volatility != Volatility::Immutable {
+        let what = format!("{name}() differs from call to call");
+        return Err(function(what, "write the value as a constant"));
+    }
+    if !FUNCTIONS.contains(&name.as_str()) {
+        let what = format!("the function {name}() is not available over protected rows");
+        let remedy = "use one of the functions listed in docs/sql.md, or apply it after the \
+                      aggregate";
+        return Err(function(what, remedy));
+    }
+    if PATTERNS.contains(&name.as_str()) {
+        call.args.iter().skip(1).try_for_each(require_literal)?;
+    }
+    let ScalarFunction { func, mut args } = call;
+    Ok(match name.as_str() {
+        "clamp" => match (args.pop(), args.pop(), args.pop()) {
+            (Some(high), Some(low), Some(value)) => {
+                // NULL stays NULL: `least` and `greatest` would skip it.
+                let clamped = least(vec![greatest(vec![value.clone(), low]), high]);
+                present(value, clamped)
+            }
+            _ => return Err(function("clamp takes three arguments", "write CLAMP(x, low, high)")),
+        },
+        // Written out, so that no branch is evaluated by a function that may fail.
+        "coalesce" | "nvl" => {
+            let last = args.pop().map(Box::new);
+            let whens = args.into_iter();
+            let whens: Vec<_> = whens
+                .map(|a| (Box::new(Expr::IsNotNull(Box::new(a.clone()))), Box::new(a)))
+                .collect();
+            match last {
+                Some(last) if whens.is_empty() => *last,
+                last => Expr::Case(Case::new(None, whens, last)),
+            }
+        }
+        native if NATIVE.contains(&native) => Expr::ScalarFunction(ScalarFunction { func, args }),
+        _ => Total::function(func, args),
+    })
+}
+
+/// `then` where `value` is not NULL, else NULL.
+pub(crate) fn present(value: Expr, then: Expr) -> Expr {
+    let when = (Box::new(Expr::IsNotNull(Box::new(value))), Box::new(then));
+    Expr::Case(Case::new(None, vec![when], None))
+}

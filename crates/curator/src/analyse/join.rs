@@ -1,0 +1,258 @@
+//! Joins of protected rows: with a public table on any key, with each other on the unit.
+//!
+//! # Guarantee
+//! After an admitted join every row still belongs to one unit, and which rows a unit has
+//! depends on that unit's own rows and on public tables alone. Contributions are bounded
+//! *after* the join, so how many rows a join makes of one does not matter for people. For
+//! single rows nothing is bounded afterwards, so such a join must not make copies: it must be
+//! on a declared key of the public table.
+
+use super::rows::planned;
+use super::{Node, Walk};
+use crate::admit::admit;
+use crate::error::Result;
+use crate::expression::Facts;
+use crate::policy::Access;
+use crate::refusal::{Refusal, Rule};
+use crate::rows::{Owner, Rows};
+use datafusion::common::{Column, NullEquality};
+use datafusion::logical_expr::utils::split_conjunction_owned;
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
+};
+
+/// Whether an expression is the unit's id. Of casts only those between integers are seen
+/// through: they keep different ids different.
+fn is_id(expr: &Expr, rows: &Rows) -> bool {
+    match expr {
+        Expr::Column(column) => rows.is_unit(column),
+        Expr::Cast(cast) if cast.field.data_type().is_integer() => {
+            let from = cast.expr.get_type(rows.schema());
+            from.is_ok_and(|from| from.is_integer()) && is_id(&cast.expr, rows)
+        }
+        _ => false,
+    }
+}
+
+fn refuse(what: impl Into<String>, remedy: &str) -> crate::error::Error {
+    Refusal::new(Rule::Join, what, remedy).into()
+}
+
+impl Walk<'_> {
+    pub(super) fn join(&mut self, join: &Join, plan: &LogicalPlan) -> Result<Node> {
+        let (left, right) = (self.visit(&join.left)?, self.visit(&join.right)?);
+        match (left, right) {
+            (Node::Rows(left), Node::Rows(right)) => self.of_people(join, *left, *right),
+            (Node::Rows(rows), Node::Public(public)) => {
+                if !matches!(
+                    join.join_type,
+                    JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
+                ) || join.null_aware
+                {
+                    return Err(refuse(
+                        "a join that keeps public rows nobody belongs to",
+                        "use JOIN or LEFT JOIN with the protected table on the left",
+                    ));
+                }
+                self.with_public(join, *rows, public, true)
+            }
+            (Node::Public(public), Node::Rows(rows)) => {
+                if !matches!(join.join_type, JoinType::Inner | JoinType::Right) {
+                    return Err(refuse(
+                        "a join that keeps public rows nobody belongs to",
+                        "use JOIN or LEFT JOIN with the protected table on the left",
+                    ));
+                }
+                self.with_public(join, *rows, public, false)
+            }
+            (Node::Rows(_), Node::Released(_)) | (Node::Released(_), Node::Rows(_)) => Err(refuse(
+                "a join of protected rows with what is itself being released",
+                "ask for the inner values first, then write them into the second query",
+            )),
+            (left, right) => self.again(plan, vec![left, right]),
+        }
+    }
+
+    /// All conditions of a join: `a = b` pairs and the filter.
+    fn conditions(join: &Join) -> Vec<Expr> {
+        let equal = join.on.iter().map(|(a, b)| a.clone().eq(b.clone()));
+        equal.chain(join.filter.iter().cloned().flat_map(split_conjunction_owned)).collect()
+    }
+
+    fn with_public(
+        &mut self,
+        join: &Join,
+        rows: Rows,
+        public: LogicalPlan,
+        rows_left: bool,
+    ) -> Result<Node> {
+        if join.null_equality != NullEquality::NullEqualsNothing {
+            return Err(refuse("a join in which NULL equals NULL", "use JOIN … ON a = b"));
+        }
+        let conditions = Self::conditions(join);
+        let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+        if let Owner::Row { .. } = rows.owner
+            && !semi
+            && !self.on_key(&conditions, &public)
+        {
+            return Err(refuse(
+                "a join that may make several rows of one protected row",
+                "declare `key` for the public table in the policy and join on it",
+            ));
+        }
+        // Unit, then the columns in the join's own order.
+        let public_facts: Vec<Facts> =
+            public.schema().fields().iter().map(|f| Facts {
+                integral: f.data_type().is_integer(),
+                ..Facts::unknown()
+            }).collect();
+        let (left, right, facts) = if rows_left {
+            let mut facts = rows.facts.clone();
+            if !semi {
+                facts.extend(public_facts);
+            }
+            (rows.plan.clone(), public, facts)
+        } else {
+            let mut facts = public_facts;
+            facts.extend(rows.facts.clone());
+            (public, rows.plan.clone(), facts)
+        };
+        let both = LogicalPlanBuilder::from(left.clone())
+            .join_on(right.clone(), JoinType::Inner, Vec::<Expr>::new())
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned)?;
+        let scope = Rows { plan: both, owner: rows.owner.clone(), facts: self.scope(&left, &right, &rows, rows_left), limits: rows.limits };
+        let conditions: std::result::Result<Vec<Expr>, Refusal> =
+            conditions.into_iter().map(|c| admit(c, &scope)).collect();
+        let plan = LogicalPlanBuilder::from(left)
+            .join_on(right, join.join_type, conditions?)
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned)?;
+        let once = semi && matches!(rows.owner, Owner::Person { once: true, .. });
+        let owner = match rows.owner {
+            Owner::Person { column, .. } => Owner::Person { column, once },
+            row => row,
+        };
+        Ok(Node::Rows(Box::new(Rows { plan, owner, facts, limits: rows.limits })))
+    }
+
+    fn scope(&self, left: &LogicalPlan, right: &LogicalPlan, rows: &Rows, rows_left: bool) -> Vec<Facts> {
+        let other = if rows_left { right } else { left };
+        let unknown = vec![Facts::unknown(); other.schema().fields().len()];
+        if rows_left {
+            rows.facts.iter().cloned().chain(unknown).collect()
+        } else {
+            unknown.into_iter().chain(rows.facts.iter().cloned()).collect()
+        }
+    }
+
+    /// Whether the conditions fix a declared key of the public side.
+    fn on_key(&self, conditions: &[Expr], public: &LogicalPlan) -> bool {
+        let mut table = public;
+        let scan = loop {
+            match table {
+                LogicalPlan::TableScan(scan) => break scan,
+                LogicalPlan::SubqueryAlias(alias) => table = &alias.input,
+                LogicalPlan::Filter(filter) => table = &filter.input,
+                _ => return false,
+            }
+        };
+        let Some(Access::Public { key }) =
+            self.catalog.table(scan.table_name.table()).map(|table| &table.policy.access)
+        else {
+            return false;
+        };
+        let fixed: Vec<&str> = conditions
+            .iter()
+            .filter_map(|condition| match condition {
+                Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+                    let column = |e: &Expr| match e {
+                        Expr::Column(c) if public.schema().has_column(c) => Some(c.name.clone()),
+                        _ => None,
+                    };
+                    // Exactly one side is the public column.
+                    match (column(left), column(right)) {
+                        (Some(name), None) | (None, Some(name)) => Some(name),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            })
+            .filter_map(|name| key.iter().find(|k| **k == name).map(String::as_str))
+            .collect();
+        !key.is_empty() && key.iter().all(|k| fixed.contains(&k.as_str()))
+    }
+
+    fn of_people(&mut self, join: &Join, left: Rows, right: Rows) -> Result<Node> {
+        let (Owner::Person { column: ours, once: a }, Owner::Person { column: theirs, once: b }) =
+            (left.owner.clone(), right.owner.clone())
+        else {
+            return Err(refuse(
+                "a join of tables whose unit is a single row",
+                "declare the column with the person's id as `unit` in the policy",
+            ));
+        };
+        if join.null_equality != NullEquality::NullEqualsNothing || join.null_aware {
+            return Err(refuse("a join in which NULL equals NULL", "use JOIN … ON a.id = b.id"));
+        }
+        let kept = match join.join_type {
+            JoinType::Inner | JoinType::Left => &ours,
+            JoinType::LeftSemi | JoinType::LeftAnti => &ours,
+            JoinType::Right => &theirs,
+            _ => {
+                return Err(refuse(
+                    "this kind of join of two protected tables",
+                    "use JOIN, LEFT JOIN or RIGHT JOIN",
+                ));
+            }
+        };
+        let conditions = Self::conditions(join);
+        let on_unit = conditions.iter().any(|condition| match condition {
+            Expr::BinaryExpr(BinaryExpr { left: x, op: Operator::Eq, right: y }) => {
+                (is_id(x, &left) && is_id(y, &right)) || (is_id(y, &left) && is_id(x, &right))
+            }
+            _ => false,
+        });
+        if !on_unit {
+            return Err(refuse(
+                "a join of two protected tables that does not pair each person with herself",
+                "add the equality of both tables' person ids to ON, joined by AND",
+            ));
+        }
+        let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+        let mut facts = left.facts.clone();
+        if !semi {
+            facts.extend(right.facts.clone());
+        }
+        let both = LogicalPlanBuilder::from(left.plan.clone())
+            .join_on(right.plan.clone(), JoinType::Inner, Vec::<Expr>::new())
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned)?;
+        let all = left.facts.iter().chain(&right.facts).cloned().collect();
+        let limits = left.limits.or(right.limits);
+        let scope = Rows { plan: both, owner: left.owner.clone(), facts: all, limits };
+        let conditions: std::result::Result<Vec<Expr>, Refusal> =
+            conditions.into_iter().map(|c| admit(c, &scope)).collect();
+        let plan = LogicalPlanBuilder::from(left.plan)
+            .join_on(right.plan, join.join_type, conditions?)
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned)?;
+        // Where a side may be missing, what its columns promise holds no longer but for NULL.
+        let nullable = |facts: Facts| Facts { nullable: true, ..facts };
+        let facts: Vec<Facts> = match join.join_type {
+            JoinType::Inner | JoinType::LeftSemi | JoinType::LeftAnti => facts,
+            JoinType::Left => {
+                let n = left.facts.len();
+                facts.into_iter().enumerate().map(|(i, f)| if i < n { f } else { nullable(Facts { unit: false, ..f }) }).collect()
+            }
+            _ => {
+                let n = left.facts.len();
+                facts.into_iter().enumerate().map(|(i, f)| if i < n { nullable(Facts { unit: false, ..f }) } else { f }).collect()
+            }
+        };
+        let column: Column = kept.clone();
+        let once = if semi { a } else { a && b };
+        let owner = Owner::Person { column, once };
+        Ok(Node::Rows(Box::new(Rows { plan, owner, facts, limits })))
+    }
+}

@@ -1,0 +1,306 @@
+//! The query's plan, split at the private aggregates.
+//!
+//! Every node of the plan is one of three things: *public* (nobody's data), *rows* (protected
+//! rows on their way to an aggregate) or *released* (noised, or computed from what was
+//! noised). An aggregate over rows is where rows become released; there the plan is cut. What is
+//! below runs on the engine, what is above runs on the noised table.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod.rs` | the walk, and the nodes that need no care |
+//! | `rows.rs` | projections, filters and unions of protected rows |
+//! | `join.rs` | joins of protected rows |
+//! | `person.rs` | aggregates per person: rows stay rows |
+//! | `aggregate.rs` | the private aggregate: what is measured, under which bounds |
+
+mod aggregate;
+mod join;
+mod person;
+mod rows;
+
+pub(crate) use aggregate::{Keys, Measure, PrivateAggregate};
+
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::policy::Access;
+use crate::refusal::{Refusal, Rule};
+use crate::released::ReleaseTable;
+use crate::rows::{Limits, RESERVED, Rows};
+use crate::settings::Settings;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DataFusionError};
+use datafusion::datasource::provider_as_source;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, LogicalPlanBuilder};
+use std::sync::Arc;
+
+/// A plan cut at its private aggregates.
+pub(crate) struct Analysis {
+    /// What runs on released tables.
+    pub(crate) after: LogicalPlan,
+    /// What has to be bought, in the order of the tables.
+    pub(crate) aggregates: Vec<(PrivateAggregate, Arc<ReleaseTable>)>,
+}
+
+/// What a node's output is.
+pub(crate) enum Node {
+    Public(LogicalPlan),
+    Released(LogicalPlan),
+    Rows(Box<Rows>),
+}
+
+pub(crate) struct Walk<'a> {
+    catalog: &'a Catalog,
+    state: SessionState,
+    settings: &'a Settings,
+    aggregates: Vec<(PrivateAggregate, Arc<ReleaseTable>)>,
+    named: u32,
+}
+
+/// Cuts a plan whose types are already coerced.
+pub(crate) fn analyse(
+    plan: &LogicalPlan,
+    catalog: &Catalog,
+    settings: &Settings,
+) -> Result<Analysis> {
+    let state = catalog.state();
+    let mut walk = Walk { catalog, state, settings, aggregates: Vec::new(), named: 0 };
+    match walk.visit(plan)? {
+        Node::Public(after) | Node::Released(after) => {
+            Ok(Analysis { after, aggregates: walk.aggregates })
+        }
+        Node::Rows(_) => Err(Refusal::new(
+            Rule::Rows,
+            "this would show rows of a protected table",
+            "ask for an aggregate: COUNT(*), SUM, AVG, MEDIAN, … , grouped if you like",
+        )
+        .into()),
+    }
+}
+
+impl Walk<'_> {
+    /// A name of our own that no query can write.
+    fn fresh(&mut self, what: &str) -> String {
+        self.named += 1;
+        format!("{RESERVED}{what}_{}", self.named)
+    }
+
+    fn visit(&mut self, plan: &LogicalPlan) -> Result<Node> {
+        match plan {
+            LogicalPlan::TableScan(scan) => {
+                let name = scan.table_name.table();
+                let table = self.catalog.table(name);
+                match table.map(|table| &table.policy.access) {
+                    Some(Access::Public { .. }) => Ok(Node::Public(plan.clone())),
+                    Some(Access::Protected(_)) => {
+                        let unit = self.fresh("unit");
+                        Ok(Node::Rows(Box::new(self.catalog.rows(name, &unit)?)))
+                    }
+                    None => Err(statement("a table function", "use the tables of the policy")),
+                }
+            }
+            LogicalPlan::EmptyRelation(_) | LogicalPlan::Values(_) => self.ordinary(plan),
+            LogicalPlan::Projection(_)
+            | LogicalPlan::Filter(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::Sort(_) => self.over_one(plan),
+            LogicalPlan::Aggregate(aggregate) => match self.visit(&aggregate.input)? {
+                Node::Rows(rows) => self.aggregate(*rows, aggregate),
+                other => self.again(plan, vec![other]),
+            },
+            LogicalPlan::Distinct(Distinct::All(input)) => match self.visit(input)? {
+                Node::Rows(rows) => self.distinct(*rows, plan),
+                other => self.again(plan, vec![other]),
+            },
+            LogicalPlan::Join(join) => self.join(join, plan),
+            LogicalPlan::Union(union) => self.union(union, plan),
+            LogicalPlan::Limit(_) | LogicalPlan::Window(_) | LogicalPlan::Distinct(_) => {
+                self.released_only(plan)
+            }
+            LogicalPlan::Subquery(subquery) => self.visit(&subquery.subquery),
+            LogicalPlan::Repartition(_)
+            | LogicalPlan::Statement(_)
+            | LogicalPlan::Explain(_)
+            | LogicalPlan::Analyze(_)
+            | LogicalPlan::Extension(_)
+            | LogicalPlan::Dml(_)
+            | LogicalPlan::Ddl(_)
+            | LogicalPlan::Copy(_)
+            | LogicalPlan::DescribeTable(_)
+            | LogicalPlan::Unnest(_)
+            | LogicalPlan::RecursiveQuery(_) => {
+                Err(statement("this kind of statement", "write a plain SELECT"))
+            }
+        }
+    }
+
+    fn over_one(&mut self, plan: &LogicalPlan) -> Result<Node> {
+        let input = plan.inputs().first().copied().ok_or_else(|| unexpected("a missing input"))?;
+        match self.visit(input)? {
+            Node::Rows(rows) => match plan {
+                LogicalPlan::Projection(projection) => self.project(*rows, projection),
+                LogicalPlan::Filter(filter) => self.filter(*rows, filter),
+                LogicalPlan::SubqueryAlias(alias) => self.alias(*rows, alias),
+                // The order of protected rows means nothing to an aggregate.
+                LogicalPlan::Sort(sort) if sort.fetch.is_none() => Ok(Node::Rows(rows)),
+                _ => Err(whole_table(plan)),
+            },
+            other => self.again(plan, vec![other]),
+        }
+    }
+
+    fn released_only(&mut self, plan: &LogicalPlan) -> Result<Node> {
+        let inputs = plan.inputs();
+        let mut visited = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            match self.visit(input)? {
+                Node::Rows(_) => return Err(whole_table(plan)),
+                other => visited.push(other),
+            }
+        }
+        self.again(plan, visited)
+    }
+
+    fn ordinary(&mut self, plan: &LogicalPlan) -> Result<Node> {
+        self.again(plan, Vec::new())
+    }
+
+    /// The same node over public or released inputs: ordinary post-processing.
+    fn again(&mut self, plan: &LogicalPlan, inputs: Vec<Node>) -> Result<Node> {
+        let mut released = false;
+        let mut plans = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            match input {
+                Node::Public(plan) => plans.push(plan),
+                Node::Released(plan) => {
+                    released = true;
+                    plans.push(plan);
+                }
+                Node::Rows(_) => return Err(whole_table(plan)),
+            }
+        }
+        let mut expressions = Vec::new();
+        for expr in plan.expressions() {
+            let (expr, noised) = self.subqueries(expr)?;
+            released |= noised;
+            expressions.push(expr);
+        }
+        let plan = plan.with_new_exprs(expressions, plans).map_err(|e| Error::planning(&e))?;
+        Ok(if released { Node::Released(plan) } else { Node::Public(plan) })
+    }
+
+    /// Cuts the subqueries of an expression over public or released rows.
+    fn subqueries(&mut self, expr: Expr) -> Result<(Expr, bool)> {
+        let mut released = false;
+        let mut failed: Option<Error> = None;
+        let outcome = expr.transform_up(|expr| {
+            let mut inner = |plan: &Arc<LogicalPlan>| match self.visit(plan) {
+                Ok(Node::Public(plan)) => Ok(Arc::new(plan)),
+                Ok(Node::Released(plan)) => {
+                    released = true;
+                    Ok(Arc::new(plan))
+                }
+                Ok(Node::Rows(_)) => {
+                    failed = Some(protected_subquery().into());
+                    Err(DataFusionError::Plan(String::new()))
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    Err(DataFusionError::Plan(String::new()))
+                }
+            };
+            Ok(match expr {
+                Expr::ScalarSubquery(mut subquery) => {
+                    subquery.subquery = inner(&subquery.subquery)?;
+                    Transformed::yes(Expr::ScalarSubquery(subquery))
+                }
+                Expr::InSubquery(mut within) => {
+                    within.subquery.subquery = inner(&within.subquery.subquery)?;
+                    Transformed::yes(Expr::InSubquery(within))
+                }
+                Expr::Exists(mut exists) => {
+                    exists.subquery.subquery = inner(&exists.subquery.subquery)?;
+                    Transformed::yes(Expr::Exists(exists))
+                }
+                Expr::SetComparison(_) => {
+                    failed = Some(protected_subquery().into());
+                    return Err(DataFusionError::Plan(String::new()));
+                }
+                other => Transformed::no(other),
+            })
+        });
+        match (outcome, failed) {
+            (_, Some(error)) => Err(error),
+            (Ok(expr), None) => Ok((expr.data, released)),
+            (Err(error), None) => Err(Error::planning(&error)),
+        }
+    }
+
+    /// The limits in force: the query's own, or the policy's.
+    fn limits(&self, policy: Limits) -> Limits {
+        Limits {
+            groups: self.settings.max_groups.unwrap_or(policy.groups),
+            rows: self.settings.max_rows.unwrap_or(policy.rows),
+        }
+    }
+
+    /// Cuts here: `aggregate` is bought, and the rest of the plan reads its release.
+    fn cut(&mut self, aggregate: PrivateAggregate) -> Result<Node> {
+        // The same aggregate twice in a query (a CTE used twice) is bought once.
+        let canonical = aggregate.canonical();
+        let known = self.aggregates.iter().find(|(other, _)| other.canonical() == canonical);
+        let table = match known {
+            Some((_, table)) => Arc::clone(table),
+            None => {
+                let table = Arc::new(ReleaseTable::new(&aggregate.schema));
+                self.aggregates.push((aggregate.clone(), Arc::clone(&table)));
+                table
+            }
+        };
+        let name = format!("{RESERVED}released");
+        let source = provider_as_source(table);
+        let scan = LogicalPlanBuilder::scan(name.as_str(), source, None);
+        let columns = aggregate.schema.iter().enumerate().map(|(i, (qualifier, field))| {
+            Expr::Column(Column::new(Some(name.as_str()), ReleaseTable::column(i)))
+                .alias_qualified(qualifier.cloned(), field.name())
+        });
+        let plan = scan.and_then(|scan| scan.project(columns.collect::<Vec<_>>()));
+        let plan = plan.and_then(LogicalPlanBuilder::build).map_err(|e| Error::planning(&e))?;
+        Ok(Node::Released(plan))
+    }
+}
+
+fn statement(what: &str, remedy: &str) -> Error {
+    Refusal::new(Rule::Statement, format!("{what} is not available"), remedy).into()
+}
+
+fn unexpected(what: &str) -> Error {
+    Error::Sql(format!("the planner made a plan that is not understood: {what}"))
+}
+
+fn protected_subquery() -> Refusal {
+    Refusal::new(
+        Rule::Subquery,
+        "a subquery over protected rows that is not an aggregate",
+        "aggregate in the subquery, or join on the person's id",
+    )
+}
+
+/// Refuses a clause that looks at all protected rows at once.
+fn whole_table(plan: &LogicalPlan) -> Error {
+    let (what, remedy) = match plan {
+        LogicalPlan::Limit(_) => (
+            "LIMIT over protected rows picks people",
+            "aggregate first; LIMIT may follow the aggregate",
+        ),
+        LogicalPlan::Window(_) => (
+            "a window over protected rows compares people with each other",
+            "aggregate first, then use the window over the aggregated rows",
+        ),
+        LogicalPlan::Distinct(_) => {
+            ("DISTINCT ON over protected rows picks rows", "use GROUP BY with an aggregate")
+        }
+        _ => ("this clause over protected rows compares people with each other", "aggregate first"),
+    };
+    Refusal::new(Rule::Clause, what, remedy).into()
+}

@@ -1,0 +1,179 @@
+//! Aggregates per person: `GROUP BY id`. The result is still protected rows, one person's
+//! from her own rows alone, so nothing is spent.
+//!
+//! Sums are made of integers: a sum of floats depends on the order of its terms, and so, in
+//! its last digit, on how many rows other people have.
+
+use super::rows::{planned, select};
+use super::{Node, Walk};
+use crate::admit::admit;
+use crate::error::Result;
+use crate::expression::{Facts, facts};
+use crate::interval::Interval;
+use crate::refusal::{Refusal, Rule};
+use crate::rows::{Owner, RESERVED, Rows};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, ScalarValue};
+use datafusion::functions::core::expr_fn::{greatest, least, nullif};
+use datafusion::functions::math::expr_fn::round;
+use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min, sum};
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{
+    Aggregate, Expr, ExprSchemable, LogicalPlanBuilder, cast, lit, try_cast,
+};
+use demure_core::mechanism::Bounds;
+
+/// One aggregate of a person: its terms, what is made of them, what is known of it.
+struct Own {
+    terms: Vec<Expr>,
+    value: Expr,
+    facts: Facts,
+}
+
+impl Walk<'_> {
+    /// `GROUP BY` with the unit's id among the keys.
+    pub(super) fn per_person(&mut self, rows: Rows, aggregate: &Aggregate) -> Result<Node> {
+        let Owner::Person { column: unit, .. } = rows.owner.clone() else {
+            return Err(super::unexpected("a person's aggregate without persons"));
+        };
+        let keys = aggregate.group_expr.len();
+        let mut before: Vec<(Expr, Facts)> = Vec::new();
+        for (i, expr) in aggregate.group_expr.iter().enumerate() {
+            let known = facts(expr, &rows);
+            before.push((admit(expr.clone(), &rows)?.alias(key(i)), known));
+        }
+        let once = aggregate.group_expr.iter().all(
+            |expr| matches!(expr.clone().unalias(), Expr::Column(c) if rows.is_unit(&c)),
+        );
+        let mut groups: Vec<Expr> = (0..keys).map(|i| ours(key(i))).collect();
+        groups.push(ours(unit.name.clone()));
+        let mut terms = Vec::new();
+        let mut values = Vec::new();
+        for expr in &aggregate.aggr_expr {
+            let Expr::AggregateFunction(function) = expr.clone().unalias() else {
+                return Err(super::unexpected("an aggregate that is none"));
+            };
+            let own = own(&function, &rows, &mut before, terms.len())?;
+            terms.extend(own.terms);
+            values.push((own.value, own.facts));
+        }
+        let key_facts: Vec<Facts> = before.iter().take(keys).map(|(_, f)| f.clone()).collect();
+        let prepared = select(rows, before)?;
+        let plan = LogicalPlanBuilder::from(prepared.plan)
+            .aggregate(groups, terms)
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned)?;
+        let grouped = Rows {
+            facts: vec![Facts::unknown(); plan.schema().fields().len()],
+            plan,
+            owner: Owner::Person { column: Column::new_unqualified(unit.name), once },
+            limits: prepared.limits,
+        };
+        let named = (0..keys).map(|i| ours(key(i))).zip(key_facts).chain(values);
+        let named = named.zip(aggregate.schema.iter()).map(|((expr, facts), (qualifier, field))| {
+            let expr = match expr.get_type(grouped.schema()) {
+                Ok(t) if t == *field.data_type() => expr,
+                _ => try_cast(expr, field.data_type().clone()),
+            };
+            (expr.alias_qualified(qualifier.cloned(), field.name()), facts)
+        });
+        let named = named.collect();
+        Ok(Node::Rows(Box::new(select(grouped, named)?)))
+    }
+}
+
+fn key(i: usize) -> String {
+    format!("{RESERVED}key_{i}")
+}
+
+fn ours(name: impl Into<String>) -> Expr {
+    Expr::Column(Column::new_unqualified(name.into()))
+}
+
+fn own(
+    function: &AggregateFunction,
+    rows: &Rows,
+    before: &mut Vec<(Expr, Facts)>,
+    made: usize,
+) -> Result<Own> {
+    let (name, params) = (function.func.name(), &function.params);
+    let refuse = |what: String, remedy: &str| Refusal::new(Rule::Aggregate, what, remedy);
+    if !params.order_by.is_empty() || params.args.len() != 1 {
+        let what = format!("{name} per person in this form");
+        return Err(refuse(what, "use COUNT, SUM, MIN, MAX or AVG per person").into());
+    }
+    let argument = &params.args[0];
+    let known = facts(argument, rows);
+    let mut admitted = admit(argument.clone(), rows)?;
+    if let Some(filter) = &params.filter {
+        let filter = admit(filter.as_ref().clone(), rows)?;
+        admitted = datafusion::logical_expr::when(filter, admitted).end().map_err(planned)?;
+    }
+    let column = format!("{RESERVED}own_{}", before.len());
+    let term = |i: usize| format!("{RESERVED}term_{}", made + i);
+    let counted = |distinct: bool, column: &str| {
+        let of = ours(column);
+        if distinct { count_distinct(of) } else { count(of) }
+    };
+    let number = || Facts { unit: false, nullable: true, values: None, ..known.clone() };
+    let (terms, value, facts) = match (name, params.distinct) {
+        ("count", distinct) => {
+            before.push((admitted.alias(&column), Facts::unknown()));
+            let facts = Facts {
+                interval: Interval::NON_NEGATIVE,
+                integral: true,
+                nullable: false,
+                ..Facts::unknown()
+            };
+            (vec![counted(distinct, &column).alias(term(0))], ours(term(0)), facts)
+        }
+        ("min" | "max", _) => {
+            before.push((admitted.alias(&column), Facts::unknown()));
+            let found = if name == "min" { min(ours(&*column)) } else { max(ours(&*column)) };
+            (vec![found.alias(term(0))], ours(term(0)), number())
+        }
+        ("sum", false)
+            if argument.get_type(rows.schema()).is_ok_and(|t| t.is_integer()) =>
+        {
+            // Wrapping addition of integers: any order gives the same.
+            before.push((cast(admitted, DataType::Int64).alias(&column), Facts::unknown()));
+            let low = if known.interval.low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+            let interval = Interval { low, high: f64::INFINITY };
+            let facts = Facts { interval, integral: true, ..Facts::unknown() };
+            (vec![sum(ours(&*column)).alias(term(0))], ours(term(0)), facts)
+        }
+        ("sum" | "avg", false) => {
+            let (low, high) = known.interval.finite().ok_or_else(|| {
+                refuse(
+                    format!("{name} per person of a value without bounds"),
+                    "declare `bounds` for the column, or write CLAMP(x, low, high)",
+                )
+            })?;
+            let bounds = Bounds::new(low, high)?;
+            let step = bounds.grid().spacing();
+            // On a public grid, as integers.
+            let real = try_cast(admitted, DataType::Float64);
+            let inside = least(vec![greatest(vec![real.clone(), lit(low)]), lit(high)]);
+            let steps = round(vec![inside / lit(step)]);
+            let steps = crate::admit::present(real, try_cast(steps, DataType::Int64));
+            before.push((steps.alias(&column), Facts::unknown()));
+            let total = try_cast(ours(term(0)), DataType::Float64) * lit(step);
+            let terms = vec![sum(ours(&*column)).alias(term(0)), count(ours(&*column)).alias(term(1))];
+            if name == "sum" {
+                let low = if low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+                let high = if high <= 0.0 { 0.0 } else { f64::INFINITY };
+                let facts = Facts { interval: Interval { low, high }, ..Facts::unknown() };
+                (terms, total, facts)
+            } else {
+                let n = try_cast(ours(term(1)), DataType::Float64);
+                let n = nullif(n, lit(ScalarValue::Float64(Some(0.0))));
+                (terms, total / n, Facts { integral: false, ..number() })
+            }
+        }
+        _ => {
+            let what = format!("{name} per person");
+            return Err(refuse(what, "use COUNT, SUM, MIN, MAX or AVG per person").into());
+        }
+    };
+    Ok(Own { terms, value, facts })
+}

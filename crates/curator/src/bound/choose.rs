@@ -1,0 +1,293 @@
+//! The choice itself: which groups and which rows of each person stay.
+//!
+//! # Guarantee
+//! For a fixed key, the multiset of rows kept of a person is a function of that
+//! person's own multiset of rows, read by content. It has at most `max_groups`
+//! groups and at most `max_rows` rows in each.
+//!
+//! # Proof
+//! Groups are put in order by `(h(seed, hash of the group's key), the key)` and
+//! the first `max_groups` stay. The seed is a function of the id and the secret key,
+//! the hash of the group's content and the secret key; content breaks ties, so the order is
+//! total and looks at nothing else. Within a group, the j-th of the rows with
+//! the same arguments c gets the rank `h(h(seed, group, c), j)`; the pairs (c, j)
+//! are a function of the multiset (which of two equal rows is the j-th does not
+//! show), and the first `max_rows` by `(rank, c, j)` stay: again a total order on
+//! content. ∎
+//!
+//! Without the j all copies of a row would share one rank and stay or go
+//! together, and rare values would count for too much: with it, every subset
+//! of `max_rows` rows is equally likely.
+
+use super::intern::{Contents, Interned};
+use super::spec::BoundSpec;
+use super::spill::{HEAD, Partition, Row, person};
+use datafusion::common::Result;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Where the chosen rows go.
+pub(super) trait Sink {
+    /// A row that stays; `first` for one row per person and group.
+    fn keep(&mut self, group: u32, first: bool, arguments: &[u32]);
+}
+
+/// What all choices of one query have in common.
+pub(super) struct Chooser {
+    interned: Arc<Interned>,
+    contents: Contents,
+    arguments: usize,
+    max_groups: usize,
+    max_rows: usize,
+}
+
+/// A row of the bucket at hand, with what it is sorted by.
+#[derive(Clone, Copy)]
+struct Entry {
+    person: u64,
+    rank: u64,
+    group: u32,
+    at: u32,
+}
+
+/// Memory kept between partitions.
+pub(super) struct Scratch<const W: usize> {
+    rows: Vec<Row<W>>,
+    read: Vec<Row<W>>,
+    starts: Vec<u32>,
+    entries: Vec<Entry>,
+    ranked: Vec<Ranked>,
+}
+
+impl<const W: usize> Default for Scratch<W> {
+    fn default() -> Self {
+        let (rows, read) = (Vec::new(), Vec::new());
+        Self { rows, read, starts: Vec::new(), entries: Vec::new(), ranked: Vec::new() }
+    }
+}
+
+/// A row of a group that has too many.
+struct Ranked {
+    content: u64,
+    copy: u32,
+    rank: u64,
+    at: u32,
+}
+
+/// How many rows are aimed at in one bucket.
+const BUCKET: usize = 8;
+const MOST_BUCKET_BITS: u32 = 18;
+/// Row numbers are 32 bits wide.
+const MOST_ROWS: usize = 1 << 31;
+
+impl Chooser {
+    /// To be made when the input has ended: contents are read here, once.
+    pub(super) fn new(spec: &BoundSpec, interned: &Arc<Interned>) -> Self {
+        Self {
+            interned: Arc::clone(interned),
+            contents: interned.contents(),
+            arguments: spec.arguments.len(),
+            max_groups: spec.max_groups as usize,
+            max_rows: spec.max_rows as usize,
+        }
+    }
+
+    /// Chooses in one radix partition, with at most about `limit` bytes of rows
+    /// in memory (one person's rows are always held together).
+    pub(super) fn partition<const W: usize>(
+        &self,
+        partition: &Partition<W>,
+        limit: usize,
+        scratch: &mut Scratch<W>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if let Some(chunks) = partition.in_memory()
+            && partition.rows() <= MOST_ROWS
+        {
+            self.chunks(chunks, scratch, sink);
+            return Ok(());
+        }
+        // Too large to be read at once: in several passes, by the next bits.
+        let bytes = partition.rows() * size_of::<Row<W>>();
+        let limit = limit.clamp(1, MOST_ROWS);
+        let passes = (bytes / limit + 1).next_power_of_two().min(256) as u64;
+        for pass in 0..passes {
+            let mut read = std::mem::take(&mut scratch.read);
+            read.clear();
+            partition.read(|person| (person >> 48) % passes == pass, &mut read)?;
+            let chunks = [read];
+            self.chunks(&chunks, scratch, sink);
+            let [read] = chunks;
+            scratch.read = read;
+        }
+        Ok(())
+    }
+
+    /// Brings people's rows together with one counting sort by the bits after
+    /// those of the partition, then goes through the small buckets.
+    fn chunks<const W: usize>(
+        &self,
+        chunks: &[Vec<Row<W>>],
+        scratch: &mut Scratch<W>,
+        sink: &mut impl Sink,
+    ) {
+        let count: usize = chunks.iter().map(Vec::len).sum();
+        if count == 0 {
+            return;
+        }
+        let bits = (count / BUCKET + 1).ilog2().clamp(1, MOST_BUCKET_BITS);
+        let bucket = |row: &Row<W>| (row[0] << 8 >> (u32::BITS - bits)) as usize;
+        let mut starts = std::mem::take(&mut scratch.starts);
+        starts.clear();
+        starts.resize((1 << bits) + 1, 0);
+        for row in chunks.iter().flatten() {
+            starts[bucket(row) + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut rows = std::mem::take(&mut scratch.rows);
+        rows.resize(count, [0; W]);
+        for row in chunks.iter().flatten() {
+            let at = &mut starts[bucket(row)];
+            rows[*at as usize] = *row;
+            *at += 1;
+        }
+        // Each start has moved to the end of its bucket.
+        let mut from = 0;
+        for &to in &starts[..1 << bits] {
+            let to = to as usize;
+            self.bucket(&rows[from..to], scratch, sink);
+            from = to;
+        }
+        scratch.starts = starts;
+        scratch.rows = rows;
+    }
+
+    #[inline]
+    fn bucket<const W: usize>(
+        &self,
+        rows: &[Row<W>],
+        scratch: &mut Scratch<W>,
+        sink: &mut impl Sink,
+    ) {
+        if let [row] = rows {
+            sink.keep(row[2], true, &row[HEAD..HEAD + self.arguments]);
+            return;
+        }
+        let mut entries = std::mem::take(&mut scratch.entries);
+        entries.clear();
+        let key = self.interned.key();
+        entries.extend(rows.iter().enumerate().map(|(at, row)| {
+            let (person, group) = (person(row), row[2]);
+            let content = self.contents.groups[group as usize];
+            let rank = key.pair(self.contents.seed(person), content);
+            Entry { person, rank, group, at: at as u32 }
+        }));
+        entries.sort_unstable_by(|a, b| {
+            (a.person, a.rank).cmp(&(b.person, b.rank)).then_with(|| match a.group == b.group {
+                true => Ordering::Equal,
+                false => self.interned.compare_groups(a.group, b.group),
+            })
+        });
+        let mut rest = entries.as_slice();
+        while let Some(first) = rest.first() {
+            let own = rest.partition_point_linear(|e| e.person == first.person);
+            self.person(rows, &rest[..own], &mut scratch.ranked, sink);
+            rest = &rest[own..];
+        }
+        scratch.entries = entries;
+    }
+
+    /// One person's rows, in the order of their groups.
+    #[inline]
+    fn person<const W: usize>(
+        &self,
+        rows: &[Row<W>],
+        mut entries: &[Entry],
+        ranked: &mut Vec<Ranked>,
+        sink: &mut impl Sink,
+    ) {
+        for _ in 0..self.max_groups {
+            let Some(first) = entries.first() else { return };
+            let own = entries.partition_point_linear(|e| e.group == first.group);
+            let (group, later) = entries.split_at(own);
+            if own <= self.max_rows {
+                for (i, entry) in group.iter().enumerate() {
+                    let row = &rows[entry.at as usize];
+                    sink.keep(row[2], i == 0, &row[HEAD..HEAD + self.arguments]);
+                }
+            } else {
+                self.crowded(rows, group, ranked, sink);
+            }
+            entries = later;
+        }
+    }
+
+    /// A person's rows in one group, more than `max_rows`.
+    fn crowded<const W: usize>(
+        &self,
+        rows: &[Row<W>],
+        group: &[Entry],
+        ranked: &mut Vec<Ranked>,
+        sink: &mut impl Sink,
+    ) {
+        let key = self.interned.key();
+        let arguments = |at: u32| &rows[at as usize][HEAD..HEAD + self.arguments];
+        ranked.clear();
+        ranked.extend(group.iter().map(|entry| {
+            let content = self.content(entry.rank, arguments(entry.at));
+            Ranked { content, copy: 0, rank: 0, at: entry.at }
+        }));
+        let same = |a: &Ranked, b: &Ranked| {
+            a.content.cmp(&b.content).then_with(|| self.compare(arguments(a.at), arguments(b.at)))
+        };
+        ranked.sort_unstable_by(same);
+        let mut copy = 0;
+        for i in 0..ranked.len() {
+            let again = i > 0 && same(&ranked[i - 1], &ranked[i]) == Ordering::Equal;
+            copy = if again { copy + 1 } else { 0 };
+            ranked[i].copy = copy;
+            ranked[i].rank = key.pair(key.permute(ranked[i].content), u64::from(copy));
+        }
+        let order = |a: &Ranked, b: &Ranked| {
+            a.rank.cmp(&b.rank).then_with(|| same(a, b)).then_with(|| a.copy.cmp(&b.copy))
+        };
+        ranked.select_nth_unstable_by(self.max_rows, order);
+        for (i, chosen) in ranked[..self.max_rows].iter().enumerate() {
+            let row = &rows[chosen.at as usize];
+            sink.keep(row[2], i == 0, &row[HEAD..HEAD + self.arguments]);
+        }
+    }
+
+    /// The keyed hash of a row's arguments, by content.
+    fn content(&self, seed: u64, arguments: &[u32]) -> u64 {
+        let key = self.interned.key();
+        let tables = arguments.iter().zip(&self.contents.arguments);
+        tables.fold(key.permute(seed), |hash, (&number, table)| {
+            // NULL has a number that no table has.
+            let content = table.as_ref().and_then(|table| table.get(number as usize).copied());
+            key.permute(key.pair(hash, content.unwrap_or(u64::from(number))))
+        })
+    }
+
+    fn compare(&self, a: &[u32], b: &[u32]) -> Ordering {
+        let pairs = a.iter().zip(b).enumerate();
+        let orders = pairs.map(|(i, (&a, &b))| self.interned.compare_codes(i, a, b));
+        orders.fold(Ordering::Equal, Ordering::then)
+    }
+}
+
+/// The length of the leading run: short as a rule, so counted one by one.
+trait Run<T> {
+    fn partition_point_linear(&self, same: impl Fn(&T) -> bool) -> usize;
+}
+
+impl<T> Run<T> for [T] {
+    #[inline]
+    fn partition_point_linear(&self, same: impl Fn(&T) -> bool) -> usize {
+        self.iter().position(|item| !same(item)).unwrap_or(self.len())
+    }
+}

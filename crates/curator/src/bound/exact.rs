@@ -1,0 +1,222 @@
+//! Exact aggregates of bounded rows: what the noise will be added to.
+
+use super::intern::Interned;
+use super::spec::{BoundSpec, Form};
+use datafusion::arrow::array::{Array, AsArray, UInt32Array};
+use datafusion::arrow::datatypes::UInt32Type;
+use datafusion::common::{HashMap, Result, ScalarValue, exec_datafusion_err};
+use datafusion::execution::SendableRecordBatchStream;
+use futures::StreamExt;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The exact aggregates of a query. Protected: `Debug` shows nothing.
+#[derive(Clone, PartialEq)]
+pub struct Exact {
+    /// The groups that at least one kept row has, by key content: the order says nothing
+    /// about the order of the rows.
+    pub groups: Vec<ExactGroup>,
+}
+
+/// The exact aggregates of one group. Protected: `Debug` shows nothing.
+#[derive(Clone, PartialEq)]
+pub struct ExactGroup {
+    /// The key values (those of dictionaries as plain values).
+    pub key: Vec<ScalarValue>,
+    /// Rows.
+    pub rows: u64,
+    /// People.
+    pub people: u64,
+    /// The aggregated columns, in the order of the specification.
+    pub arguments: Vec<ExactArgument>,
+}
+
+/// The exact aggregates of one column in one group, over values that are not NULL.
+#[derive(Clone, PartialEq)]
+pub enum ExactArgument {
+    /// Of [`Form::Steps`].
+    Steps {
+        /// How many values.
+        rows: u64,
+        /// Their sum, in steps from the lower bound.
+        sum: i128,
+        /// The sum of their squares.
+        squares: i128,
+        /// How many values are how many steps from the lower bound, if asked for.
+        histogram: Option<BTreeMap<u32, u64>>,
+    },
+    /// Of [`Form::Code`]: each value and how many rows have it, by content.
+    Code(Vec<(ScalarValue, u64)>),
+    /// Of [`Form::Present`]: how many values.
+    Present(u64),
+}
+
+macro_rules! protected {
+    ($($name:ident),*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "(protected)"))
+            }
+        }
+    )*};
+}
+
+protected!(Exact, ExactGroup, ExactArgument);
+
+/// Totals of one group; nothing can overflow with fewer than 2⁶⁴ rows.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    rows: u64,
+    people: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Moments {
+    rows: u64,
+    sum: u128,
+    squares: u128,
+}
+
+/// One argument over all groups, by group number.
+enum Column {
+    Steps(Vec<Moments>, Option<Counts>),
+    Code(Counts),
+    Present(Vec<u64>),
+}
+
+/// How many rows have a number, by `group, number`.
+type Counts = HashMap<u64, u64>;
+
+/// Consumes bounded rows (the output of [`super::BoundExec`]).
+pub async fn accumulate(
+    mut rows: SendableRecordBatchStream,
+    interned: &Interned,
+    spec: &BoundSpec,
+) -> Result<Exact> {
+    let mut totals: Vec<Totals> = Vec::new();
+    let mut columns: Vec<Column> = spec.arguments.iter().map(|a| Column::new(a.form)).collect();
+    while let Some(batch) = rows.next().await.transpose()? {
+        let groups = batch.column(0).as_primitive::<UInt32Type>().values();
+        let most = groups.iter().max().map_or(0, |&group| group as usize + 1);
+        if most > totals.len() {
+            totals.resize(most, Totals::default());
+        }
+        for (&group, first) in groups.iter().zip(batch.column(1).as_boolean().values()) {
+            let total = &mut totals[group as usize];
+            total.rows += 1;
+            total.people += u64::from(first);
+        }
+        for (i, column) in columns.iter_mut().enumerate() {
+            column.add(groups, totals.len(), batch.column(i + 2).as_primitive());
+        }
+    }
+    finish(&totals, columns, interned)
+}
+
+impl Column {
+    fn new(form: Form) -> Self {
+        match form {
+            Form::Steps { histogram, .. } => {
+                Self::Steps(Vec::new(), histogram.then(Counts::default))
+            }
+            Form::Code => Self::Code(Counts::default()),
+            Form::Present => Self::Present(Vec::new()),
+        }
+    }
+
+    fn add(&mut self, groups: &[u32], count: usize, numbers: &UInt32Array) {
+        let present = groups.iter().zip(numbers.values()).enumerate();
+        let present = present.filter(|(i, _)| numbers.is_valid(*i)).map(|(_, (&g, &n))| (g, n));
+        let cell = |(group, number): (u32, u32)| u64::from(group) << 32 | u64::from(number);
+        match self {
+            Self::Steps(moments, histogram) => {
+                moments.resize(count.max(moments.len()), Moments::default());
+                let mut add = |(group, steps): (u32, u32)| {
+                    let (moment, steps) = (&mut moments[group as usize], u64::from(steps));
+                    moment.rows += 1;
+                    moment.sum += u128::from(steps);
+                    moment.squares += u128::from(steps * steps);
+                };
+                match numbers.nulls() {
+                    None => groups.iter().copied().zip(numbers.values().iter().copied()).for_each(add),
+                    Some(_) => present.clone().for_each(&mut add),
+                }
+                if let Some(counts) = histogram {
+                    present.map(cell).for_each(|cell| *counts.entry(cell).or_default() += 1);
+                }
+            }
+            Self::Code(counts) => {
+                present.map(cell).for_each(|cell| *counts.entry(cell).or_default() += 1);
+            }
+            Self::Present(counts) => {
+                counts.resize(count.max(counts.len()), 0);
+                present.for_each(|(group, _)| counts[group as usize] += 1);
+            }
+        }
+    }
+}
+
+fn finish(totals: &[Totals], columns: Vec<Column>, interned: &Interned) -> Result<Exact> {
+    let kept = totals.iter().enumerate().filter(|(_, total)| total.rows > 0);
+    let mut order: Vec<u32> = kept.map(|(group, _)| group as u32).collect();
+    order.sort_unstable_by(|&a, &b| interned.compare_groups(a, b));
+    let mut columns = columns
+        .into_iter()
+        .enumerate()
+        .map(|(i, column)| column.finish(i, &order, interned).map(Vec::into_iter))
+        .collect::<Result<Vec<_>>>()?;
+    let mut groups = Vec::with_capacity(order.len());
+    for (&group, key) in order.iter().zip(interned.group_keys(&order)?) {
+        let Totals { rows, people } = totals[group as usize];
+        let missing = || exec_datafusion_err!("an argument lost a group");
+        let arguments = columns.iter_mut().map(|column| column.next().ok_or_else(missing));
+        let arguments = arguments.collect::<Result<_>>()?;
+        groups.push(ExactGroup { key, rows, people, arguments });
+    }
+    Ok(Exact { groups })
+}
+
+/// The counts of each group of `order`, as (number, count).
+fn by_group(counts: Counts, order: &[u32]) -> Vec<Vec<(u32, u64)>> {
+    let place: HashMap<u32, usize> = order.iter().enumerate().map(|(i, &g)| (g, i)).collect();
+    let mut all = vec![Vec::new(); order.len()];
+    for (cell, count) in counts {
+        if let Some(&at) = place.get(&((cell >> 32) as u32)) {
+            all[at].push((cell as u32, count));
+        }
+    }
+    all
+}
+
+impl Column {
+    fn finish(self, i: usize, order: &[u32], interned: &Interned) -> Result<Vec<ExactArgument>> {
+        Ok(match self {
+            Self::Steps(moments, histogram) => {
+                let mut histograms = histogram.map(|counts| by_group(counts, order).into_iter());
+                let argument = |&group: &u32| {
+                    let m = moments.get(group as usize).copied().unwrap_or_default();
+                    // Below 2⁶⁴ values of at most 2³⁰: they fit.
+                    let (sum, squares) = (m.sum as i128, m.squares as i128);
+                    let histogram = histograms.as_mut().and_then(Iterator::next);
+                    let histogram = histogram.map(|counts| counts.into_iter().collect());
+                    ExactArgument::Steps { rows: m.rows, sum, squares, histogram }
+                };
+                order.iter().map(argument).collect()
+            }
+            Self::Code(counts) => {
+                let mut all = Vec::with_capacity(order.len());
+                for mut counts in by_group(counts, order) {
+                    counts.sort_unstable_by(|a, b| interned.compare_codes(i, a.0, b.0));
+                    let codes: Vec<u32> = counts.iter().map(|(code, _)| *code).collect();
+                    let values = interned.code_values(i, &codes)?.into_iter();
+                    all.push(ExactArgument::Code(values.zip(counts.iter().map(|c| c.1)).collect()));
+                }
+                all
+            }
+            Self::Present(counts) => {
+                let argument = |&group: &u32| counts.get(group as usize).copied().unwrap_or(0);
+                order.iter().map(argument).map(ExactArgument::Present).collect()
+            }
+        })
+    }
+}

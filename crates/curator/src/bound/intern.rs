@@ -1,0 +1,344 @@
+//! The tables of one query: which number stands for which value.
+//!
+//! Numbers are given in order of arrival, so they depend on everybody's rows.
+//! Nothing is ever chosen by them: choices use the values' *content*, by its
+//! keyed hash and, where two hashes meet, by its bytes.
+//!
+//! | type | content |
+//! |---|---|
+//! | text, binary | its bytes |
+//! | everything else | Arrow's row format, after −0 became 0 and NaN one NaN |
+//! | dictionary, run-end encoded | the value's |
+
+use super::key::Key;
+use super::spec::{BoundSpec, Form};
+use super::table::{Full, Table};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, Float16Array};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, Schema};
+use datafusion::arrow::row::{RowConverter, SortField};
+use datafusion::common::{DataFusionError, Result, ScalarValue, exec_datafusion_err};
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many parts the table of people has, so that threads seldom meet.
+const SHARDS: usize = 64;
+
+/// A table whose data a panic elsewhere cannot have torn: every change is complete.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl From<Full> for DataFusionError {
+    fn from(_: Full) -> Self {
+        exec_datafusion_err!("a column has more distinct values than contribution bounding can number")
+    }
+}
+
+/// The values of one column, numbered.
+pub(super) struct Column {
+    kind: DataType,
+    shards: Vec<Mutex<Table>>,
+    converter: Option<RowConverter>,
+}
+
+impl Column {
+    fn new(kind: &DataType, shards: usize) -> Result<Self> {
+        let kind = value_type(kind).clone();
+        let converter = if is_bytes(&kind) {
+            None
+        } else {
+            Some(RowConverter::new(vec![SortField::new(kind.clone())])?)
+        };
+        Ok(Self { kind, shards: (0..shards).map(|_| Mutex::default()).collect(), converter })
+    }
+
+    /// The type of the values, dictionaries taken away.
+    pub(super) fn kind(&self) -> &DataType {
+        &self.kind
+    }
+
+    /// What turns the values into bytes, unless they are bytes already.
+    pub(super) fn converter(&self) -> Option<&RowConverter> {
+        self.converter.as_ref()
+    }
+
+    /// The one table of a column that is not sharded.
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+        lock(&self.shards[0])
+    }
+
+    /// Numbers many values, with one lock per shard and call: `n·SHARDS + shard`.
+    pub(super) fn intern_many<'a>(
+        &self,
+        hashes: &[u64],
+        bytes: impl Fn(usize) -> &'a [u8],
+        numbers: &mut [u32],
+    ) -> Result<()> {
+        let shard = |hash: u64| hash as usize >> (u64::BITS - SHARDS.ilog2()) & (SHARDS - 1);
+        let mut by_shard: Vec<u32> = (0..hashes.len() as u32).collect();
+        by_shard.sort_unstable_by_key(|&i| shard(hashes[i as usize]));
+        for run in by_shard.chunk_by(|&a, &b| shard(hashes[a as usize]) == shard(hashes[b as usize])) {
+            let which = shard(hashes[run[0] as usize]);
+            let mut table = lock(&self.shards[which]);
+            for &i in run {
+                let i = i as usize;
+                let number = u64::from(table.intern(hashes[i], bytes(i))?);
+                let number = number * SHARDS as u64 + which as u64;
+                numbers[i] = u32::try_from(number).map_err(|_| Full)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hashes(&self) -> Vec<Vec<u64>> {
+        self.shards.iter().map(|shard| lock(shard).hashes().to_vec()).collect()
+    }
+
+    fn compare(&self, a: u32, b: u32) -> Ordering {
+        let table = self.table();
+        table.get(a).cmp(&table.get(b))
+    }
+
+    /// The values that some numbers stand for.
+    fn values(&self, numbers: impl IntoIterator<Item = u32>) -> Result<Vec<ScalarValue>> {
+        let table = self.table();
+        let bytes = numbers.into_iter().map(|number| table.get(number));
+        let Some(converter) = &self.converter else {
+            let mut builder = BinaryBuilder::new();
+            bytes.for_each(|b| builder.append_option(b));
+            let array: ArrayRef = Arc::new(builder.finish());
+            let array = match self.kind {
+                DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+                    cast(&cast(&array, &DataType::Utf8)?, &self.kind)?
+                }
+                _ => cast(&array, &self.kind)?,
+            };
+            return scalars(&array);
+        };
+        let null = ScalarValue::try_from(&self.kind)?;
+        let parser = converter.parser();
+        let bytes: Vec<Option<&[u8]>> = bytes.collect();
+        let rows = bytes.iter().flatten().map(|b| parser.parse(b));
+        let columns = converter.convert_rows(rows)?;
+        let array = columns.first().ok_or_else(|| exec_datafusion_err!("no column"))?;
+        let mut found = scalars(array)?.into_iter();
+        let value = |b: Option<&[u8]>| b.and_then(|_| found.next()).unwrap_or_else(|| null.clone());
+        Ok(bytes.into_iter().map(value).collect())
+    }
+}
+
+fn scalars(array: &ArrayRef) -> Result<Vec<ScalarValue>> {
+    (0..array.len()).map(|i| ScalarValue::try_from_array(array, i)).collect()
+}
+
+fn value_type(kind: &DataType) -> &DataType {
+    match kind {
+        DataType::Dictionary(_, value) => value_type(value),
+        DataType::RunEndEncoded(_, value) => value_type(value.data_type()),
+        other => other,
+    }
+}
+
+fn is_bytes(kind: &DataType) -> bool {
+    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Utf8, Utf8View};
+    matches!(kind, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+}
+
+/// The array in the type of its column, with one zero and one NaN.
+pub(super) fn canonical(array: &ArrayRef, kind: &DataType) -> Result<ArrayRef> {
+    let array = if array.data_type() == kind { Arc::clone(array) } else { cast(array, kind)? };
+    Ok(match kind {
+        DataType::Float64 => Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(
+            |x| if x.is_nan() { f64::NAN } else { x + 0.0 },
+        )),
+        DataType::Float32 => Arc::new(array.as_primitive::<Float32Type>().unary::<_, Float32Type>(
+            |x| if x.is_nan() { f32::NAN } else { x + 0.0 },
+        )),
+        DataType::Float16 => {
+            let plain: Float16Array = array.as_primitive::<Float16Type>().unary(|x| {
+                let (zero, nan) = (Default::default(), x != x);
+                // Half floats have no literal: 0 / 0 is the one NaN.
+                if nan { zero / zero } else if x == zero { zero } else { x }
+            });
+            Arc::new(plain)
+        }
+        _ => array,
+    })
+}
+
+/// The tables of one query, shared by its operator and whoever reads its rows.
+///
+/// Groups and codes that no kept row has may be in here too: what is released
+/// must be read from the rows and only translated here.
+pub struct Interned {
+    key: Key,
+    unit: Option<Column>,
+    keys: Vec<Column>,
+    /// Tuples of the keys' numbers, unless there is exactly one key.
+    tuples: Mutex<Table>,
+    codes: Vec<Option<Column>>,
+}
+
+impl Interned {
+    /// Empty tables for a query over rows of this schema.
+    pub fn new(spec: &BoundSpec, input: &Schema, key: Key) -> Result<Self> {
+        spec.check(input)?;
+        let kind = |column: usize| input.field(column).data_type();
+        let unit = match spec.unit {
+            Some(unit) if !super::words::fit(value_type(kind(unit))) => {
+                Some(Column::new(kind(unit), SHARDS)?)
+            }
+            _ => None,
+        };
+        let keys = spec.keys.iter().map(|&k| Column::new(kind(k), 1)).collect::<Result<_>>()?;
+        let code = |a: &super::spec::Argument| match a.form {
+            Form::Code => Column::new(kind(a.column), 1).map(Some),
+            Form::Steps { .. } | Form::Present => Ok(None),
+        };
+        let codes = spec.arguments.iter().map(code).collect::<Result<_>>()?;
+        Ok(Self { key, unit, keys, tuples: Mutex::default(), codes })
+    }
+
+    pub(super) fn key(&self) -> &Key {
+        &self.key
+    }
+
+    pub(super) fn unit(&self) -> Option<&Column> {
+        self.unit.as_ref()
+    }
+
+    pub(super) fn keys(&self) -> &[Column] {
+        &self.keys
+    }
+
+    pub(super) fn tuples(&self) -> MutexGuard<'_, Table> {
+        lock(&self.tuples)
+    }
+
+    pub(super) fn codes(&self, argument: usize) -> Option<&Column> {
+        self.codes.get(argument).and_then(Option::as_ref)
+    }
+
+    /// How many groups have been seen, kept or not.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        match self.keys.as_slice() {
+            [one] => one.table().len(),
+            _ => self.tuples().len(),
+        }
+    }
+
+    /// The key values that a group number stands for.
+    pub fn group_key(&self, group: u32) -> Result<Vec<ScalarValue>> {
+        Ok(self.group_keys(&[group])?.into_iter().flatten().collect())
+    }
+
+    /// The key values of many groups.
+    pub fn group_keys(&self, groups: &[u32]) -> Result<Vec<Vec<ScalarValue>>> {
+        let known = self.groups();
+        if groups.iter().any(|&group| group as usize >= known) {
+            return Err(exec_datafusion_err!("a group number that was never given"));
+        }
+        let mut all = vec![Vec::with_capacity(self.keys.len()); groups.len()];
+        for (i, column) in self.keys.iter().enumerate() {
+            let values = column.values(groups.iter().map(|&group| self.part(group, i)))?;
+            all.iter_mut().zip(values).for_each(|(key, value)| key.push(value));
+        }
+        Ok(all)
+    }
+
+    /// The number that group `group` has in its i-th key column.
+    fn part(&self, group: u32, i: usize) -> u32 {
+        if self.keys.len() == 1 {
+            return group;
+        }
+        let table = self.tuples();
+        let bytes = table.get(group).unwrap_or_default();
+        bytes.as_chunks().0.get(i).map_or(0, |part| u32::from_le_bytes(*part))
+    }
+
+    /// The value that a code of an argument stands for.
+    pub fn code(&self, argument: usize, code: u32) -> Result<ScalarValue> {
+        let mut values = self.code_values(argument, &[code])?;
+        values.pop().ok_or_else(|| exec_datafusion_err!("a code that was never given"))
+    }
+
+    /// The values of many codes of an argument.
+    pub fn code_values(&self, argument: usize, codes: &[u32]) -> Result<Vec<ScalarValue>> {
+        let column = self.codes(argument);
+        let column = column.ok_or_else(|| exec_datafusion_err!("an argument without codes"))?;
+        let known = column.table().len();
+        if codes.iter().any(|&code| code as usize >= known) {
+            return Err(exec_datafusion_err!("a code that was never given"));
+        }
+        column.values(codes.iter().copied())
+    }
+
+    /// Orders two groups by content.
+    pub(super) fn compare_groups(&self, a: u32, b: u32) -> Ordering {
+        let parts = self.keys.iter().enumerate();
+        let orders = parts.map(|(i, column)| column.compare(self.part(a, i), self.part(b, i)));
+        orders.fold(Ordering::Equal, Ordering::then)
+    }
+
+    /// Orders two values of an argument by content.
+    pub(super) fn compare_codes(&self, argument: usize, a: u32, b: u32) -> Ordering {
+        match self.codes(argument) {
+            Some(column) if a != b && a != super::table::NONE && b != super::table::NONE => {
+                column.compare(a, b)
+            }
+            _ => a.cmp(&b),
+        }
+    }
+
+    /// The hashes of all content, once no more will come.
+    pub(super) fn contents(&self) -> Contents {
+        let single = |column: &Column| column.hashes().pop().unwrap_or_default();
+        let groups = match self.keys.as_slice() {
+            [one] => single(one),
+            many => {
+                let columns: Vec<Vec<u64>> = many.iter().map(single).collect();
+                let table = self.tuples();
+                let tuple = |group: u32| {
+                    let parts = table.get(group).unwrap_or_default().as_chunks().0;
+                    columns.iter().zip(parts).fold(0, |hash, (column, part)| {
+                        let part = u32::from_le_bytes(*part) as usize;
+                        self.key.pair(hash, column.get(part).copied().unwrap_or_default())
+                    })
+                };
+                (0..table.len() as u32).map(tuple).collect()
+            }
+        };
+        let arguments = self.codes.iter().map(|c| c.as_ref().map(single)).collect();
+        Contents { groups, arguments, units: self.unit.as_ref().map(Column::hashes) }
+    }
+}
+
+impl fmt::Debug for Interned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Interned(protected)")
+    }
+}
+
+/// The keyed hashes of everything interned, by number.
+pub(super) struct Contents {
+    pub(super) groups: Vec<u64>,
+    pub(super) arguments: Vec<Option<Vec<u64>>>,
+    units: Option<Vec<Vec<u64>>>,
+}
+
+impl Contents {
+    /// What a person's choices are seeded with, from the word that names them.
+    #[inline]
+    pub(super) fn seed(&self, person: u64) -> u64 {
+        match &self.units {
+            None => person, // a keyed permutation of the id itself
+            Some(shards) => {
+                let number = person as u32 as usize;
+                shards[number % SHARDS].get(number / SHARDS).copied().unwrap_or_default()
+            }
+        }
+    }
+}

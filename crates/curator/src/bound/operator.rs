@@ -1,0 +1,254 @@
+//! The native operator: all input partitions at once, one output partition.
+//!
+//! Two phases. First every input partition is read by a task of its own, encoded
+//! and distributed over radix partitions. When all have ended, as many
+//! tasks go through the radix partitions and send out what stays. Nothing is
+//! sent before the last input row has been seen: the choice needs them all.
+
+use super::choose::{Chooser, Scratch};
+use super::encode::Encoder;
+use super::intern::{Interned, lock};
+use super::output::{Output, batch_of_firsts};
+use super::spec::BoundSpec;
+use super::spill::{HEAD, PARTITIONS, Store};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::runtime::JoinSet;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
+    Partitioning, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::mpsc::Sender;
+
+/// How many bytes of rows are held in memory unless told otherwise.
+pub const MEMORY_LIMIT: usize = 512 << 20;
+/// How many rows go into an output batch, about.
+const BATCH: usize = 8192;
+
+/// Bounds each person's contributions; see the module `bound` for what that means.
+///
+/// It keeps no metrics: a row count of protected data would be a side exit.
+pub struct BoundExec {
+    input: Arc<dyn ExecutionPlan>,
+    spec: BoundSpec,
+    interned: Arc<Interned>,
+    memory_limit: usize,
+    properties: Arc<PlanProperties>,
+}
+
+impl BoundExec {
+    /// Bounds the rows of `input`.
+    pub fn new(
+        input: Arc<dyn ExecutionPlan>,
+        spec: BoundSpec,
+        interned: Arc<Interned>,
+        memory_limit: usize,
+    ) -> Result<Self> {
+        spec.check(&input.schema())?;
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(spec.output()),
+            Partitioning::UnknownPartitioning(1),
+            if spec.unit.is_some() { EmissionType::Final } else { EmissionType::Incremental },
+            Boundedness::Bounded,
+        ));
+        Ok(Self { input, spec, interned, memory_limit, properties })
+    }
+}
+
+impl fmt::Debug for BoundExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoundExec").field("spec", &self.spec).finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for BoundExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BoundSpec { max_groups, max_rows, .. } = self.spec;
+        write!(f, "BoundExec: max_groups={max_groups}, max_rows={max_rows}")
+    }
+}
+
+impl ExecutionPlan for BoundExec {
+    fn name(&self) -> &'static str {
+        "BoundExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Ok([input]) = <[_; 1]>::try_from(children) else {
+            return internal_err!("BoundExec has one input");
+        };
+        let (spec, interned) = (self.spec.clone(), Arc::clone(&self.interned));
+        Ok(Arc::new(Self::new(input, spec, interned, self.memory_limit)?))
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(
+            children,
+            ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute),
+        )
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        if partition != 0 {
+            return internal_err!("BoundExec has one output partition");
+        }
+        let inputs = self.input.output_partitioning().partition_count();
+        let mut builder = RecordBatchReceiverStream::builder(self.schema(), inputs.max(2));
+        let work = Work {
+            input: Arc::clone(&self.input),
+            inputs,
+            spec: self.spec.clone(),
+            interned: Arc::clone(&self.interned),
+            memory: self.memory_limit / inputs.max(1),
+            context,
+            out: builder.tx(),
+        };
+        let words = HEAD + self.spec.arguments.len();
+        match self.spec.unit {
+            None => builder.spawn(work.pass()),
+            // A few widths instead of one per number of arguments: less code.
+            Some(_) => match words {
+                0..=3 => builder.spawn(work.bound::<3>()),
+                4 => builder.spawn(work.bound::<4>()),
+                5 => builder.spawn(work.bound::<5>()),
+                6 => builder.spawn(work.bound::<6>()),
+                7..=8 => builder.spawn(work.bound::<8>()),
+                9..=12 => builder.spawn(work.bound::<12>()),
+                13..=20 => builder.spawn(work.bound::<20>()),
+                _ => builder.spawn(work.bound::<68>()),
+            },
+        }
+        Ok(builder.build())
+    }
+}
+
+/// One execution.
+#[derive(Clone)]
+struct Work {
+    input: Arc<dyn ExecutionPlan>,
+    inputs: usize,
+    spec: BoundSpec,
+    interned: Arc<Interned>,
+    /// Bytes of rows that each task may hold.
+    memory: usize,
+    context: Arc<TaskContext>,
+    out: Sender<Result<RecordBatch>>,
+}
+
+impl Work {
+    /// Rows that need no bounding: encoded and handed on.
+    async fn pass(self) -> Result<()> {
+        let mut tasks = JoinSet::new();
+        for i in 0..self.inputs {
+            let work = self.clone();
+            tasks.spawn(async move {
+                let mut stream = work.input.execute(i, Arc::clone(&work.context))?;
+                let mut encoder = Encoder::new(&work.spec, &work.interned);
+                let schema = work.spec.output();
+                while let Some(batch) = stream.next().await.transpose()? {
+                    let rows = encoder.encode(&batch)?;
+                    let batch = batch_of_firsts(&schema, &rows.groups, &rows.arguments)?;
+                    if work.out.send(Ok(batch)).await.is_err() {
+                        break; // nobody listens any more
+                    }
+                }
+                Ok(())
+            });
+        }
+        all(tasks).await?;
+        Ok(())
+    }
+
+    async fn bound<const W: usize>(self) -> Result<()> {
+        let mut tasks = JoinSet::new();
+        for i in 0..self.inputs {
+            let work = self.clone();
+            tasks.spawn(async move {
+                let mut stream = work.input.execute(i, Arc::clone(&work.context))?;
+                let mut encoder = Encoder::new(&work.spec, &work.interned);
+                let mut store = Store::<W>::new(work.memory);
+                while let Some(batch) = stream.next().await.transpose()? {
+                    store.add(encoder.encode(&batch)?, &work.context)?;
+                }
+                Ok(store)
+            });
+        }
+        let partitions = Arc::new(Store::gather(all(tasks).await?));
+        let chooser = Arc::new(Chooser::new(&self.spec, &self.interned));
+        let next = Arc::new(AtomicUsize::new(0));
+        let mut tasks = JoinSet::new();
+        for _ in 0..self.inputs {
+            let (partitions, chooser) = (Arc::clone(&partitions), Arc::clone(&chooser));
+            let (next, work) = (Arc::clone(&next), self.clone());
+            tasks.spawn(async move {
+                let mut output = Output::new(&work.spec.output());
+                let mut scratch = Scratch::default();
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let done = at >= PARTITIONS;
+                    if !done {
+                        let partition = std::mem::take(&mut *lock(&partitions[at]));
+                        chooser.partition(&partition, work.memory, &mut scratch, &mut output)?;
+                    }
+                    if output.rows() >= BATCH || (done && output.rows() > 0) {
+                        let batch = output.take()?;
+                        if work.out.send(Ok(batch)).await.is_err() {
+                            break;
+                        }
+                    }
+                    if done {
+                        break;
+                    }
+                }
+                Ok(())
+            });
+        }
+        all(tasks).await?;
+        Ok(())
+    }
+}
+
+/// Waits for all tasks; the first failure stops the others.
+async fn all<T: 'static>(mut tasks: JoinSet<Result<T>>) -> Result<Vec<T>> {
+    let mut results = Vec::new();
+    while let Some(result) = tasks.join_next().await {
+        let failed = |_| DataFusionError::Execution("contribution bounding was interrupted".into());
+        results.push(result.map_err(failed)??);
+    }
+    Ok(results)
+}

@@ -1,0 +1,70 @@
+//! Batches of bounded rows.
+
+use super::choose::Sink;
+use super::table::NONE;
+use datafusion::arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array};
+use datafusion::arrow::buffer::{BooleanBuffer, NullBuffer};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use std::sync::Arc;
+
+/// Collects bounded rows column by column.
+pub(super) struct Output {
+    schema: SchemaRef,
+    groups: Vec<u32>,
+    firsts: Vec<bool>,
+    arguments: Vec<Vec<u32>>,
+}
+
+impl Output {
+    pub(super) fn new(schema: &SchemaRef) -> Self {
+        let arguments = vec![Vec::new(); schema.fields().len().saturating_sub(2)];
+        Self { schema: Arc::clone(schema), groups: Vec::new(), firsts: Vec::new(), arguments }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The rows so far as a batch, leaving none.
+    pub(super) fn take(&mut self) -> Result<RecordBatch> {
+        let firsts = BooleanArray::from(std::mem::take(&mut self.firsts));
+        let arguments = self.arguments.iter_mut().map(std::mem::take).collect();
+        batch(&self.schema, std::mem::take(&mut self.groups), firsts, arguments)
+    }
+}
+
+impl Sink for Output {
+    #[inline]
+    fn keep(&mut self, group: u32, first: bool, arguments: &[u32]) {
+        self.groups.push(group);
+        self.firsts.push(first);
+        self.arguments.iter_mut().zip(arguments).for_each(|(column, &number)| column.push(number));
+    }
+}
+
+/// A batch of rows of which each is its person's first and only one.
+pub(super) fn batch_of_firsts(
+    schema: &SchemaRef,
+    groups: &[u32],
+    arguments: &[Vec<u32>],
+) -> Result<RecordBatch> {
+    let firsts = BooleanArray::new(BooleanBuffer::new_set(groups.len()), None);
+    batch(schema, groups.to_vec(), firsts, arguments.to_vec())
+}
+
+fn batch(
+    schema: &SchemaRef,
+    groups: Vec<u32>,
+    firsts: BooleanArray,
+    arguments: Vec<Vec<u32>>,
+) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(groups.len()));
+    let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt32Array::from(groups)), Arc::new(firsts)];
+    columns.extend(arguments.into_iter().map(|numbers| {
+        let nulls = numbers.contains(&NONE);
+        let nulls = nulls.then(|| NullBuffer::from_iter(numbers.iter().map(|&n| n != NONE)));
+        Arc::new(UInt32Array::new(numbers.into(), nulls)) as ArrayRef
+    }));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
+}

@@ -1,0 +1,119 @@
+//! What the bounding is told, and the shape of what it returns.
+
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::{Result, plan_err};
+use demure_core::mechanism::Bounds;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// How many arguments a row can carry.
+pub const MOST_ARGUMENTS: usize = 65;
+
+/// What to bound, by column numbers of the input's schema.
+///
+/// # Special values
+/// Rows whose id is NULL belong to nobody and are left out. NULL is a group key
+/// of its own; −0 is 0 and all NaN are one value, in keys, ids and codes alike
+/// (floats inside lists and structs are compared bit by bit).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BoundSpec {
+    /// The column with the id of the person. None: the rows are bounded already
+    /// (a row is the unit, or a person has one row), and all of them stay.
+    pub unit: Option<usize>,
+    /// The group keys, of any type. None at all: everything is one group.
+    pub keys: Vec<usize>,
+    /// The columns that are aggregated.
+    pub arguments: Vec<Argument>,
+    /// In how many groups one person counts, at most.
+    pub max_groups: u32,
+    /// How many rows of one person count in one group, at most.
+    pub max_rows: u32,
+}
+
+/// A column and what is kept of its values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Argument {
+    /// The column's number in the input.
+    pub column: usize,
+    /// What is kept.
+    pub form: Form,
+}
+
+/// What is kept of a value. NULL stays NULL in every form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Of a `Float64`: its distance from the lower bound in grid steps.
+    Steps {
+        /// The public bounds.
+        bounds: Bounds,
+        /// Whether the counts of the single steps are wanted too, for quantiles.
+        histogram: bool,
+    },
+    /// Of any type: a number for the value; equal values have equal numbers.
+    Code,
+    /// Of any type: only that it is there.
+    Present,
+}
+
+impl Hash for Form {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self).hash(state);
+        if let Self::Steps { bounds, histogram } = self {
+            (bounds.lower().to_bits(), bounds.upper().to_bits(), histogram).hash(state);
+        }
+    }
+}
+
+impl BoundSpec {
+    /// Every column that is read, in order: the id, the keys, the arguments.
+    pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        let arguments = self.arguments.iter().map(|a| a.column);
+        self.unit.into_iter().chain(self.keys.iter().copied()).chain(arguments)
+    }
+
+    /// The same specification with its columns renumbered, in the order of
+    /// [`Self::columns`]; None if there are not as many.
+    pub(super) fn renumbered(&self, columns: &[usize]) -> Option<Self> {
+        let mut new = self.clone();
+        let unit = new.unit.iter_mut();
+        let arguments = new.arguments.iter_mut().map(|a| &mut a.column);
+        let slots: Vec<&mut usize> = unit.chain(new.keys.iter_mut()).chain(arguments).collect();
+        if slots.len() != columns.len() {
+            return None;
+        }
+        slots.into_iter().zip(columns).for_each(|(slot, &column)| *slot = column);
+        Some(new)
+    }
+
+    /// Refuses what cannot be meant, by the input's schema.
+    pub(super) fn check(&self, input: &Schema) -> Result<()> {
+        if self.max_groups == 0 || self.max_rows == 0 {
+            return plan_err!("max_groups and max_rows must be at least 1");
+        }
+        if self.arguments.len() > MOST_ARGUMENTS {
+            return plan_err!("a query can have at most {MOST_ARGUMENTS} aggregated columns");
+        }
+        if self.columns().any(|column| column >= input.fields().len()) {
+            return plan_err!("a column of the contribution bounds is not in the input");
+        }
+        for argument in &self.arguments {
+            let kind = input.field(argument.column).data_type();
+            if matches!(argument.form, Form::Steps { .. }) && *kind != DataType::Float64 {
+                return plan_err!("only a Float64 can be put on a grid: add a CAST");
+            }
+        }
+        Ok(())
+    }
+
+    /// The output: `group`, `first`, then a number per argument. No id.
+    #[must_use]
+    pub fn output(&self) -> SchemaRef {
+        let mut fields = vec![
+            Field::new("group", DataType::UInt32, false),
+            Field::new("first", DataType::Boolean, false),
+        ];
+        let argument = |i| Field::new(format!("argument_{i}"), DataType::UInt32, true);
+        fields.extend((0..self.arguments.len()).map(argument));
+        Arc::new(Schema::new(fields))
+    }
+}

@@ -1,0 +1,210 @@
+//! Rows by radix partition, in memory and, beyond a limit, in a temporary file.
+//!
+//! A row is W words: two for the person, one for the group, the arguments. All
+//! rows of one person are in one partition, since the partition is a function
+//! of the person's word.
+//!
+//! # Temporary files
+//! They are made by DataFusion's disk manager, readable by their owner only, and
+//! count against its disk limit. Where the system allows it the name is removed
+//! as soon as the file is open: not even a killed process leaves one behind.
+
+use super::encode::Encoded;
+use datafusion::arrow::datatypes::ToByteSlice;
+use datafusion::common::{Result, exec_datafusion_err};
+use datafusion::execution::TaskContext;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex};
+
+use super::intern::lock;
+
+/// How many partitions there are: 100 M rows of 16 bytes make some 6 MB each.
+pub(super) const PARTITIONS: usize = 256;
+/// How many words come before the arguments.
+pub(super) const HEAD: usize = 3;
+
+/// A row: the person's word (high half first), the group, the arguments.
+pub(super) type Row<const W: usize> = [u32; W];
+
+/// The word that names the row's person.
+#[inline]
+pub(super) fn person<const W: usize>(row: &Row<W>) -> u64 {
+    u64::from(row[0]) << 32 | u64::from(row[1])
+}
+
+/// The rows of one input partition, by radix partition.
+pub(super) struct Store<const W: usize> {
+    parts: Vec<Vec<Row<W>>>,
+    held: usize,
+    limit: usize,
+    spill: Option<Arc<Spill>>,
+    segments: Vec<Vec<Segment>>,
+}
+
+/// A stretch of rows in a file.
+#[derive(Clone)]
+struct Segment {
+    offset: u64,
+    rows: usize,
+}
+
+impl<const W: usize> Store<W> {
+    /// A store that holds at most `limit` bytes of rows, and at least one batch.
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            parts: vec![Vec::new(); PARTITIONS],
+            held: 0,
+            limit,
+            spill: None,
+            segments: vec![Vec::new(); PARTITIONS],
+        }
+    }
+
+    /// Adds a batch, without the rows that are nobody's.
+    pub(super) fn add(&mut self, batch: &Encoded, context: &TaskContext) -> Result<()> {
+        match &batch.somebody {
+            None => (0..batch.people.len()).for_each(|i| self.push(batch, i)),
+            Some(somebody) => {
+                somebody.valid_indices().for_each(|i| self.push(batch, i));
+            }
+        }
+        if self.held * size_of::<Row<W>>() > self.limit {
+            self.write(context)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, batch: &Encoded, i: usize) {
+        let person = batch.people[i];
+        let mut row = [0; W];
+        row[0] = (person >> 32) as u32;
+        row[1] = person as u32;
+        row[2] = batch.groups[i];
+        for (slot, argument) in row[HEAD..].iter_mut().zip(&batch.arguments) {
+            *slot = argument[i];
+        }
+        self.parts[(person >> 56) as usize].push(row);
+        self.held += 1;
+    }
+
+    /// Writes every partition to the file and forgets it.
+    fn write(&mut self, context: &TaskContext) -> Result<()> {
+        let spill = match &self.spill {
+            Some(spill) => Arc::clone(spill),
+            None => Arc::clone(self.spill.insert(Arc::new(Spill::create(context)?))),
+        };
+        let mut file = lock(&spill.file);
+        for (part, segments) in self.parts.iter_mut().zip(&mut self.segments) {
+            if !part.is_empty() {
+                let offset = file.append(part.as_flattened().to_byte_slice())?;
+                segments.push(Segment { offset, rows: part.len() });
+                part.clear();
+            }
+        }
+        self.held = 0;
+        Ok(())
+    }
+
+    /// The partitions of several stores, put together.
+    pub(super) fn gather(stores: Vec<Self>) -> Vec<Mutex<Partition<W>>> {
+        let mut all: Vec<Partition<W>> = (0..PARTITIONS).map(|_| Partition::default()).collect();
+        for store in stores {
+            let parts = store.parts.into_iter().zip(store.segments);
+            for (partition, (part, segments)) in all.iter_mut().zip(parts) {
+                if !part.is_empty() {
+                    partition.chunks.push(part);
+                }
+                if let Some(spill) = store.spill.as_ref().filter(|_| !segments.is_empty()) {
+                    partition.files.push((Arc::clone(spill), segments));
+                }
+            }
+        }
+        all.into_iter().map(Mutex::new).collect()
+    }
+}
+
+/// The rows of one radix partition, wherever they are.
+#[derive(Default)]
+pub(super) struct Partition<const W: usize> {
+    chunks: Vec<Vec<Row<W>>>,
+    files: Vec<(Arc<Spill>, Vec<Segment>)>,
+}
+
+impl<const W: usize> Partition<W> {
+    /// How many rows there are.
+    pub(super) fn rows(&self) -> usize {
+        let held: usize = self.chunks.iter().map(Vec::len).sum();
+        held + self.files.iter().flat_map(|(_, s)| s).map(|segment| segment.rows).sum::<usize>()
+    }
+
+    /// Appends the rows of all people in `which` to `out`, reading every file once.
+    pub(super) fn read(&self, which: impl Fn(u64) -> bool, out: &mut Vec<Row<W>>) -> Result<()> {
+        let wanted = |row: &&Row<W>| which(person(*row));
+        for chunk in &self.chunks {
+            out.extend(chunk.iter().filter(wanted));
+        }
+        let (mut bytes, mut row) = (Vec::new(), [0; W]);
+        for (spill, segments) in &self.files {
+            for segment in segments {
+                bytes.resize(segment.rows * size_of::<Row<W>>(), 0);
+                lock(&spill.file).read(segment.offset, &mut bytes)?;
+                for from in bytes.chunks_exact(size_of::<Row<W>>()) {
+                    for (word, bytes) in row.iter_mut().zip(from.as_chunks().0) {
+                        *word = u32::from_ne_bytes(*bytes);
+                    }
+                    out.extend(Some(row).filter(|row| which(person(row))));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows, if all are in memory: nothing is copied.
+    pub(super) fn in_memory(&self) -> Option<&[Vec<Row<W>>]> {
+        self.files.is_empty().then_some(self.chunks.as_slice())
+    }
+}
+
+/// A temporary file, deleted when dropped.
+struct Spill {
+    file: Mutex<Appended>,
+    /// Deletes the file, and gives its size back to the disk manager.
+    _owner: Arc<dyn datafusion::execution::SpillFile>,
+}
+
+struct Appended {
+    writer: Box<dyn datafusion::execution::SpillWriter>,
+    reader: File,
+    end: u64,
+}
+
+impl Spill {
+    fn create(context: &TaskContext) -> Result<Self> {
+        let disk = &context.runtime_env().disk_manager;
+        let owner = disk.create_tmp_file("contribution bounding")?;
+        let elsewhere = || exec_datafusion_err!("contribution bounding spills to local files only");
+        let path = owner.path().ok_or_else(elsewhere)?;
+        let (writer, reader) = (owner.open_writer()?, File::open(path)?);
+        if cfg!(unix) {
+            std::fs::remove_file(path)?;
+        }
+        Ok(Self { file: Mutex::new(Appended { writer, reader, end: 0 }), _owner: owner })
+    }
+}
+
+impl Appended {
+    fn append(&mut self, bytes: &[u8]) -> Result<u64> {
+        let offset = self.end;
+        self.writer.write_all(bytes)?;
+        self.end += bytes.len() as u64;
+        Ok(offset)
+    }
+
+    fn read(&mut self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        self.writer.flush()?;
+        self.reader.seek(SeekFrom::Start(offset))?;
+        Ok(self.reader.read_exact(bytes)?)
+    }
+}

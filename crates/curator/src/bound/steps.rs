@@ -1,0 +1,27 @@
+//! A value's distance from its lower bound, in grid steps.
+
+use demure_core::mechanism::Bounds;
+
+/// Bounds made ready for a loop.
+pub(super) struct Steps {
+    per_step: f64,
+    lower: i64,
+    upper: i64,
+}
+
+impl Steps {
+    pub(super) fn new(bounds: &Bounds) -> Self {
+        // A power of two: exact, and so are both quotients.
+        let per_step = 1.0 / bounds.grid().spacing();
+        let at = |x: f64| (x * per_step) as i64;
+        Self { per_step, lower: at(bounds.lower()), upper: at(bounds.upper()) }
+    }
+
+    /// The distance: half steps round away from 0, NaN counts as 0, all is clamped.
+    #[inline]
+    pub(super) fn of(&self, value: f64) -> u32 {
+        let steps = value * self.per_step;
+        let steps = (steps + 0.5f64.copysign(steps)) as i64;
+        (steps.clamp(self.lower, self.upper) - self.lower) as u32
+    }
+}

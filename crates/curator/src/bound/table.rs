@@ -1,0 +1,210 @@
+//! Exact hash tables from values to numbers.
+//!
+//! [`Table`] owns byte strings and numbers them in order of arrival; [`Words`]
+//! is a small cache in front of it for values of up to sixteen bytes. Both
+//! compare the values themselves: a hash only says where to look.
+
+/// A table would need more numbers than there are.
+#[derive(Debug)]
+pub(super) struct Full;
+
+/// Byte strings, numbered from 0 in order of arrival. NULL can have a number too.
+#[derive(Default)]
+pub(super) struct Table {
+    /// Open addressing: a number plus one, or 0.
+    slots: Vec<u32>,
+    hashes: Vec<u64>,
+    ends: Vec<usize>,
+    bytes: Vec<u8>,
+    null: Option<u32>,
+}
+
+impl Table {
+    pub(super) fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
+    pub(super) fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// The bytes of a number, None for NULL's.
+    pub(super) fn get(&self, number: u32) -> Option<&[u8]> {
+        if self.null == Some(number) {
+            return None;
+        }
+        let at = number as usize;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Some(&self.bytes[start..self.ends[at]])
+    }
+
+    pub(super) fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let number = self.slots[at].checked_sub(1)?;
+            if self.hashes[number as usize] == hash && self.get(number) == Some(bytes) {
+                return Some(number);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The number of `bytes`, whose hash is `hash`; a new one if they are new.
+    pub(super) fn intern(&mut self, hash: u64, bytes: &[u8]) -> Result<u32, Full> {
+        if let Some(number) = self.find(hash, bytes) {
+            return Ok(number);
+        }
+        let number = self.push(hash, bytes)?;
+        self.place(hash, number);
+        Ok(number)
+    }
+
+    pub(super) fn intern_null(&mut self, hash: u64) -> Result<u32, Full> {
+        if let Some(number) = self.null {
+            return Ok(number);
+        }
+        let number = self.push(hash, &[])?;
+        self.null = Some(number);
+        Ok(number)
+    }
+
+    fn push(&mut self, hash: u64, bytes: &[u8]) -> Result<u32, Full> {
+        let number = u32::try_from(self.hashes.len()).map_err(|_| Full)?;
+        if number >= u32::MAX - 1 {
+            return Err(Full);
+        }
+        self.hashes.push(hash);
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len());
+        if self.hashes.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        Ok(number)
+    }
+
+    /// Doubles the slots; the last number pushed is not placed yet.
+    fn grow(&mut self) {
+        let size = (self.slots.len() * 2).max(64);
+        self.slots.clear();
+        self.slots.resize(size, 0);
+        for number in 0..self.hashes.len() as u32 - 1 {
+            if self.null != Some(number) {
+                self.place(self.hashes[number as usize], number);
+            }
+        }
+    }
+
+    fn place(&mut self, hash: u64, number: u32) {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        while self.slots[at] != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = number + 1;
+    }
+}
+
+/// A bounded cache from sixteen bytes to a number.
+pub(super) struct Words {
+    entries: Vec<(u128, u32)>,
+    len: usize,
+}
+
+/// No number: an empty entry, or a value not in the cache.
+pub(super) const NONE: u32 = u32::MAX;
+const FIRST_WORDS: usize = 1 << 10;
+const MOST_WORDS: usize = 1 << 18;
+
+impl Default for Words {
+    fn default() -> Self {
+        Self { entries: vec![(0, NONE); FIRST_WORDS], len: 0 }
+    }
+}
+
+impl Words {
+    #[inline]
+    fn home(&self, word: u128) -> usize {
+        let (low, high) = (word as u64, (word >> 64) as u64);
+        let product = u128::from(low ^ 0xa076_1d64_78bd_642f)
+            * u128::from(high ^ low.rotate_left(32) ^ 0xe703_7ed1_a0b4_28db);
+        (product as u64 ^ (product >> 64) as u64) as usize & (self.entries.len() - 1)
+    }
+
+    /// The number of `word`, or [`NONE`].
+    #[inline]
+    pub(super) fn get(&self, word: u128) -> u32 {
+        let mut at = self.home(word);
+        loop {
+            let (key, number) = self.entries[at];
+            if key == word || number == NONE {
+                return number; // an empty entry has no number either
+            }
+            at = (at + 1) & (self.entries.len() - 1);
+        }
+    }
+
+    /// Remembers a number, if there is room.
+    pub(super) fn put(&mut self, word: u128, number: u32) {
+        if self.len >= MOST_WORDS || self.get(word) != NONE {
+            return;
+        }
+        if self.len * 4 >= self.entries.len() {
+            let size = self.entries.len() * 2;
+            let old = std::mem::replace(&mut self.entries, vec![(0, NONE); size]);
+            old.into_iter().filter(|e| e.1 != NONE).for_each(|(key, n)| self.place(key, n));
+        }
+        self.place(word, number);
+        self.len += 1;
+    }
+
+    fn place(&mut self, word: u128, number: u32) {
+        let mut at = self.home(word);
+        while self.entries[at].1 != NONE {
+            at = (at + 1) & (self.entries.len() - 1);
+        }
+        self.entries[at] = (word, number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_hashes_do_not_make_equal_values() {
+        let mut table = Table::default();
+        for i in 0..500u32 {
+            assert_eq!(table.intern(7, &i.to_le_bytes()).unwrap(), i);
+            if i == 100 {
+                assert_eq!(table.intern_null(7).unwrap(), 101);
+                break;
+            }
+        }
+        assert_eq!(table.intern(7, &[]).unwrap(), 102); // the empty string is not NULL
+        assert_eq!(table.get(101), None);
+        assert_eq!(table.get(102), Some(&[][..]));
+        for i in 0..=100u32 {
+            assert_eq!(table.find(7, &i.to_le_bytes()), Some(i));
+            assert_eq!(table.get(i), Some(&i.to_le_bytes()[..]));
+        }
+        assert_eq!(table.find(7, b"elsewhere"), None);
+    }
+
+    #[test]
+    fn the_cache_is_exact_and_bounded() {
+        let mut words = Words::default();
+        assert_eq!(words.get(0), NONE);
+        for i in 0..(MOST_WORDS as u32 + 1_000) {
+            words.put(u128::from(i) << 50, i);
+        }
+        assert_eq!(words.len, MOST_WORDS);
+        assert_eq!(words.get(0), 0);
+        assert_eq!(words.get(1_000 << 50), 1_000);
+        assert_eq!(words.get(1), NONE);
+        assert_eq!(words.get((MOST_WORDS as u128 + 5) << 50), NONE);
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of the whole: `tables` makes data and runs it, `definition` is the
+//! bounding as a few slow lines.
+
+mod choice;
+mod definition;
+mod invariance;
+mod spilling;
+mod tables;
+mod values;

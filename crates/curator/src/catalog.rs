@@ -1,0 +1,473 @@
+//! The tables of a policy, as the planner sees them and as the engine reads them.
+//!
+//! The planner sees names and types only: its tables cannot be scanned. The engine's plan
+//! of a table reads the source and hands over visible columns and, under a reserved
+//! name, the unit's id.
+
+use crate::error::{Error, Result};
+use crate::expression::Facts;
+use crate::functions;
+use crate::interval::Interval;
+use crate::policy::{
+    Access, ColumnKind, ColumnPolicy, Policy, Protection, TablePolicy, UnitPolicy, Value,
+};
+use crate::rows::{Limits, Owner, RESERVED, Rows};
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{Column, Result as PlanResult, ScalarValue, TableReference, plan_err};
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{
+    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
+};
+use datafusion::datasource::{TableType, provider_as_source};
+use datafusion::execution::SessionState;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::{Expr, JoinType, LogicalPlanBuilder, try_cast};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The tables of a policy, opened.
+pub(crate) struct Catalog {
+    tables: BTreeMap<String, Table>,
+    context: SessionContext,
+}
+
+pub(crate) struct Table {
+    pub(crate) policy: TablePolicy,
+    source: Arc<dyn TableProvider>,
+    /// Visible columns with the types queries see.
+    schema: SchemaRef,
+    /// Where the rows come from, for the canonical form of a query.
+    pub(crate) version: String,
+}
+
+/// A protected table as the planner sees it: names and types.
+#[derive(Debug)]
+struct Planned {
+    schema: SchemaRef,
+}
+
+#[async_trait]
+impl TableProvider for Planned {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        _: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> PlanResult<Arc<dyn ExecutionPlan>> {
+        plan_err!("a protected table cannot be read directly")
+    }
+}
+
+impl Catalog {
+    /// Opens every source of the policy.
+    pub(crate) async fn open(policy: &Policy, state: SessionStateBuilder) -> Result<Self> {
+        let mut config = SessionConfig::new().with_information_schema(false);
+        let options = config.options_mut();
+        options.execution.collect_statistics = false;
+        options.execution.parquet.schema_force_view_types = false;
+        options.sql_parser.map_string_types_to_utf8view = false;
+        options.explain.show_statistics = false;
+        let state = state.with_config(config).with_default_features().build();
+        let context = SessionContext::new_with_state(state);
+        context.register_udf(functions::clamp());
+        context.register_udaf(functions::mode());
+        let mut tables = BTreeMap::new();
+        for table in &policy.tables {
+            let opened = Table::open(table, &policy.folder, &context.state()).await?;
+            let provider: Arc<dyn TableProvider> = match table.access {
+                Access::Public { .. } => Arc::clone(&opened.source),
+                Access::Protected(_) => Arc::new(Planned { schema: Arc::clone(&opened.schema) }),
+            };
+            let name = TableReference::bare(table.name.clone());
+            let wrong = |reason: String| Error::Source { table: table.name.clone(), reason };
+            context.register_table(name, provider).map_err(|e| wrong(e.strip_backtrace()))?;
+            tables.insert(table.name.clone(), opened);
+        }
+        let catalog = Self { tables, context };
+        catalog.check_keys().await?;
+        Ok(catalog)
+    }
+
+    pub(crate) fn state(&self) -> SessionState {
+        self.context.state()
+    }
+
+    pub(crate) fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.get(name)
+    }
+
+    /// Each table, its columns and types: what `\d` shows.
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = (&TablePolicy, &SchemaRef)> {
+        self.tables.values().map(|table| (&table.policy, &table.schema))
+    }
+
+    /// The rows of a protected table, with the unit's id under the name `unit`.
+    pub(crate) fn rows(&self, name: &str, unit: &str) -> Result<Rows> {
+        let missing = || Error::Sql(format!("table `{name}` does not exist"));
+        let table = self.tables.get(name).ok_or_else(missing)?;
+        let Access::Protected(protection) = &table.policy.access else { return Err(missing()) };
+        let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
+        let scan = LogicalPlanBuilder::scan(
+            TableReference::bare(name),
+            provider_as_source(Arc::clone(&table.source)),
+            None,
+        )
+        .map_err(planned)?;
+        let (scan, owner_column) = self.with_unit(scan, table, protection, unit)?;
+        let mut exprs: Vec<Expr> = Vec::new();
+        let mut facts = Vec::new();
+        for field in table.schema.fields() {
+            let column = Expr::Column(Column::new(Some(name), field.name()));
+            let source = table.source.schema();
+            let stored = source.field_with_name(field.name()).map(Field::data_type);
+            let same = stored.is_ok_and(|stored| stored == field.data_type());
+            exprs.push(if same {
+                column
+            } else {
+                try_cast(column, field.data_type().clone())
+                    .alias_qualified(Some(TableReference::bare(name)), field.name())
+            });
+            facts.push(table.facts(field, protection));
+        }
+        let owner = match owner_column {
+            None => Owner::Row { copies: 1 },
+            Some(column) => {
+                exprs.push(column.alias(unit));
+                facts.push(Facts { unit: true, ..Facts::unknown() });
+                Owner::Person { column: Column::new_unqualified(unit), once: false }
+            }
+        };
+        let plan = scan.project(exprs).and_then(LogicalPlanBuilder::build).map_err(planned)?;
+        let limits =
+            Limits { groups: protection.max_groups, rows: protection.max_rows_per_group };
+        Ok(Rows { plan, owner, facts, limits })
+    }
+
+    /// The scan joined with what carries the unit, and the column that holds it.
+    fn with_unit(
+        &self,
+        scan: LogicalPlanBuilder,
+        table: &Table,
+        protection: &Protection,
+        unit: &str,
+    ) -> Result<(LogicalPlanBuilder, Option<Expr>)> {
+        let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
+        let name = table.policy.name.as_str();
+        match &protection.unit {
+            UnitPolicy::Row => Ok((scan, None)),
+            UnitPolicy::Column(column) => {
+                Ok((scan, Some(Expr::Column(Column::new(Some(name), column)))))
+            }
+            UnitPolicy::Via { column, table: parent, key } => {
+                // An inner join without removing duplicates: a row belongs to everybody it
+                // joins with, once each, and taking a person's rows away takes her copies.
+                let parent_unit = format!("{unit}_via");
+                let parent_rows = self.rows(parent, &parent_unit)?;
+                let key_column = format!("{RESERVED}key");
+                let side = LogicalPlanBuilder::from(parent_rows.plan)
+                    .project(vec![
+                        Expr::Column(Column::new(Some(parent.as_str()), key)).alias(&key_column),
+                        Expr::Column(Column::new_unqualified(&parent_unit)),
+                    ])
+                    .and_then(LogicalPlanBuilder::build)
+                    .map_err(planned)?;
+                let on = (
+                    vec![Column::new(Some(name), column)],
+                    vec![Column::new_unqualified(key_column)],
+                );
+                let joined = scan.join(side, JoinType::Inner, on, None).map_err(planned)?;
+                Ok((joined, Some(Expr::Column(Column::new_unqualified(parent_unit)))))
+            }
+        }
+    }
+
+    /// The declared keys of public tables are keys.
+    async fn check_keys(&self) -> Result<()> {
+        for table in self.tables.values() {
+            let Access::Public { key } = &table.policy.access else { continue };
+            if key.is_empty() {
+                continue;
+            }
+            let quoted: Vec<String> = key.iter().map(|k| format!("\"{k}\"")).collect();
+            let columns = quoted.join(", ");
+            let name = &table.policy.name;
+            let sql = format!(
+                "SELECT 1 FROM \"{name}\" GROUP BY {columns} HAVING COUNT(*) > 1 LIMIT 1"
+            );
+            let wrong = |reason: String| Error::Source { table: name.clone(), reason };
+            let frame = self.context.sql(&sql).await.map_err(|e| wrong(e.strip_backtrace()))?;
+            let repeats = frame.collect().await.map_err(|e| wrong(e.strip_backtrace()))?;
+            if repeats.iter().any(|batch| batch.num_rows() > 0) {
+                return Err(wrong(format!(
+                    "two rows have the same key ({}); remove `key` or the duplicates",
+                    key.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Files of one table, by their extension.
+enum Format {
+    Csv,
+    Parquet,
+}
+
+impl Table {
+    async fn open(policy: &TablePolicy, folder: &Path, state: &SessionState) -> Result<Self> {
+        let wrong = |reason: String| Error::Source { table: policy.name.clone(), reason };
+        let failed =
+            |e: datafusion::error::DataFusionError| wrong(format!("{}", e.strip_backtrace()));
+        let path = folder.join(&policy.source);
+        let path = std::path::absolute(&path).map_err(|e| wrong(e.to_string()))?;
+        let files = files(&path).map_err(|e| wrong(format!("{}: {e}", policy.source)))?;
+        let first = files.first().ok_or_else(|| {
+            wrong(format!("{}: no CSV or Parquet file is there", policy.source))
+        })?;
+        let format = match extension(first).as_deref() {
+            Some("csv") => Format::Csv,
+            _ => Format::Parquet,
+        };
+        let version = version(&files).map_err(|e| wrong(e.to_string()))?;
+        let urls: std::result::Result<Vec<_>, _> =
+            files.iter().map(|file| ListingTableUrl::parse(file.to_string_lossy())).collect();
+        let config = ListingTableConfig::new_with_multi_paths(urls.map_err(failed)?);
+        let protected = matches!(policy.access, Access::Protected(_));
+        let config = match format {
+            Format::Csv => {
+                let csv = CsvFormat::default().with_has_header(true).with_truncated_rows(true);
+                let options = ListingOptions::new(Arc::new(csv)).with_file_extension(".csv");
+                let config = config.with_listing_options(options);
+                if protected {
+                    let names = header(first).map_err(|e| wrong(e.to_string()))?;
+                    let text = |name: String| Field::new(name, DataType::Utf8, true);
+                    let fields: Vec<Field> = names.into_iter().map(text).collect();
+                    config.with_schema(Arc::new(Schema::new(fields)))
+                } else {
+                    config.infer_schema(state).await.map_err(failed)?
+                }
+            }
+            Format::Parquet => {
+                let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+                    .with_file_extension(".parquet");
+                config.with_listing_options(options).infer_schema(state).await.map_err(failed)?
+            }
+        };
+        let source: Arc<dyn TableProvider> =
+            Arc::new(ListingTable::try_new(config).map_err(failed)?);
+        let schema = match &policy.access {
+            Access::Public { .. } => source.schema(),
+            Access::Protected(protection) => {
+                visible(&source.schema(), protection, matches!(format, Format::Csv))
+                    .map_err(wrong)?
+            }
+        };
+        Ok(Self { policy: policy.clone(), source, schema, version })
+    }
+
+    fn facts(&self, field: &Field, protection: &Protection) -> Facts {
+        let unit = matches!(&protection.unit, UnitPolicy::Column(column) if column == field.name());
+        let data_type = field.data_type();
+        let mut facts = Facts { unit, integral: data_type.is_integer(), ..Facts::unknown() };
+        let Some(column) = protection.columns.iter().find(|c| c.name == *field.name()) else {
+            return facts;
+        };
+        facts.nullable = column.nullable;
+        if let Some((low, high)) = column.bounds {
+            facts.interval = Interval::new(low, high);
+        }
+        facts.grid = column.grid.map(|grid| grid.log2() as i32);
+        if let Some(values) = &column.values {
+            let scalars = values.iter().filter_map(|value| scalar(value, data_type));
+            facts.values = Some(scalars.collect());
+            let numbers: Vec<f64> =
+                facts.values.iter().flatten().filter_map(crate::expression::number).collect();
+            if column.bounds.is_none() && numbers.len() == values.len() {
+                let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                facts.interval = Interval::new(low, high);
+            }
+        }
+        facts
+    }
+}
+
+/// A public value of the policy as the column's type has it.
+fn scalar(value: &Value, data_type: &DataType) -> Option<ScalarValue> {
+    let written = match value {
+        Value::Text(text) | Value::Date(text) => ScalarValue::Utf8(Some(text.clone())),
+        Value::Integer(k) => ScalarValue::Int64(Some(*k)),
+        Value::Real(x) => ScalarValue::Float64(Some(*x)),
+        Value::Boolean(b) => ScalarValue::Boolean(Some(*b)),
+    };
+    written.cast_to(data_type).ok().filter(|value| !value.is_null())
+}
+
+/// What queries see of a source: no hidden columns, no decimals, CSV text as its kind.
+fn visible(
+    source: &Schema,
+    protection: &Protection,
+    csv: bool,
+) -> std::result::Result<SchemaRef, String> {
+    let named = |name: &str| protection.columns.iter().find(|column| column.name == name);
+    let needed = match &protection.unit {
+        UnitPolicy::Row => None,
+        UnitPolicy::Column(column) | UnitPolicy::Via { column, .. } => Some(column.as_str()),
+    };
+    let declared = protection.columns.iter().map(|column| column.name.as_str()).chain(needed);
+    for name in declared {
+        if source.field_with_name(name).is_err() {
+            return Err(format!("the policy names column `{name}`, which the source does not have"));
+        }
+    }
+    let mut fields = Vec::new();
+    for field in source.fields() {
+        if field.name().starts_with(RESERVED) {
+            return Err(format!("column names must not begin with {RESERVED}"));
+        }
+        let column = named(field.name());
+        if column.is_some_and(|column| column.hidden) {
+            continue;
+        }
+        let data_type = match field.data_type() {
+            stored if csv => column.map_or_else(|| stored.clone(), csv_type),
+            DataType::Decimal32(..)
+            | DataType::Decimal64(..)
+            | DataType::Decimal128(..)
+            | DataType::Decimal256(..)
+            | DataType::Float16
+            | DataType::Float32 => DataType::Float64,
+            DataType::Dictionary(_, values) => values.as_ref().clone(),
+            DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
+            stored => stored.clone(),
+        };
+        fields.push(Field::new(field.name(), data_type, true));
+    }
+    Ok(Arc::new(Schema::new(fields)))
+}
+
+/// The type of a CSV column, from the policy alone: its values are not looked at.
+fn csv_type(column: &ColumnPolicy) -> DataType {
+    match column.kind {
+        Some(ColumnKind::Integer) => DataType::Int64,
+        Some(ColumnKind::Real) => DataType::Float64,
+        Some(ColumnKind::Boolean) => DataType::Boolean,
+        Some(ColumnKind::Date) => DataType::Date32,
+        Some(ColumnKind::Time) => DataType::Timestamp(TimeUnit::Microsecond, None),
+        Some(ColumnKind::Text | ColumnKind::Other) => DataType::Utf8,
+        None => match column.values.as_ref().and_then(|values| values.first()) {
+            Some(Value::Integer(_)) => DataType::Int64,
+            Some(Value::Real(_)) => DataType::Float64,
+            Some(Value::Boolean(_)) => DataType::Boolean,
+            Some(Value::Date(_)) => DataType::Date32,
+            Some(Value::Text(_)) => DataType::Utf8,
+            None if column.bounds.is_some() => DataType::Float64,
+            None => DataType::Utf8,
+        },
+    }
+}
+
+fn extension(path: &Path) -> Option<String> {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase())
+}
+
+fn is_data(path: &Path) -> bool {
+    matches!(extension(path).as_deref(), Some("csv" | "parquet"))
+}
+
+/// The files of a source: one, a folder's, or those whose name fits a pattern with `*`.
+fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = if path.is_dir() {
+        let entries = std::fs::read_dir(path)?;
+        let paths: std::io::Result<Vec<_>> = entries.map(|e| e.map(|e| e.path())).collect();
+        paths?.into_iter().filter(|p| is_data(p)).collect()
+    } else if let Some(pattern) =
+        path.file_name().map(|n| n.to_string_lossy().into_owned()).filter(|n| n.contains('*'))
+    {
+        let entries = std::fs::read_dir(path.parent().unwrap_or(Path::new(".")))?;
+        let paths: std::io::Result<Vec<_>> = entries.map(|e| e.map(|e| e.path())).collect();
+        let fits = |p: &PathBuf| {
+            p.file_name().is_some_and(|name| matches(&pattern, &name.to_string_lossy()))
+        };
+        paths?.into_iter().filter(|p| is_data(p) && fits(p)).collect()
+    } else {
+        std::fs::metadata(path)?;
+        vec![path.to_owned()]
+    };
+    found.sort();
+    Ok(found)
+}
+
+/// Whether `name` fits `pattern`, in which `*` stands for anything.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    for (i, part) in parts.iter().enumerate() {
+        if i + 1 == parts.len() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// Changes when the files do: names, sizes, times.
+fn version(files: &[PathBuf]) -> std::io::Result<String> {
+    let mut text = String::new();
+    for file in files {
+        let data = std::fs::metadata(file)?;
+        let time = data.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        text.push_str(&format!("{name} {} {}\n", data.len(), time.as_nanos()));
+    }
+    Ok(text)
+}
+
+/// The names in the first line of a CSV file.
+fn header(file: &Path) -> PlanResult<Vec<String>> {
+    let reader = std::fs::File::open(file)?;
+    let format = datafusion::arrow::csv::reader::Format::default().with_header(true);
+    let (schema, _) = format.infer_schema(reader, Some(0))?;
+    Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name, fits) in [
+            ("*.csv", "a.csv", true),
+            ("*.csv", "a.csv.bak", false),
+            ("a*b*.csv", "axxb1.csv", true),
+            ("a*b*.csv", "axx1.csv", false),
+            ("visits-*.parquet", "visits-1.parquet", true),
+            ("*", "anything", true),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}

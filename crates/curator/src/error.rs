@@ -1,0 +1,58 @@
+//! What can go wrong. No variant holds a value from a protected table.
+
+use crate::policy::PolicyError;
+use crate::refusal::Refusal;
+use datafusion::error::DataFusionError;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The query may not be answered; nothing was spent.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// The query is not SQL, or names what does not exist; nothing was spent. The text
+    /// comes from the parser and the planner, which see the schema and no row.
+    #[error("{0}")]
+    Sql(String),
+    /// The policy has mistakes.
+    #[error("{0}")]
+    Policy(#[from] PolicyError),
+    /// A source cannot be opened: its path and the system's reason.
+    #[error("table `{table}`: {reason}")]
+    Source {
+        /// The table's name in the policy.
+        table: String,
+        /// What is wrong with the source.
+        reason: String,
+    },
+    /// The ledger refused or failed.
+    #[error("{0}")]
+    Ledger(#[from] demure_ledger::Error),
+    /// The core refused a parameter.
+    #[error("{0}")]
+    Core(#[from] demure_core::Error),
+    /// The engine failed while it may have been reading protected rows. What it said
+    /// may quote them, so only the steward's log has it.
+    #[error(
+        "the query could not be completed (incident {id}); what it cost stays spent\n\
+         hint: tell the data steward the incident number"
+    )]
+    Incident {
+        /// A random number that is also in the steward's log.
+        id: String,
+    },
+    /// Post-processing of released values failed: its message may quote released values only.
+    #[error("after the release: {0}")]
+    After(String),
+}
+
+/// The curator's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A planner's message: about names and types, not rows.
+    pub(crate) fn planning(error: &DataFusionError) -> Self {
+        Self::Sql(error.strip_backtrace())
+    }
+}

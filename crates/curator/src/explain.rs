@@ -1,0 +1,154 @@
+//! `EXPLAIN PRIVACY`: the price and the expected error, before anything is bought.
+
+use crate::analyse::{Keys, PrivateAggregate};
+use crate::policy::odds;
+use crate::price::{ColumnQuote, Expected, Quote};
+use demure_core::unit::Epsilon;
+use demure_ledger::Price;
+
+/// What a query would do and cost. Nothing of it comes from the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Each private aggregate of the query; none if it reads public tables only.
+    pub aggregates: Vec<AggregateExplanation>,
+    /// What it would cost now: nothing for what was bought before.
+    pub price: Price,
+    /// What is left of the budget, in the same currency.
+    pub left: Price,
+    /// Whether the budget is kept in ρ.
+    pub concentrated: bool,
+    /// Advice.
+    pub notes: Vec<String>,
+}
+
+/// One private aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateExplanation {
+    /// The noised columns.
+    pub columns: Vec<ColumnQuote>,
+    /// Where the group keys come from, in words.
+    pub keys: String,
+    /// What one unit contributes at most, in words.
+    pub contributions: String,
+    /// The event that is charged, in the accountant's words.
+    pub event: String,
+    /// Whether this answer was bought before and is free.
+    pub bought: bool,
+}
+
+impl AggregateExplanation {
+    pub(crate) fn new(aggregate: &PrivateAggregate, quote: &Quote, bought: bool) -> Self {
+        let names: Vec<&str> =
+            (0..aggregate.key_count).map(|i| aggregate.schema.field(i).name().as_str()).collect();
+        let names = names.join(", ");
+        let keys = match (&aggregate.keys, &quote.selection) {
+            (Keys::Public(keys), _) => {
+                format!("{names}: {} public keys, all of which come back", keys.len())
+            }
+            (Keys::Private, Some(selection)) => format!(
+                "{names}: not public; a key of more than {} people always comes back",
+                selection.crossovers().1
+            ),
+            _ => "one group".to_owned(),
+        };
+        let (g, m) = (aggregate.limits.groups, aggregate.limits.rows);
+        let contributions = match (aggregate.bounded, g) {
+            (false, _) => "one row a unit, by construction".to_owned(),
+            (true, 1) => format!("at most {m} of a person's rows, chosen at random"),
+            (true, g) => format!(
+                "at most {m} of a person's rows in each of at most {g} groups, chosen at random"
+            ),
+        };
+        Self {
+            columns: quote.columns.clone(),
+            keys,
+            contributions,
+            event: quote.event.to_string(),
+            bought,
+        }
+    }
+}
+
+/// A number with four digits.
+fn short(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
+    }
+    let digits = (3.0 - x.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{x:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// An expected error in words.
+#[must_use]
+pub fn expected(error: &Expected) -> String {
+    match error {
+        Expected::Within(error) => format!("± {}", short(*error)),
+        Expected::WithinAt { rows, error } => {
+            format!("± {} in a group of {rows} rows", short(*error))
+        }
+        Expected::Ranks(ranks) => format!("± {} ranks", short(*ranks)),
+        Expected::Votes(votes) => {
+            format!("at most {} rows fewer than the most common value", short(*votes))
+        }
+    }
+}
+
+/// A price in words.
+#[must_use]
+pub fn price(price: &Price, concentrated: bool) -> String {
+    let symbol = if concentrated { "ρ" } else { "ε" };
+    match (price.main == 0.0, price.delta == 0.0) {
+        (true, true) => "nothing".to_owned(),
+        (_, true) => format!("{symbol} {}", short(price.main)),
+        _ => format!("{symbol} {}, δ {:.1e}", short(price.main), price.delta),
+    }
+}
+
+impl Explanation {
+    /// The explanation as named lines.
+    #[must_use]
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        let mut say = |name: &str, text: String| lines.push((name.to_owned(), text));
+        for aggregate in &self.aggregates {
+            for column in &aggregate.columns {
+                say("column", column.name.clone());
+                say("  mechanism", column.mechanism.clone());
+                say("  sensitivity", column.sensitivity.clone());
+                say("  scale", short(column.scale));
+                say("  error (95 %)", expected(&column.error));
+            }
+            say("groups", aggregate.keys.clone());
+            say("contributions", aggregate.contributions.clone());
+            say("event", aggregate.event.clone());
+            if aggregate.bought {
+                say("bought", "this answer was bought before: it is free".to_owned());
+            }
+        }
+        if self.aggregates.is_empty() {
+            say("groups", "public tables only".to_owned());
+        }
+        say("cost", price(&self.price, self.concentrated));
+        say("left", price(&self.left, self.concentrated));
+        for note in &self.notes {
+            say("note", note.clone());
+        }
+        lines
+    }
+}
+
+/// What an ε means, and a warning where it is rarely meant.
+pub(crate) fn advice(epsilon: Epsilon) -> Vec<String> {
+    let mut notes = vec![format!("ε {}: {}", short(epsilon.get()), odds(epsilon))];
+    if epsilon.get() < 0.1 {
+        notes.push("an ε below 0.1 protects very well and leaves little to see".to_owned());
+    }
+    if epsilon.get() > 5.0 {
+        notes.push("an ε above 5 protects little".to_owned());
+    }
+    notes
+}

@@ -1,0 +1,168 @@
+//! Which numbers an expression can be, from the bounds of its columns.
+//!
+//! Intervals decide how much noise a sum needs, never whether it is private: the
+//! aggregate's argument is clamped to the interval claimed for it, so a claim that is
+//! too narrow costs accuracy and not privacy. That is why plain floats do here.
+
+/// The closed interval `[low, high]`; an infinite end is a bound that is not known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Interval {
+    /// Nothing is known.
+    pub(crate) const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
+    /// What a count can be.
+    pub(crate) const NON_NEGATIVE: Self = Self { low: 0.0, high: f64::INFINITY };
+
+    /// The interval between the two; `ANY` if that makes no sense.
+    pub(crate) fn new(low: f64, high: f64) -> Self {
+        if low <= high { Self { low, high } } else { Self::ANY }
+    }
+
+    /// One number.
+    pub(crate) fn point(x: f64) -> Self {
+        Self::new(x, x)
+    }
+
+    /// Both ends, if both are known.
+    pub(crate) fn finite(self) -> Option<(f64, f64)> {
+        (self.low.is_finite() && self.high.is_finite()).then_some((self.low, self.high))
+    }
+
+    /// The least interval that holds both.
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self::new(self.low.min(other.low), self.high.max(other.high))
+    }
+
+    pub(crate) fn add(self, other: Self) -> Self {
+        Self::new(self.low + other.low, self.high + other.high)
+    }
+
+    pub(crate) fn sub(self, other: Self) -> Self {
+        Self::new(self.low - other.high, self.high - other.low)
+    }
+
+    pub(crate) fn neg(self) -> Self {
+        Self::new(-self.high, -self.low)
+    }
+
+    pub(crate) fn mul(self, other: Self) -> Self {
+        // 0·∞ is 0 here: the value times 0 is 0, however large it is.
+        let times = |x: f64, y: f64| if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
+        Self::hull(&[
+            times(self.low, other.low),
+            times(self.low, other.high),
+            times(self.high, other.low),
+            times(self.high, other.high),
+        ])
+    }
+
+    /// `ANY` where the divisor may be 0 (such a row gives NULL or ±∞).
+    pub(crate) fn div(self, other: Self) -> Self {
+        if other.low <= 0.0 && other.high >= 0.0 {
+            return Self::ANY;
+        }
+        Self::hull(&[
+            self.low / other.low,
+            self.low / other.high,
+            self.high / other.low,
+            self.high / other.high,
+        ])
+    }
+
+    /// `x % y` for a y that is a known number.
+    pub(crate) fn rem(self, other: Self) -> Self {
+        let size = other.low.abs().max(other.high.abs());
+        let low = if self.low >= 0.0 { 0.0 } else { self.low.max(-size) };
+        let high = if self.high <= 0.0 { 0.0 } else { self.high.min(size) };
+        Self::new(low, high)
+    }
+
+    pub(crate) fn abs(self) -> Self {
+        let far = self.low.abs().max(self.high.abs());
+        let near = if self.low <= 0.0 && self.high >= 0.0 {
+            0.0
+        } else {
+            self.low.abs().min(self.high.abs())
+        };
+        Self::new(near, far)
+    }
+
+    pub(crate) fn least(self, other: Self) -> Self {
+        Self::new(self.low.min(other.low), self.high.min(other.high))
+    }
+
+    pub(crate) fn greatest(self, other: Self) -> Self {
+        Self::new(self.low.max(other.low), self.high.max(other.high))
+    }
+
+    /// Through a function that does not fall.
+    pub(crate) fn rising(self, f: fn(f64) -> f64) -> Self {
+        let at = |x: f64| if x.is_finite() { f(x) } else { x };
+        Self::new(at(self.low), at(self.high))
+    }
+
+    fn hull(ends: &[f64]) -> Self {
+        if ends.iter().any(|x| x.is_nan()) {
+            return Self::ANY;
+        }
+        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Self::new(low, high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn i(low: f64, high: f64) -> Interval {
+        Interval::new(low, high)
+    }
+
+    #[test]
+    fn intervals_hold_every_result() {
+        let points = [-3.0, -1.5, -0.0, 0.0, 0.5, 2.0, 7.0];
+        for &a in &points {
+            for &b in points.iter().filter(|b| **b >= a) {
+                for &c in &points {
+                    for &d in points.iter().filter(|d| **d >= c) {
+                        let (x, y) = (i(a, b), i(c, d));
+                        for p in [a, b, (a + b) / 2.0] {
+                            for q in [c, d, (c + d) / 2.0] {
+                                let holds = |z: Interval, v: f64| {
+                                    assert!(!v.is_finite() || (z.low <= v && v <= z.high));
+                                };
+                                holds(x.add(y), p + q);
+                                holds(x.sub(y), p - q);
+                                holds(x.mul(y), p * q);
+                                holds(x.div(y), p / q);
+                                holds(x.rem(y), p % q);
+                                holds(x.least(y), p.min(q));
+                                holds(x.greatest(y), p.max(q));
+                                holds(x.abs(), p.abs());
+                                holds(x.neg(), -p);
+                                holds(x.union(y), p);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_ends_stay_unknown_until_they_are_cut() {
+        let count = Interval::NON_NEGATIVE;
+        assert_eq!(count.least(Interval::point(20.0)).finite(), Some((0.0, 20.0)));
+        assert_eq!(count.add(Interval::point(1.0)), i(1.0, f64::INFINITY));
+        assert_eq!(Interval::ANY.sub(Interval::ANY), Interval::ANY);
+        assert_eq!(i(1.0, 2.0).div(i(-1.0, 1.0)), Interval::ANY);
+        assert_eq!(count.mul(Interval::point(0.0)), Interval::point(0.0));
+        assert_eq!(i(2.0, 1.0), Interval::ANY);
+        assert_eq!(i(f64::NAN, 1.0), Interval::ANY);
+    }
+}

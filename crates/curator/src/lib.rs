@@ -1,0 +1,62 @@
+//! What may be asked: SQL under a privacy budget.
+//!
+//! An analyst writes ordinary SQL. The curator splits the plan at the private aggregate,
+//! bounds each person's contribution, prices it, debits it, runs the bulk on DataFusion, adds
+//! exact noise, and runs the rest of the plan on the noised table.
+//!
+//! `Sql → Plan → PrivatePlan → Quote → Reservation → Exact → Release → Answer`
+//!
+//! | file | stage |
+//! |---|---|
+//! | `policy/` | what a steward declares: budget, tables, units, bounds |
+//! | `catalog` | the tables, as the planner sees them and as the engine reads them |
+//! | `parse` | which statements there are |
+//! | `admit`, `total` | which expressions may touch protected rows, made total |
+//! | `expression`, `interval`, `domain` | what is known of an expression without looking |
+//! | `analyse/` | the plan, split at the private aggregates |
+//! | `price/` | mechanisms, scales, errors, the event that is charged |
+//! | `bound/` | contribution bounding: the native operator, and its form in SQL |
+//! | `release` | exact in, noised out |
+//! | `released`, `intervals` | the noised table that the rest of the plan reads |
+//! | `explain`, `answer` | what is shown |
+//! | `settings`, `session` | one analyst's conversation |
+//! | `refusal`, `error`, `incident` | why there is no answer |
+//!
+//! # What this crate does not do
+//! It draws no noise of its own and proves no mechanism: that is `demure-core`. It keeps no
+//! budget: that is `demure-ledger`. It opens no socket: that is the server.
+
+#![forbid(unsafe_code)]
+
+mod admit;
+mod analyse;
+mod answer;
+pub mod bound;
+mod catalog;
+mod domain;
+mod error;
+mod explain;
+mod expression;
+mod functions;
+mod incident;
+mod interval;
+mod intervals;
+mod parse;
+pub mod policy;
+mod price;
+mod refusal;
+mod release;
+mod released;
+mod rows;
+mod session;
+mod settings;
+mod total;
+
+pub use answer::Answer;
+pub use error::{Error, Result};
+pub use explain::{AggregateExplanation, Explanation, expected, price as price_in_words};
+pub use incident::Incidents;
+pub use price::{ColumnQuote, Expected};
+pub use refusal::{Refusal, Rule};
+pub use session::{Curator, Outcome, Session, ledger_path};
+pub use settings::{SETTINGS, Settings};

@@ -1,0 +1,104 @@
+//! Which statements there are. Everything else is refused before it is planned.
+
+use crate::error::{Error, Result};
+use crate::refusal::{Refusal, Rule};
+use datafusion::config::Dialect;
+use datafusion::execution::SessionState;
+use datafusion::sql::parser::Statement as Parsed;
+use datafusion::sql::sqlparser::ast;
+
+/// The longest text that is looked at.
+const LONGEST: usize = 64 * 1024;
+
+/// What was asked.
+pub(crate) enum Statement {
+    /// A query to answer.
+    Query(Box<Parsed>),
+    /// `EXPLAIN PRIVACY`: what a query would cost.
+    Explain(Box<Parsed>),
+    /// `SET demure.… = …`
+    Set { name: String, value: String },
+    /// `SHOW demure.…`
+    Show { name: String },
+}
+
+/// Reads one statement.
+pub(crate) fn parse(sql: &str, state: &SessionState) -> Result<Statement> {
+    if sql.len() > LONGEST {
+        return Err(Refusal::new(
+            Rule::Statement,
+            "the statement is longer than 64 KiB",
+            "ask for less at a time",
+        )
+        .into());
+    }
+    let text = sql.trim().trim_end_matches(';').trim();
+    if let Some(rest) = after(text, &["explain", "privacy"]) {
+        return Ok(Statement::Explain(Box::new(query(rest, state)?)));
+    }
+    if let Some(rest) = after(text, &["set"]) {
+        return set(rest);
+    }
+    if let Some(rest) = after(text, &["reset"]) {
+        return Ok(Statement::Set { name: rest.trim().to_owned(), value: "default".to_owned() });
+    }
+    if let Some(rest) = after(text, &["show"]) {
+        return Ok(Statement::Show { name: rest.trim().to_owned() });
+    }
+    Ok(Statement::Query(Box::new(query(text, state)?)))
+}
+
+/// What follows the words, if the text begins with them.
+fn after<'a>(text: &'a str, words: &[&str]) -> Option<&'a str> {
+    let mut rest = text;
+    for word in words {
+        let (head, tail) = rest.trim_start().split_at_checked(word.len())?;
+        if !head.eq_ignore_ascii_case(word) || !tail.starts_with(char::is_whitespace) {
+            return None;
+        }
+        rest = tail;
+    }
+    Some(rest.trim_start())
+}
+
+fn set(rest: &str) -> Result<Statement> {
+    let split = rest.split_once('=').or_else(|| {
+        let at = rest.to_ascii_lowercase().find(" to ")?;
+        Some((&rest[..at], &rest[at + 4..]))
+    });
+    let (name, value) = split.ok_or_else(|| {
+        Refusal::new(Rule::Setting, "SET without a value", "write SET demure.epsilon = 0.5")
+    })?;
+    Ok(Statement::Set { name: name.trim().to_owned(), value: value.trim().to_owned() })
+}
+
+fn query(text: &str, state: &SessionState) -> Result<Parsed> {
+    let parsed = state
+        .sql_to_statement(text, &Dialect::PostgreSQL)
+        .map_err(|e| Error::planning(&e))?;
+    let refuse = |what: &str, remedy: &str| -> Result<Parsed> {
+        Err(Refusal::new(Rule::Statement, what, remedy).into())
+    };
+    match &parsed {
+        Parsed::Statement(statement) => match statement.as_ref() {
+            ast::Statement::Query(query) if query.locks.is_empty() => Ok(parsed),
+            ast::Statement::Query(_) => refuse("FOR UPDATE", "leave it out: nothing is changed"),
+            ast::Statement::Explain { .. } | ast::Statement::ExplainTable { .. } => refuse(
+                "EXPLAIN would show statistics of protected tables",
+                "write EXPLAIN PRIVACY SELECT …",
+            ),
+            _ => refuse(
+                "only SELECT is available",
+                "write SELECT …, EXPLAIN PRIVACY SELECT … or SET demure.… = …",
+            ),
+        },
+        Parsed::Explain(_) => refuse(
+            "EXPLAIN would show statistics of protected tables",
+            "write EXPLAIN PRIVACY SELECT …",
+        ),
+        _ => refuse(
+            "only SELECT is available",
+            "write SELECT …, EXPLAIN PRIVACY SELECT … or SET demure.… = …",
+        ),
+    }
+}

@@ -1,0 +1,256 @@
+//! What a policy knows of one column.
+
+use super::problem::Notes;
+use super::section::{self, Form, Node, Section};
+use super::{ColumnKind, ColumnPolicy, Mistake, Value};
+use demure_core::mechanism::Bounds;
+use demure_core::unit::Grid;
+use std::collections::HashSet;
+use toml::de::DeValue;
+
+/// The longest list of values; longer ones belong in a public table.
+const MOST: usize = 100_000;
+
+const COLUMN: Form = &[
+    ("bounds", "`bounds = [low, high]`"),
+    ("grid", "`grid = 0.01`"),
+    ("type", "`type = \"integer\"`"),
+    ("values", "`values = [\"a\", \"b\"]`"),
+    ("nullable", "`nullable = false`"),
+    ("hidden", "`hidden = true`"),
+];
+
+/// Reads a column. What was wrong is noted, and left out of the result.
+pub(super) fn read(name: &str, at: usize, node: &Node<'_>, notes: &mut Notes<'_>) -> ColumnPolicy {
+    let mut column = ColumnPolicy {
+        name: name.to_owned(),
+        bounds: None,
+        grid: None,
+        values: None,
+        kind: None,
+        nullable: true,
+        hidden: false,
+    };
+    let DeValue::Table(fields) = node.get_ref() else {
+        let (key, owner) = (name.to_owned(), "the columns".to_owned());
+        let found = section::described(node.get_ref());
+        let remedy = format!("`{name} = {{ bounds = [low, high] }}`");
+        notes.mistake(at, Mistake::WrongKind { key, owner, found, remedy });
+        return column;
+    };
+    let section = Section::new(format!("column `{name}`"), at, fields, COLUMN, notes);
+    let flag = |found: section::Found<bool>| found.ok().flatten().map(|(flag, _)| flag);
+    column.nullable = flag(section.boolean("nullable", notes)).unwrap_or(true);
+    column.hidden = flag(section.boolean("hidden", notes)).unwrap_or(false);
+    let kinds = [
+        ("integer", ColumnKind::Integer),
+        ("real", ColumnKind::Real),
+        ("text", ColumnKind::Text),
+        ("boolean", ColumnKind::Boolean),
+        ("date", ColumnKind::Date),
+        ("time", ColumnKind::Time),
+    ];
+    column.kind = super::read::choice(&section, "type", &kinds, notes).ok().flatten().map(|(k, _)| k);
+    column.bounds = bounds(name, &section, notes);
+    column.grid = grid(name, &section, column.bounds, notes);
+    column.values = values(name, &section, notes);
+    agree(&column, &section, notes);
+    column
+}
+
+/// Two finite numbers, the lower first.
+fn bounds(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<(f64, f64)> {
+    let (list, at) = section.typed("bounds", notes, DeValue::as_array).ok()??;
+    let column = name.to_owned();
+    let numbers: Option<Vec<f64>> =
+        list.iter().map(|bound| section::number(bound.get_ref())).collect();
+    let mistake = match numbers.as_deref() {
+        Some(&[low, high]) if !(low.is_finite() && high.is_finite()) => {
+            Mistake::BoundsNotFinite { column }
+        }
+        Some(&[low, high]) if low >= high => Mistake::BoundsReversed { column, low, high },
+        Some(&[low, high]) => return Some((low, high)),
+        _ => Mistake::BoundsLength { column },
+    };
+    notes.mistake(at, mistake);
+    None
+}
+
+/// The grid, rounded down to a power of two, once the bounds are seen to fit it.
+fn grid(
+    name: &str,
+    section: &Section<'_, '_>,
+    bounds: Option<(f64, f64)>,
+    notes: &mut Notes<'_>,
+) -> Option<f64> {
+    let given = section.number("grid", notes).ok()?;
+    let column = name.to_owned();
+    let (grid, at) = match given {
+        None => (None, section.get("bounds").map_or(section.at, |node| node.span().start)),
+        Some((grid, at)) if !(grid.is_finite() && grid > 0.0) => {
+            notes.mistake(at, Mistake::GridNotPositive { column });
+            return None;
+        }
+        Some((_, at)) if section.get("bounds").is_none() => {
+            notes.mistake(at, Mistake::GridAlone { column });
+            return None;
+        }
+        Some((grid, at)) => (Some(power_below(grid)), at),
+    };
+    let (low, high) = bounds?;
+    let wanted = grid.is_some();
+    let fit = match grid {
+        None => Bounds::new(low, high),
+        Some(grid) => grid.and_then(|grid| Bounds::on(low, high, grid)),
+    };
+    match fit {
+        Ok(fit) => wanted.then(|| fit.grid().spacing()),
+        Err(source) => {
+            let remedy = fitting(low, high);
+            notes.mistake(at, Mistake::BoundsOnGrid { column, source, remedy });
+            None
+        }
+    }
+}
+
+/// The largest grid of at most `spacing`, which is above 0 and finite.
+fn power_below(spacing: f64) -> demure_core::Result<Grid> {
+    // The exponent of a float; −1023 below the normal ones, which no grid reaches anyway.
+    Grid::power_of_two(((spacing.to_bits() >> 52) & 0x7ff) as i32 - 1023)
+}
+
+/// Which grids the core accepts for these bounds, in words.
+fn fitting(low: f64, high: f64) -> String {
+    let distance = high - low;
+    let finest = (distance / 2f64.powi(30)).max(low.abs().max(high.abs()) / 2f64.powi(62));
+    let fits = power_below(finest)
+        .and_then(|grid| Grid::power_of_two(grid.exponent() + 1))
+        .and_then(|grid| Bounds::on(low, high, grid));
+    match fits {
+        Ok(fit) => format!("a `grid` from {:?} to {distance:?}", fit.grid().spacing()),
+        Err(_) => "narrower bounds around 0".to_owned(),
+    }
+}
+
+/// Values of one kind, none twice.
+fn values(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<Vec<Value>> {
+    let (list, at) = section.typed("values", notes, DeValue::as_array).ok()??;
+    let column = name.to_owned();
+    if list.is_empty() {
+        notes.mistake(at, Mistake::ValuesEmpty { column });
+        return None;
+    }
+    if list.len() > MOST {
+        notes.mistake(at, Mistake::ValuesMany { column, count: list.len() });
+        return None;
+    }
+    let mut values: Vec<Value> = Vec::with_capacity(list.len());
+    let mut seen = HashSet::new();
+    for node in list.iter() {
+        let (at, column) = (node.span().start, column.clone());
+        match value(node.get_ref()) {
+            Err(found) => notes.mistake(at, Mistake::ValuesKind { column, found }),
+            Ok(value) => {
+                if let Some(first) = values.first().filter(|first| first.kind() != value.kind()) {
+                    let mistake = mixed(column, first, &value);
+                    notes.mistake(at, mistake);
+                    // One of the other kind explains them all.
+                    return None;
+                }
+                if !seen.insert(shown(&value)) {
+                    notes.mistake(at, Mistake::ValuesTwice { column, value: shown(&value) });
+                }
+                values.push(value);
+            }
+        }
+    }
+    Some(values)
+}
+
+fn value(value: &DeValue<'_>) -> Result<Value, &'static str> {
+    match value {
+        DeValue::String(text) => Ok(Value::Text(text.to_string())),
+        DeValue::Boolean(boolean) => Ok(Value::Boolean(*boolean)),
+        DeValue::Integer(whole) => i64::from_str_radix(whole.as_str(), whole.radix())
+            .map(Value::Integer)
+            .map_err(|_| "a whole number beyond 64 bits"),
+        DeValue::Float(real) => match real.as_str().parse::<f64>() {
+            // Adding 0 makes −0 the 0 it equals.
+            Ok(real) if real.is_finite() => Ok(Value::Real(real + 0.0)),
+            _ => Err("a number that is not finite"),
+        },
+        DeValue::Datetime(date) if date.date.is_some() && date.time.is_none() => {
+            Ok(Value::Date(date.to_string()))
+        }
+        other => Err(match other {
+            DeValue::Datetime(_) => "a time",
+            other => section::described(other),
+        }),
+    }
+}
+
+fn mixed(column: String, first: &Value, second: &Value) -> Mistake {
+    let hint = match (first, second) {
+        (Value::Real(_), Value::Integer(_)) | (Value::Integer(_), Value::Real(_)) => {
+            ", e.g. 2.0 for 2"
+        }
+        _ => "",
+    };
+    Mistake::ValuesMixed { column, first: first.kind(), second: second.kind(), hint }
+}
+
+/// As it is written.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("{text:?}"),
+        Value::Integer(whole) => whole.to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Boolean(boolean) => boolean.to_string(),
+        Value::Date(date) => date.clone(),
+    }
+}
+
+/// Whether bounds and values speak of the same thing.
+fn agree(column: &ColumnPolicy, section: &Section<'_, '_>, notes: &mut Notes<'_>) {
+    let (Some((low, high)), Some(values)) = (column.bounds, &column.values) else { return };
+    let at = section.get("values").map_or(section.at, |node| node.span().start);
+    for value in values {
+        let number = match value {
+            Value::Integer(whole) => *whole as f64,
+            Value::Real(real) => *real,
+            Value::Text(_) | Value::Boolean(_) | Value::Date(_) => {
+                let (column, kind) = (column.name.clone(), value.kind());
+                notes.mistake(at, Mistake::BoundsAndValues { column, kind });
+                return;
+            }
+        };
+        if !(low..=high).contains(&number) {
+            let (column, value) = (column.name.clone(), shown(value));
+            notes.mistake(at, Mistake::ValueOutside { column, value });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_rounds_down_to_a_power_of_two() {
+        for (given, power) in [(0.01, -7), (1.0, 0), (1.5, 0), (0.125, -3), (3e9, 31)] {
+            assert_eq!(power_below(given).unwrap().exponent(), power, "{given}");
+        }
+        assert!(power_below(5e-324).is_err());
+        assert!(power_below(f64::MAX).is_err());
+    }
+
+    #[test]
+    fn a_grid_that_is_suggested_fits() {
+        assert_eq!(fitting(0.0, 5000.0), "a `grid` from 7.62939453125e-6 to 5000.0");
+        assert!(Bounds::on(0.0, 5000.0, power_below(7.62939453125e-6).unwrap()).is_ok());
+        assert!(Bounds::on(0.0, 5000.0, power_below(5000.0).unwrap()).is_ok());
+        assert_eq!(fitting(-1e308, 1.7e308), "narrower bounds around 0");
+        assert_eq!(fitting(1e18, 1e18 + 1024.0), "a `grid` from 0.25 to 1024.0");
+        assert_eq!(fitting(0.0, 5e-324), "narrower bounds around 0");
+    }
+}

@@ -1,0 +1,376 @@
+//! What can be wrong with a policy. Each message ends with what to write instead.
+//!
+//! A policy is public to whoever may read this: its names and numbers may be quoted.
+
+use demure_core::Error;
+
+/// One thing that is wrong, and what to write instead.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// The file is not TOML.
+    #[error("this is not TOML ({message}): correct it; what follows may not have been understood")]
+    Syntax {
+        /// What the parser says.
+        message: String,
+    },
+
+    /// A key, a column or a table is written twice.
+    #[error("`{key}` is written twice: keep one of the two")]
+    Twice {
+        /// Its name.
+        key: String,
+    },
+
+    /// A key that means nothing.
+    #[error("unknown key `{key}` in {owner}: {remedy}")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The part of the policy it is in.
+        owner: String,
+        /// What was probably meant, or what can be.
+        remedy: String,
+    },
+
+    /// A key that is needed.
+    #[error("{owner} has no `{key}`: write {remedy}")]
+    Missing {
+        /// The key.
+        key: String,
+        /// The part of the policy it belongs in.
+        owner: String,
+        /// How it is written.
+        remedy: String,
+    },
+
+    /// A text where a number should be, or the like.
+    #[error("`{key}` in {owner} is {found}: write {remedy}")]
+    WrongKind {
+        /// The key.
+        key: String,
+        /// The part of the policy it is in.
+        owner: String,
+        /// What its value is.
+        found: &'static str,
+        /// How it is written.
+        remedy: String,
+    },
+
+    /// A privacy parameter out of its range.
+    #[error("`{key}` is out of range: {source}; write {remedy}")]
+    OutOfRange {
+        /// The key.
+        key: String,
+        /// What the core says.
+        source: Error,
+        /// How it is written.
+        remedy: String,
+    },
+
+    /// One of a few words, and none of them.
+    #[error("`{given}` is not a choice for `{key}`: write {remedy}")]
+    UnknownChoice {
+        /// The key.
+        key: String,
+        /// The word.
+        given: String,
+        /// The words that are.
+        remedy: String,
+    },
+
+    /// A query that does not say would cost more than there is.
+    #[error(
+        "`per_query` = {per_query} is more than the whole `epsilon` = {epsilon}: write a \
+         smaller one, or leave it out for a tenth of `epsilon`"
+    )]
+    PerQuery {
+        /// The ε of a query.
+        per_query: f64,
+        /// The ε of them all.
+        epsilon: f64,
+    },
+
+    /// Zero-concentrated privacy has an ε only at a δ.
+    #[error(
+        "`accounting = \"zcdp\"` needs a `delta` above 0, since it states an ε only at some δ: \
+         write e.g. `delta = 1e-6`, or `accounting = \"pure\"`"
+    )]
+    ZcdpWithoutDelta,
+
+    /// There is nothing to ask about.
+    #[error("the policy has no tables: write `[tables.name]` with a `source` and a `unit`")]
+    NoTables,
+
+    /// A table whose name a query would have to quote.
+    #[error(
+        "table name `{name}` is not plain lowercase letters, digits and _, of at most 63: write \
+         `[tables.{plain}]`"
+    )]
+    TableName {
+        /// The name.
+        name: String,
+        /// One that looks like it.
+        plain: String,
+    },
+
+    /// A public table is said to be somebody's.
+    #[error(
+        "table `{table}` is public, so nobody's, and has `{key}`: remove `{key}`, or remove \
+         `public = true` if its rows are about people"
+    )]
+    PublicWith {
+        /// The table.
+        table: String,
+        /// What only a protected table has.
+        key: String,
+    },
+
+    /// A protected table is given a key.
+    #[error(
+        "`key` is for public tables and `{table}` is protected: remove it, or write `public = \
+         true` if its rows are about nobody"
+    )]
+    KeyOfProtected {
+        /// The table.
+        table: String,
+    },
+
+    /// A bound on contributions out of its range.
+    #[error(
+        "`{key}` of table `{table}` must be a whole number from 1 to 1048576 (2^20): write how \
+         much of one person a query may use, e.g. `{key} = 5`"
+    )]
+    Limit {
+        /// The key.
+        key: String,
+        /// The table.
+        table: String,
+    },
+
+    /// A bound on the contributions of a row.
+    #[error(
+        "`{key}` of table `{table}` must be 1 with `unit = \"row\"`, since a row is one row of \
+         one group: remove it, or name the column that says whose row it is, `unit = \
+         \"column\"`"
+    )]
+    RowLimit {
+        /// The key.
+        key: String,
+        /// The table.
+        table: String,
+    },
+
+    /// The column that says whose row it is may not be used.
+    #[error(
+        "column `{column}` of table `{table}` says whose row it is and is hidden: remove \
+         `hidden = true`; no answer shows it in any case"
+    )]
+    HiddenUnit {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
+
+    /// A foreign key that is not of the form `table.column`.
+    #[error(
+        "`references = \"{given}\"` of table `{table}` is not a table and a column: write \
+         `references = \"table.column\"`"
+    )]
+    Reference {
+        /// The table.
+        table: String,
+        /// What it says.
+        given: String,
+    },
+
+    /// A foreign key to a table that is not in the policy.
+    #[error(
+        "the unit of table `{table}` comes from `{given}`, which is not a table of this policy: \
+         {remedy}"
+    )]
+    UnknownTable {
+        /// The table.
+        table: String,
+        /// What it refers to.
+        given: String,
+        /// What was probably meant.
+        remedy: String,
+    },
+
+    /// A foreign key to a table that is nobody's.
+    #[error(
+        "the unit of table `{table}` comes from `{given}`, which is public and has none: refer \
+         to a table with a `unit`, or name a column of `{table}` itself, `unit = \"column\"`"
+    )]
+    PublicReference {
+        /// The table.
+        table: String,
+        /// What it refers to.
+        given: String,
+    },
+
+    /// A foreign key to a table without a unit column.
+    #[error(
+        "the unit of table `{table}` comes from `{given}`, where every row is someone else and \
+         no column says who: write `unit = \"column\"` in table `{given}`"
+    )]
+    RowReference {
+        /// The table.
+        table: String,
+        /// What it refers to.
+        given: String,
+    },
+
+    /// Foreign keys in a circle.
+    #[error(
+        "the units of tables come from each other in a circle, {path}: name in one of them the \
+         column that says whose row it is, `unit = \"column\"`"
+    )]
+    Cycle {
+        /// `a → b → a`.
+        path: String,
+    },
+
+    /// Bounds that are not two numbers.
+    #[error("`bounds` of column `{column}` are not two numbers: write `bounds = [low, high]`")]
+    BoundsLength {
+        /// The column.
+        column: String,
+    },
+
+    /// Bounds that bound nothing.
+    #[error(
+        "`bounds` of column `{column}` are not finite: write the lowest and the highest value \
+         that count, e.g. `bounds = [0, 120]`; values beyond them are clamped"
+    )]
+    BoundsNotFinite {
+        /// The column.
+        column: String,
+    },
+
+    /// Bounds that contain nothing.
+    #[error(
+        "`bounds = [{low}, {high}]` of column `{column}` contain no two values: write the lower \
+         first, and a higher one second"
+    )]
+    BoundsReversed {
+        /// The column.
+        column: String,
+        /// The first.
+        low: f64,
+        /// The second.
+        high: f64,
+    },
+
+    /// Bounds too far apart for their grid, too near, or too far out.
+    #[error("`bounds` and `grid` of column `{column}` do not fit: {source}; write {remedy}")]
+    BoundsOnGrid {
+        /// The column.
+        column: String,
+        /// What the core says.
+        source: Error,
+        /// A grid that fits, if there is one.
+        remedy: String,
+    },
+
+    /// A grid that is no distance.
+    #[error(
+        "`grid` of column `{column}` must be a finite number above 0: write the precision that \
+         matters, e.g. `grid = 0.01`"
+    )]
+    GridNotPositive {
+        /// The column.
+        column: String,
+    },
+
+    /// A grid without bounds.
+    #[error(
+        "column `{column}` has a `grid` and no bounds: write `bounds = [low, high]` too, or \
+         remove it"
+    )]
+    GridAlone {
+        /// The column.
+        column: String,
+    },
+
+    /// A list of no values.
+    #[error(
+        "`values` of column `{column}` are empty: list every value there can be, or remove the key"
+    )]
+    ValuesEmpty {
+        /// The column.
+        column: String,
+    },
+
+    /// A list too long.
+    #[error(
+        "`values` of column `{column}` are {count}, more than 100000: list fewer, or put them \
+         in a table with `public = true` and join it"
+    )]
+    ValuesMany {
+        /// The column.
+        column: String,
+        /// How many there are.
+        count: usize,
+    },
+
+    /// A value that no column can have.
+    #[error(
+        "`values` of column `{column}` contain {found}: write texts, whole numbers, finite real \
+         numbers, booleans or dates like 1985-06-30"
+    )]
+    ValuesKind {
+        /// The column.
+        column: String,
+        /// What it is.
+        found: &'static str,
+    },
+
+    /// Values of several kinds.
+    #[error("`values` of column `{column}` are {first} and {second}: write all of one kind{hint}")]
+    ValuesMixed {
+        /// The column.
+        column: String,
+        /// One kind.
+        first: &'static str,
+        /// Another.
+        second: &'static str,
+        /// How, if that is not obvious.
+        hint: &'static str,
+    },
+
+    /// A value written twice.
+    #[error("`values` of column `{column}` contain {value} twice: keep one of the two")]
+    ValuesTwice {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+    },
+
+    /// Bounds on what is not a number.
+    #[error(
+        "column `{column}` has `bounds`, which are for numbers, and `values` that are {kind}: \
+         keep one of the two"
+    )]
+    BoundsAndValues {
+        /// The column.
+        column: String,
+        /// What the values are.
+        kind: &'static str,
+    },
+
+    /// A value that its own bounds exclude.
+    #[error(
+        "`values` of column `{column}` contain {value}, which is outside its `bounds`: widen \
+         `bounds`, or remove the value"
+    )]
+    ValueOutside {
+        /// The column.
+        column: String,
+        /// The value.
+        value: String,
+    },
+}

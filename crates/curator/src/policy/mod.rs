@@ -1,0 +1,253 @@
+//! The policy: one TOML file in which a data steward says what may be asked.
+//!
+//! ```toml
+//! [budget]
+//! epsilon = 5.0
+//! delta = 1e-6                  # default 0
+//! accounting = "pure"           # or "zcdp"
+//! neighbours = "add-remove"     # or "replace"
+//! per_query = 0.5               # ε of a query that does not say; default epsilon/10
+//!
+//! [tables.patients]
+//! source = "patients.csv"       # relative to this file
+//! unit = "id"                   # whose row it is; "row" if every row is someone else
+//! max_groups = 1
+//! max_rows_per_group = 1
+//! [tables.patients.columns]
+//! age = { type = "integer", bounds = [0, 120], nullable = false }
+//! sex = { values = ["f", "m"] }
+//! cost = { bounds = [0, 5000], grid = 0.01 }   # rounded down to a power of two
+//! name = { hidden = true }
+//!
+//! [tables.prescriptions]
+//! source = "prescriptions.parquet"
+//! unit = { column = "visit_id", references = "visits.id" }
+//!
+//! [tables.regions]
+//! source = "regions.csv"
+//! public = true                 # nobody's data
+//! key = "code"                  # unique column(s)
+//! ```
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `section` | typed access to one TOML table, with did-you-mean |
+//! | `read` | the file, the budget, the tables |
+//! | `column` | what is known of a column |
+//! | `links` | foreign keys that carry a unit |
+//! | `name` | names of tables |
+//! | `mistake`, `problem` | what can be wrong, and where |
+//! | `odds` | ε in plain words |
+//! | `template` | a first policy, from a schema alone |
+//!
+//! # What this module does not do
+//! It opens no table: whether a column exists, or has the type its bounds suppose, is for
+//! whoever knows the schema. Nothing is guessed: a key that is not known is a mistake, so
+//! that a misspelt `hidden` hides or fails, and never passes in silence.
+
+mod column;
+mod links;
+mod mistake;
+mod name;
+mod odds;
+mod problem;
+mod read;
+mod section;
+mod template;
+#[cfg(test)]
+mod tests;
+
+pub use mistake::Mistake;
+pub use odds::odds;
+pub use problem::{PolicyError, Problem};
+pub use template::{ColumnKind, bounds_line, template};
+
+use demure_core::unit::{Delta, Epsilon, Neighbours};
+use std::path::{Path, PathBuf};
+
+/// A policy without mistakes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// What may be spent.
+    pub budget: BudgetPolicy,
+    /// The tables, in the order of the file.
+    pub tables: Vec<TablePolicy>,
+    /// The folder that sources are relative to: the file's own.
+    pub folder: PathBuf,
+    /// The file as it was written.
+    pub text: String,
+    /// What is allowed and rarely meant, in plain words, each with its line.
+    pub warnings: Vec<String>,
+}
+
+/// What all answers together may cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BudgetPolicy {
+    /// The ε of everything that will ever be released.
+    pub epsilon: Epsilon,
+    /// The δ of everything that will ever be released.
+    pub delta: Delta,
+    /// How costs add up.
+    pub accounting: Accounting,
+    /// What the guarantee compares.
+    pub neighbours: Neighbours,
+    /// The ε of a query that does not say; never more than `epsilon`.
+    pub per_query: Epsilon,
+}
+
+/// How the costs of queries add up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accounting {
+    /// Their ε's are added.
+    Pure,
+    /// Their ρ's are added, and turned into an ε at the budget's δ, which is not 0.
+    Zcdp,
+}
+
+/// One table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TablePolicy {
+    /// A plain identifier, `[a-z_][a-z0-9_]*`, of at most 63 characters.
+    pub name: String,
+    /// A CSV or Parquet file, a folder or a glob of them, relative to [`Policy::folder`].
+    pub source: String,
+    /// Whose data it is.
+    pub access: Access,
+}
+
+/// Whose data a table holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Access {
+    /// Nobody's.
+    Public {
+        /// The columns that are unique together; empty if that is not known.
+        key: Vec<String>,
+    },
+    /// Somebody's.
+    Protected(Protection),
+}
+
+/// How the people in a table are protected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Protection {
+    /// Whose row a row is.
+    pub unit: UnitPolicy,
+    /// In how many groups of one query a unit counts: 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
+    pub max_groups: u32,
+    /// How many of its rows count in each: 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
+    pub max_rows_per_group: u32,
+    /// What is known of columns, in the order of the file. Others are nullable and unbounded.
+    pub columns: Vec<ColumnPolicy>,
+}
+
+/// What says whose row a row is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UnitPolicy {
+    /// Nothing: every row is someone else.
+    Row,
+    /// A column of the table.
+    Column(String),
+    /// The row of another table. Following these ends at a [`UnitPolicy::Column`].
+    Via {
+        /// The foreign key, a column of this table.
+        column: String,
+        /// The table it refers to, a protected one.
+        table: String,
+        /// The column of that table it equals.
+        key: String,
+    },
+}
+
+/// What is known of a column, from the world and not from the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnPolicy {
+    /// As the source spells it.
+    pub name: String,
+    /// Finite, the lower first, and what `demure_core::mechanism::Bounds` accepts on `grid`.
+    pub bounds: Option<(f64, f64)>,
+    /// The spacing of values, a power of two; only with `bounds`.
+    pub grid: Option<f64>,
+    /// Every value there can be: 1 to 100,000, all of one kind, none twice, all in `bounds`.
+    pub values: Option<Vec<Value>>,
+    /// What it holds; for CSV, whose text has no types, what it is read as.
+    pub kind: Option<ColumnKind>,
+    /// Whether NULL can occur; true unless the policy says otherwise.
+    pub nullable: bool,
+    /// Whether no query may use it.
+    pub hidden: bool,
+}
+
+/// One value a column can have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A TOML string.
+    Text(String),
+    /// A TOML integer.
+    Integer(i64),
+    /// A TOML float, finite.
+    Real(f64),
+    /// A TOML boolean.
+    Boolean(bool),
+    /// A TOML local date, as `1985-06-30`.
+    Date(String),
+}
+
+impl Value {
+    /// What a list of such values is called in messages.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "texts",
+            Self::Integer(_) => "whole numbers",
+            Self::Real(_) => "real numbers",
+            Self::Boolean(_) => "booleans",
+            Self::Date(_) => "dates",
+        }
+    }
+}
+
+impl Policy {
+    /// Reads a policy from its file. Sources are relative to the file's folder.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has mistakes: every one of them, with its line.
+    pub fn read(path: &Path) -> Result<Self, PolicyError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| PolicyError::Unreadable { path: path.to_owned(), source })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        read::policy(&text, folder, Some(&path.display().to_string()))
+    }
+
+    /// Reads a policy from its text, with sources relative to `folder`.
+    ///
+    /// # Errors
+    /// Every mistake, with its line.
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, PolicyError> {
+        read::policy(text, folder, None)
+    }
+
+    /// The table of that name.
+    #[must_use]
+    pub fn table(&self, name: &str) -> Option<&TablePolicy> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+impl TablePolicy {
+    /// How its people are protected; nothing for a public table.
+    #[must_use]
+    pub fn protection(&self) -> Option<&Protection> {
+        match &self.access {
+            Access::Public { .. } => None,
+            Access::Protected(protection) => Some(protection),
+        }
+    }
+}
+
+impl Protection {
+    /// What is known of the column of that name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&ColumnPolicy> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}

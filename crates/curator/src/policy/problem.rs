@@ -1,0 +1,152 @@
+//! Where a mistake is, and how all of them are told.
+
+use super::Mistake;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why there is no policy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// The file cannot be read.
+    #[error(
+        "{path} cannot be read: {source}; give the path of a policy, a TOML file in UTF-8",
+        path = path.display()
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+
+    /// The file can be read and is wrong.
+    #[error("{}", Listed { file: file.as_deref(), problems })]
+    Mistaken {
+        /// The file, unless the policy is a text without one.
+        file: Option<String>,
+        /// Every mistake, in the order of the file.
+        problems: Vec<Problem>,
+    },
+}
+
+impl PolicyError {
+    /// Every mistake, in the order of the file; none if it could not be read.
+    #[must_use]
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Unreadable { .. } => &[],
+            Self::Mistaken { problems, .. } => problems,
+        }
+    }
+}
+
+/// A mistake and its place.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("line {line}: {mistake}")]
+pub struct Problem {
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// What is wrong, and what to write instead.
+    pub mistake: Mistake,
+}
+
+/// One line for each problem: `clinic.toml:12: what is wrong: what to write`.
+struct Listed<'a> {
+    file: Option<&'a str>,
+    problems: &'a [Problem],
+}
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{}: {}", place(self.file, problem.line), problem.mistake)?;
+        }
+        Ok(())
+    }
+}
+
+fn place(file: Option<&str>, line: usize) -> String {
+    match file {
+        Some(file) => format!("{file}:{line}"),
+        None => format!("line {line}"),
+    }
+}
+
+/// What is noticed while a file is read. Places are bytes of its text.
+pub(super) struct Notes<'t> {
+    text: &'t str,
+    file: Option<&'t str>,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    problems: Vec<Problem>,
+    warnings: Vec<(usize, String)>,
+}
+
+impl<'t> Notes<'t> {
+    pub(super) fn new(text: &'t str, file: Option<&'t str>) -> Self {
+        let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(after.map(|(at, _)| at + 1)).collect();
+        Self { text, file, lines, problems: Vec::new(), warnings: Vec::new() }
+    }
+
+    pub(super) fn mistake(&mut self, at: usize, mistake: Mistake) {
+        let line = self.line(at);
+        let start = self.lines.get(line - 1).copied().unwrap_or(0);
+        // A place inside a character, or past the end, counts as the line's first.
+        let column = self.text.get(start..at).map_or(1, |before| before.chars().count() + 1);
+        self.problems.push(Problem { line, column, mistake });
+    }
+
+    pub(super) fn warn(&mut self, at: usize, warning: Option<String>) {
+        let line = self.line(at);
+        self.warnings.extend(warning.map(|warning| (line, warning)));
+    }
+
+    pub(super) fn clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    pub(super) fn into_error(mut self) -> PolicyError {
+        self.problems.sort_by_key(|problem| (problem.line, problem.column));
+        // What is wrong twice on a line in the same words is told once.
+        self.problems
+            .dedup_by(|next, first| (next.line, &next.mistake) == (first.line, &first.mistake));
+        PolicyError::Mistaken { file: self.file.map(str::to_owned), problems: self.problems }
+    }
+
+    pub(super) fn into_warnings(mut self) -> Vec<String> {
+        self.warnings.sort_by_key(|(line, _)| *line);
+        let shown = |(line, warning)| format!("{}: {warning}", place(self.file, line));
+        self.warnings.into_iter().map(shown).collect()
+    }
+
+    /// Counted from 1: as many lines begin at or before the place.
+    fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_from_one_and_never_fail() {
+        let mut notes = Notes::new("é = 1\nb = 2\n", Some("x.toml"));
+        for at in [0, 1, 3, 7, 999] {
+            notes.mistake(at, Mistake::Twice { key: at.to_string() });
+        }
+        notes.mistake(7, Mistake::Twice { key: "7".to_owned() });
+        let error = notes.into_error();
+        let places: Vec<_> = error.problems().iter().map(|p| (p.line, p.column)).collect();
+        assert_eq!(places, [(1, 1), (1, 1), (1, 3), (2, 1), (3, 1)]);
+        assert!(error.to_string().starts_with("x.toml:1: "), "{error}");
+        assert_eq!(error.to_string().lines().count(), 5);
+    }
+}

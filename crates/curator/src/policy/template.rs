@@ -1,0 +1,311 @@
+//! A first policy for a table, written from the names and types of its columns alone.
+//!
+//! Nothing here sees a value: a bound taken from the data would tell of the data. What a
+//! name suggests (an age is below 120) is common knowledge, and offered as a comment. Two
+//! guesses are not comments, since a policy without them would protect less: the unit (ε-DP
+//! for units is at worst 2ε-DP for each of their rows, while rows say nothing of a unit with
+//! many), and that a name or an address is hidden.
+
+use super::name::made_plain;
+use super::odds;
+use demure_core::unit::Epsilon;
+use std::collections::HashSet;
+use std::fmt::Write;
+
+/// The ε of a first policy.
+const EPSILON: f64 = 1.0;
+/// Where comments wrap.
+const WIDEST: usize = 90;
+
+/// What a column holds, as far as a policy cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Whole numbers.
+    Integer,
+    /// Other numbers.
+    Real,
+    /// Texts.
+    Text,
+    /// True or false.
+    Boolean,
+    /// Days.
+    Date,
+    /// Times, with or without a day.
+    Time,
+    /// Anything else: lists, structures, bytes.
+    Other,
+}
+
+/// Words of a name that mean a person, the plainest first.
+const PEOPLE: &[&str] = &[
+    "person",
+    "patient",
+    "user",
+    "customer",
+    "client",
+    "member",
+    "subject",
+    "participant",
+    "employee",
+    "student",
+    "citizen",
+    "individual",
+    "respondent",
+    "household",
+    "account",
+    "ssn",
+    "email",
+];
+/// Words of a name that mean a direct identifier.
+const IDENTIFIERS: &[&str] = &[
+    "name",
+    "firstname",
+    "lastname",
+    "surname",
+    "forename",
+    "fullname",
+    "email",
+    "mail",
+    "phone",
+    "telephone",
+    "mobile",
+    "address",
+    "street",
+    "ssn",
+    "passport",
+    "iban",
+    "password",
+];
+/// Bounds that everyone knows.
+const KNOWN: &[(&str, i32, i32)] = &[
+    ("age", 0, 120),
+    ("percent", 0, 100),
+    ("percentage", 0, 100),
+    ("month", 1, 12),
+    ("weekday", 0, 7),
+    ("hour", 0, 24),
+    ("minute", 0, 60),
+    ("latitude", -90, 90),
+    ("longitude", -180, 180),
+];
+
+const HEAD: &str = r#"# A policy: what may be asked of a table, and how much all answers may tell about anyone.
+# Written from the names and types of columns alone; no value was read. Check every line.
+
+[budget]
+# The privacy loss ε of all answers together, for ever. Smaller protects more, and adds
+# more noise. What it promises:
+"#;
+const BUDGET: &str = r#"# The probability that this may fail: far below 1 in the number of people. Needed to list
+# groups that this file does not list, and for "zcdp".
+# delta = 1e-6
+# How costs add up: "zcdp" affords more queries, and needs a delta.
+# accounting = "pure"
+# What is protected: that someone is in the data at all, or ("replace") only their values.
+# neighbours = "add-remove"
+# The ε of a query that does not say.
+"#;
+const UNIT: &str = r#"# Whose row it is: a column with the same value in all rows of one person, or "row" only
+# if no two rows are about the same person. A wrong choice protects the wrong thing.
+"#;
+const LIMITS: &str = r#"# unit = "row"
+# unit = { column = "visit_id", references = "visits.id" }   # by way of another table
+# How much of one person a query uses: so many groups, so many rows in each. What is
+# beyond is left out; more of it needs more noise.
+# max_groups = 1
+# max_rows_per_group = 1
+"#;
+const COLUMNS: &str = r#"# A sum or a mean needs bounds; values beyond them are clamped. They must come from
+# what is known about the world (nobody is 200 years old), never from the data: the
+# highest income in a table tells of one person. The same goes for lists of values.
+# Take away the # of a line once it is true.
+"#;
+
+/// A commented policy for one table, from its schema: name, kind and whether NULL can occur
+/// of each column. It parses as it is; what a steward should decide stands in comments.
+///
+/// A `table` that is not a plain name is made one.
+#[must_use]
+pub fn template(table: &str, source: &str, columns: &[(String, ColumnKind, bool)]) -> String {
+    let table = made_plain(table);
+    let mut text = String::new();
+    budget(&mut text);
+    line(&mut text, &format!("\n[tables.{table}]"));
+    line(&mut text, "# CSV or Parquet: a file, a folder or a glob, relative to this file.");
+    line(&mut text, &format!("source = {}", quoted(source)));
+    let unit = unit(&mut text, columns);
+
+    line(&mut text, &format!("\n[tables.{table}.columns]"));
+    text.push_str(COLUMNS);
+    let mut seen = HashSet::new();
+    for (name, kind, nullable) in columns {
+        // A name can be a key only once.
+        if seen.insert(name) && Some(name.as_str()) != unit {
+            line(&mut text, &column(name, *kind, *nullable));
+        }
+    }
+    text
+}
+
+/// The line of a policy that declares bounds, for `[tables.….columns]`:
+/// `age = { bounds = [0, 120] }`.
+#[must_use]
+pub fn bounds_line(column: &str, low: f64, high: f64) -> String {
+    format!("{} = {{ bounds = [{}, {}] }}", key(column), number(low), number(high))
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// A comment over as many lines as it needs.
+fn comment(text: &mut String, words: &str) {
+    let mut shown = String::from("#");
+    for word in words.split(' ') {
+        if shown.chars().count() + 1 + word.chars().count() > WIDEST {
+            line(text, &shown);
+            shown = String::from("#  ");
+        }
+        shown.push(' ');
+        shown.push_str(word);
+    }
+    line(text, &shown);
+}
+
+fn budget(text: &mut String) {
+    text.push_str(HEAD);
+    for choice in [0.1, EPSILON, 5.0] {
+        if let Ok(epsilon) = Epsilon::new(choice) {
+            comment(text, &format!("- {choice:?}: {}.", odds(epsilon)));
+        }
+    }
+    line(text, &format!("epsilon = {EPSILON:?}"));
+    text.push_str(BUDGET);
+    line(text, &format!("# per_query = {:?}", EPSILON / 10.0));
+}
+
+/// Writes the unit, and returns the column that was guessed.
+fn unit<'a>(text: &mut String, columns: &'a [(String, ColumnKind, bool)]) -> Option<&'a str> {
+    let mut guesses: Vec<(usize, &str)> = columns
+        .iter()
+        .filter(|(name, kind, _)| *kind != ColumnKind::Other && name != "row" && !name.is_empty())
+        .filter_map(|(name, _, _)| Some((rank(name)?, name.as_str())))
+        .collect();
+    guesses.sort_by_key(|(rank, _)| *rank);
+
+    text.push_str(UNIT);
+    let mut guesses = guesses.into_iter().map(|(_, name)| name);
+    let guess = guesses.next();
+    match guess {
+        Some(name) => {
+            line(text, "# This one was guessed from its name:");
+            line(text, &format!("unit = {}", quoted(name)));
+            for other in guesses {
+                line(text, &format!("# unit = {}", quoted(other)));
+            }
+            text.push_str(LIMITS);
+        }
+        None => {
+            line(text, "# No column has a name that suggests a person:");
+            line(text, "unit = \"row\"");
+        }
+    }
+    guess
+}
+
+/// How plainly a name means whose row it is: people first, then ids of anything, then `id`.
+fn rank(name: &str) -> Option<usize> {
+    let words = words(name);
+    if let Some(rank) = PEOPLE.iter().position(|word| words.iter().any(|other| other == word)) {
+        // `user_agent` and `customer_type` describe a person; `user` and `user_id` name one.
+        let names =
+            matches!(words.last().map(String::as_str), Some("id" | "no" | "nr" | "number" | "key"));
+        return (words.len() == 1 || names).then_some(rank);
+    }
+    match words.last().map(String::as_str) {
+        Some("id") if words.len() > 1 => Some(PEOPLE.len()),
+        Some("id" | "uid" | "uuid") => Some(PEOPLE.len() + 1),
+        _ => None,
+    }
+}
+
+/// The words of a name, in lower case: `patientId`, `patient_id` and `Patient ID` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut spaced = String::new();
+    let mut lower = false;
+    for c in name.chars() {
+        if lower && c.is_uppercase() {
+            spaced.push(' ');
+        }
+        lower = c.is_lowercase();
+        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
+    }
+    spaced.split_whitespace().map(str::to_lowercase).collect()
+}
+
+/// The line of a column: a comment, unless it hides.
+fn column(name: &str, kind: ColumnKind, nullable: bool) -> String {
+    let words = words(name);
+    let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let key = key(name);
+    if kind == ColumnKind::Text && is(IDENTIFIERS) {
+        return format!("{key} = {{ hidden = true }}   # by its name it says who someone is");
+    }
+    if rank(name).is_some() {
+        return format!("# {key} = {{ hidden = true }}");
+    }
+    let never = if nullable { "" } else { ", nullable = false" };
+    let known = KNOWN.iter().find(|(known, _, _)| words.last().is_some_and(|word| word == known));
+    match (kind, known) {
+        (ColumnKind::Integer | ColumnKind::Real, Some((_, low, high))) => {
+            format!("# {key} = {{ bounds = [{low}, {high}]{never} }}")
+        }
+        (ColumnKind::Integer, None) => {
+            format!("# {key} = {{ bounds = [low, high]{never} }}   # what can be")
+        }
+        (ColumnKind::Real, None) => {
+            format!("# {key} = {{ bounds = [low, high], grid = 0.01{never} }}   # what can be")
+        }
+        (ColumnKind::Text, _) => {
+            format!("# {key} = {{ values = [\"a\", \"b\"]{never} }}   # every value there can be")
+        }
+        (ColumnKind::Boolean, _) => format!("# {key} = {{ values = [false, true]{never} }}"),
+        (ColumnKind::Date, _) => {
+            format!("# {key} = {{ values = [2020-01-01]{never} }}   # every day there can be")
+        }
+        (ColumnKind::Time | ColumnKind::Other, _) => format!("# {key} = {{ hidden = true }}"),
+    }
+}
+
+/// A number as TOML writes it; one that is not finite parses, and is then refused by name.
+fn number(value: f64) -> String {
+    match value {
+        value if value.is_nan() => "nan".to_owned(),
+        value if value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).to_string(),
+        value => format!("{value:?}"),
+    }
+}
+
+/// A name as a TOML key.
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
+}
+
+/// A text as TOML writes it, on one line.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                // Writing to a String does not fail.
+                let _ = write!(quoted, "\\u{:04X}", c as u32);
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

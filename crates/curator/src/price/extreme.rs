@@ -1,0 +1,101 @@
+//! MIN and MAX: the outermost point of a grid that enough rows reach.
+
+use crate::error::Result;
+use demure_core::mechanism::{AboveThreshold, Answer, Bounds, Budget, Change};
+use demure_core::random::Randomness;
+use demure_core::unit::{Beta, Epsilon, Neighbours, Sensitivity};
+use demure_core::utility::Accuracy;
+use std::collections::BTreeMap;
+
+/// The most points that are asked for, from the far end inwards.
+const POINTS: f64 = 4096.0;
+
+/// From the far end of the bounds inwards, the first point of a grid which at least T rows
+/// reach: MAX is the largest `o` with `#{x ≥ o} ≥ T`, MIN the smallest with `#{x ≤ o} ≥ T`, both
+/// noised. T is large enough that an empty stretch is passed over.
+///
+/// # Guarantee
+/// The block's budget, for all groups together, under either relation.
+/// # Proof
+/// Each group is one [`AboveThreshold`] of ε′ with one "above": its queries are counts of rows,
+/// which m rows added or removed all move the same way, by at most m. *Add or remove*: at most g
+/// groups change: gε′, or g·ε′²/2 as zCDP. *Replace* is a removal and an addition: at most 2gε′; as
+/// zCDP at most g groups change twice, `g·(2ε′)²/2`, or 2g once, `2g·ε′²/2`. ∎
+/// # Special values
+/// Where no point passes, the near end of the bounds comes out.
+pub(crate) struct Extreme {
+    pub(crate) value: usize,
+    pub(crate) largest: bool,
+    mechanism: AboveThreshold,
+    threshold: i128,
+    bounds: Bounds,
+    /// A point is 2^coarse steps of the column's grid.
+    coarse: u32,
+    points: u32,
+}
+
+impl Extreme {
+    pub(super) fn new(
+        value: usize,
+        largest: bool,
+        bounds: Bounds,
+        budget: Budget,
+        neighbours: Neighbours,
+        (g, m): (u32, u32),
+    ) -> Result<Self> {
+        let g = f64::from(g);
+        let each = match (budget, neighbours) {
+            (Budget::Pure(epsilon), Neighbours::AddRemove) => epsilon.get() / g,
+            (Budget::Pure(epsilon), Neighbours::Replace) => epsilon.get() / (2.0 * g),
+            (Budget::Concentrated(rho), Neighbours::AddRemove) => (2.0 * rho.get() / g).sqrt(),
+            (Budget::Concentrated(rho), Neighbours::Replace) => (rho.get() / (2.0 * g)).sqrt(),
+        };
+        let epsilon = Epsilon::new(super::block::down(each))?;
+        let sensitivity = Sensitivity::new(f64::from(m))?;
+        let mechanism = AboveThreshold::new(epsilon, sensitivity, 1, Change::Monotone)?;
+        let steps = (bounds.upper() - bounds.lower()) / bounds.grid().spacing();
+        let coarse = (steps / POINTS).log2().ceil().max(0.0) as u32;
+        let points = (steps as u64 >> coarse) as u32 + 1;
+        // Noise of all points at once, and of the threshold, each exceeded in 1 of 40 cases.
+        let (first, second) = mechanism.scales();
+        let threshold = first * 40f64.ln() + second * (40.0 * f64::from(points)).ln();
+        let threshold = threshold.ceil() as i128;
+        Ok(Self { value, largest, mechanism, threshold, bounds, coarse, points })
+    }
+
+    pub(crate) fn scale(&self) -> f64 {
+        self.mechanism.scales().1
+    }
+
+    /// How many rows may lie beyond the answer.
+    pub(crate) fn error(&self, beta: Beta) -> Result<f64> {
+        Ok(self.threshold as f64 + self.mechanism.error(beta)?)
+    }
+
+    /// Releases the extreme of one group, from the counts of the column's grid steps.
+    pub(crate) fn release(
+        &self,
+        histogram: &BTreeMap<u32, u64>,
+        rng: &mut dyn Randomness,
+    ) -> Result<f64> {
+        let mut counts = vec![0u64; self.points as usize];
+        for (step, n) in histogram {
+            let point = (step >> self.coarse).min(self.points - 1);
+            counts[point as usize] += n;
+        }
+        let mut asking = self.mechanism.start(self.threshold, rng)?;
+        let mut reached: i128 = 0;
+        let mut found = if self.largest { 0 } else { self.points - 1 };
+        for i in 0..self.points {
+            let point = if self.largest { self.points - 1 - i } else { i };
+            reached += i128::from(counts[point as usize]);
+            if matches!(asking.ask(reached, rng)?.into_value(), Answer::Above(_)) {
+                found = point;
+                break;
+            }
+        }
+        let lower = (self.bounds.lower() / self.bounds.grid().spacing()).round() as i128;
+        let place = self.bounds.grid().at(lower + (i128::from(found) << self.coarse));
+        Ok(place.clamp(self.bounds.lower(), self.bounds.upper()))
+    }
+}

@@ -1,0 +1,309 @@
+//! Exact aggregates in, noised table out. The only place where the two meet.
+
+use crate::analyse::{Keys, Measure, PrivateAggregate};
+use crate::bound::{Exact, ExactArgument, ExactGroup, Form};
+use crate::domain::normal;
+use crate::error::{Error, Result};
+use crate::price::{BETA, Block, Quote, Source, internal};
+use crate::released::ReleaseTable;
+use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::ScalarValue;
+use demure_core::mechanism::{Accumulator, Bounds, GroupSummary, GroupTotals, Groups};
+use demure_core::random::Randomness;
+use demure_core::unit::Beta;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// The released table: a row a group, in the order of the public keys, or of the keys kept.
+pub(crate) fn release(
+    aggregate: &PrivateAggregate,
+    quote: &Quote,
+    exact: &Exact,
+    rng: &mut dyn Randomness,
+) -> Result<RecordBatch> {
+    let (keys, groups) = groups(aggregate, quote, exact, rng)?;
+    let forms = quote.forms(aggregate);
+    let mut made = Vec::with_capacity(quote.blocks.len());
+    for block in &quote.blocks {
+        made.push(block_values(block, aggregate, &groups, &forms, rng)?);
+    }
+    let mut columns: Vec<ArrayRef> = Vec::new();
+    let mut fields: Vec<Field> = Vec::new();
+    for i in 0..aggregate.key_count {
+        let data_type = aggregate.schema.field(i).data_type();
+        let values = keys.iter().map(|key| key[i].cast_to(data_type));
+        let values: Vec<ScalarValue> =
+            values.collect::<std::result::Result<_, _>>().map_err(|_| internal("a key's type"))?;
+        columns.push(array(values, data_type)?);
+        fields.push(Field::new(ReleaseTable::column(i), data_type.clone(), true));
+    }
+    let mut errors: Vec<ArrayRef> = vec![nothing(keys.len()); aggregate.key_count];
+    for (i, measure) in aggregate.measures.iter().enumerate() {
+        let block = quote.from[i];
+        let place = aggregate.key_count + i;
+        let data_type = aggregate.schema.field(place).data_type();
+        let (values, error) = column(measure, &quote.blocks[block], &made[block], data_type)?;
+        columns.push(array(values, data_type)?);
+        errors.push(Arc::new(Float64Array::from(error)));
+        fields.push(Field::new(ReleaseTable::column(place), data_type.clone(), true));
+    }
+    let error_fields =
+        (0..errors.len()).map(|i| Field::new(ReleaseTable::error(i), DataType::Float64, true));
+    fields.extend(error_fields);
+    columns.extend(errors);
+    let options = RecordBatchOptions::new().with_row_count(Some(keys.len()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+        .map_err(|_| internal("the released table"))
+}
+
+fn nothing(rows: usize) -> ArrayRef {
+    Arc::new(Float64Array::from(vec![None; rows]))
+}
+
+fn array(values: Vec<ScalarValue>, data_type: &DataType) -> Result<ArrayRef> {
+    if values.is_empty() {
+        return Ok(datafusion::arrow::array::new_empty_array(data_type));
+    }
+    ScalarValue::iter_to_array(values).map_err(|_| internal("a column's type"))
+}
+
+/// The keys that come back, each with its group if any row has it.
+#[expect(clippy::type_complexity, reason = "keys, and for each its group")]
+fn groups<'a>(
+    aggregate: &PrivateAggregate,
+    quote: &Quote,
+    exact: &'a Exact,
+    rng: &mut dyn Randomness,
+) -> Result<(Vec<Vec<ScalarValue>>, Vec<Option<&'a ExactGroup>>)> {
+    match &aggregate.keys {
+        Keys::One => Ok((vec![Vec::new()], vec![exact.groups.first()])),
+        Keys::Public(keys) => {
+            let normal_key = |key: &[ScalarValue]| key.iter().cloned().map(normal).collect();
+            let found: HashMap<Vec<ScalarValue>, &ExactGroup> =
+                exact.groups.iter().map(|group| (normal_key(&group.key), group)).collect();
+            let groups = keys.iter().map(|key| found.get(key).copied()).collect();
+            Ok((keys.clone(), groups))
+        }
+        Keys::Private => {
+            let selection =
+                quote.selection.as_ref().ok_or_else(|| internal("keys without a choice"))?;
+            // By content: the order of the rows must not show.
+            let people: BTreeMap<usize, u64> =
+                exact.groups.iter().enumerate().map(|(i, g)| (i, g.people)).collect();
+            let kept = selection.release(&people, rng)?.into_value();
+            let kept = kept.into_iter().filter_map(|i| exact.groups.get(i));
+            Ok(kept.map(|group| (group.key.clone(), Some(group))).unzip())
+        }
+    }
+}
+
+/// What a block released for each group.
+enum Made {
+    Numbers(Vec<GroupSummary>),
+    Values(Vec<ScalarValue>),
+}
+
+fn block_values(
+    block: &Block,
+    aggregate: &PrivateAggregate,
+    groups: &[Option<&ExactGroup>],
+    forms: &[(usize, Form)],
+    rng: &mut dyn Randomness,
+) -> Result<Made> {
+    let argument = |group: &'_ ExactGroup, value: usize, wanted: &Form| {
+        let same = |(v, form): &(usize, Form)| {
+            *v == value && std::mem::discriminant(form) == std::mem::discriminant(wanted)
+        };
+        let place = forms.iter().position(same)?;
+        group.arguments.get(place).cloned()
+    };
+    let bounds = |value: usize| {
+        aggregate.values[value].bounds.ok_or_else(|| internal("a number without bounds"))
+    };
+    match block {
+        Block::Numbers { source, groups: mechanism } => {
+            let mut totals = Vec::with_capacity(groups.len());
+            for group in groups {
+                totals.push(match *source {
+                    Source::Rows => GroupTotals::rows(group.map_or(0, |g| g.rows)),
+                    Source::People => GroupTotals::rows(group.map_or(0, |g| g.people)),
+                    Source::Present(v) => {
+                        let found = group.and_then(|g| argument(g, v, &Form::Present));
+                        let rows = match found {
+                            Some(ExactArgument::Present(rows)) => rows,
+                            _ => 0,
+                        };
+                        GroupTotals::rows(rows)
+                    }
+                    Source::Distinct(v) => {
+                        let found = group.and_then(|g| argument(g, v, &Form::Code));
+                        let different = match found {
+                            Some(ExactArgument::Code(values)) => {
+                                values.iter().filter(|(value, _)| !value.is_null()).count()
+                            }
+                            _ => 0,
+                        };
+                        GroupTotals::rows(different as u64)
+                    }
+                    Source::Values { value, .. } => {
+                        let bounds = bounds(value)?;
+                        let form = Form::Steps { bounds, histogram: false };
+                        let found = group.and_then(|g| argument(g, value, &form));
+                        let (rows, sum, squares) = match found {
+                            Some(ExactArgument::Steps { rows, sum, squares, .. }) => {
+                                (rows, sum, squares)
+                            }
+                            _ => (0, 0, 0),
+                        };
+                        let all = group.map_or(0, |g| g.rows);
+                        let of = Accumulator::of_parts(bounds, rows, sum, squares)?;
+                        GroupTotals::values(of, all.saturating_sub(rows))
+                    }
+                    Source::Rank(..) | Source::Mode(_) => {
+                        return Err(internal("a block of another kind"));
+                    }
+                });
+            }
+            Ok(Made::Numbers(mechanism.release(&totals, rng)?.into_value()))
+        }
+        Block::Rank { value, quantile } => {
+            let bounds = bounds(*value)?;
+            let mut made = Vec::with_capacity(groups.len());
+            for group in groups {
+                let form = Form::Steps { bounds, histogram: true };
+                let values = spread(&bounds, group.and_then(|g| argument(g, *value, &form)));
+                let released = quantile.release(&values, rng)?.into_value();
+                made.push(ScalarValue::Float64(Some(released)));
+            }
+            Ok(Made::Values(made))
+        }
+        Block::Extreme(extreme) => {
+            let form = Form::Steps { bounds: bounds(extreme.value)?, histogram: true };
+            let mut made = Vec::with_capacity(groups.len());
+            for group in groups {
+                let histogram = match group.and_then(|g| argument(g, extreme.value, &form)) {
+                    Some(ExactArgument::Steps { histogram: Some(histogram), .. }) => histogram,
+                    _ => BTreeMap::new(),
+                };
+                made.push(ScalarValue::Float64(Some(extreme.release(&histogram, rng)?)));
+            }
+            Ok(Made::Values(made))
+        }
+        Block::Mode { value, chooser, neighbours } => {
+            let candidates = aggregate.values[*value].facts.values.as_ref();
+            let candidates = candidates.ok_or_else(|| internal("a mode without values"))?;
+            let mut made = Vec::with_capacity(groups.len());
+            for group in groups {
+                let found = group.and_then(|g| argument(g, *value, &Form::Code));
+                let counted: HashMap<ScalarValue, u64> = match found {
+                    Some(ExactArgument::Code(values)) => {
+                        values.into_iter().map(|(v, n)| (normal(v), n)).collect()
+                    }
+                    _ => HashMap::new(),
+                };
+                let counts: Vec<u64> = candidates
+                    .iter()
+                    .map(|c| counted.get(&normal(c.clone())).copied().unwrap_or(0))
+                    .collect();
+                made.push(candidates[chooser.choose(&counts, *neighbours, rng)?].clone());
+            }
+            Ok(Made::Values(made))
+        }
+    }
+}
+
+/// The values of a histogram, on the grid.
+fn spread(bounds: &Bounds, found: Option<ExactArgument>) -> Vec<f64> {
+    let Some(ExactArgument::Steps { histogram: Some(histogram), .. }) = found else {
+        return Vec::new();
+    };
+    let lower = (bounds.lower() / bounds.grid().spacing()).round() as i128;
+    let value = |step: u32| bounds.grid().at(lower + i128::from(step));
+    let repeat = |(step, n): (u32, u64)| {
+        std::iter::repeat_n(value(step), usize::try_from(n).unwrap_or(usize::MAX))
+    };
+    histogram.into_iter().flat_map(repeat).collect()
+}
+
+/// One column of the answer and, for each row, half the width of its 95 % interval.
+fn column(
+    measure: &Measure,
+    block: &Block,
+    made: &Made,
+    data_type: &DataType,
+) -> Result<(Vec<ScalarValue>, Vec<Option<f64>>)> {
+    let (groups, summaries) = match (block, made) {
+        (Block::Numbers { groups, .. }, Made::Numbers(summaries)) => (groups, summaries),
+        (_, Made::Values(values)) => {
+            let cast = values.iter().map(|value| as_type(value.clone(), data_type));
+            return Ok((cast.collect::<Result<_>>()?, vec![None; values.len()]));
+        }
+        _ => return Err(internal("a block of another kind")),
+    };
+    let beta = Beta::new(BETA)?;
+    let (mut values, mut errors) = (Vec::new(), Vec::new());
+    for summary in summaries {
+        let (value, error) = number(measure, groups, summary, beta)?;
+        values.push(as_type(ScalarValue::Float64(Some(value)), data_type)?);
+        errors.push(error);
+    }
+    Ok((values, errors))
+}
+
+/// A number of one group, made consistent where that is free: counts are not negative, a sum
+/// of values that are not negative neither.
+fn number(
+    measure: &Measure,
+    groups: &Groups,
+    summary: &GroupSummary,
+    beta: Beta,
+) -> Result<(f64, Option<f64>)> {
+    let missing = || internal("a number that was not released");
+    let count = |x: Option<f64>| x.ok_or_else(missing).map(|x| x.round().max(0.0));
+    // The interval of an average uses the least number of rows that its own noise allows,
+    // each at half of β.
+    let half = Beta::new(beta.get() / 2.0)?;
+    let at_least = || -> Result<u64> {
+        let n = summary.count.ok_or_else(missing)?;
+        let off = groups.count_error(half)?.ok_or_else(missing)?;
+        Ok((n - off).max(0.0) as u64)
+    };
+    Ok(match measure {
+        Measure::CountRows => {
+            let error = groups.rows_error(beta)?.or(groups.count_error(beta)?);
+            (count(summary.rows.or(summary.count))?, error)
+        }
+        Measure::Sum(_) => (summary.sum.ok_or_else(missing)?, groups.sum_error(beta)?),
+        Measure::Mean(_) => {
+            (summary.mean.ok_or_else(missing)?, groups.mean_error(at_least()?, half)?)
+        }
+        Measure::Variance(_) => {
+            (summary.variance.ok_or_else(missing)?, groups.variance_error(at_least()?, half)?)
+        }
+        Measure::Deviation(_) => {
+            let variance = summary.variance.ok_or_else(missing)?;
+            let error = groups.variance_error(at_least()?, half)?;
+            (variance.max(0.0).sqrt(), error.map(f64::sqrt))
+        }
+        _ => (count(summary.count)?, groups.count_error(beta)?),
+    })
+}
+
+fn as_type(value: ScalarValue, data_type: &DataType) -> Result<ScalarValue> {
+    let value = match value {
+        ScalarValue::Float64(Some(x)) if data_type.is_integer() => {
+            ScalarValue::Float64(Some(x.round()))
+        }
+        other => other,
+    };
+    value.cast_to(data_type).map_err(|_| Error::After("a released number does not fit".to_owned()))
+}
+
+/// The public keys of a DISTINCT: the policy's own list.
+pub(crate) fn public_keys(aggregate: &PrivateAggregate) -> Result<RecordBatch> {
+    let nobody = Exact { groups: Vec::new() };
+    let quote = Quote::free();
+    // No block is released, so nothing is drawn.
+    release(aggregate, &quote, &nobody, &mut demure_core::random::SystemRandom::new()?)
+}

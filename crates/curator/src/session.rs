@@ -1,0 +1,415 @@
+//! A curator and its sessions: `Sql → Plan → PrivatePlan → Quote → Reservation → Exact →
+//! Release → Answer`, each stage by value.
+
+use crate::analyse::{Analysis, PrivateAggregate, analyse};
+use crate::answer::{Answer, from_bytes, to_bytes};
+use crate::bound::{BoundContributions, BoundPlanner, Key, accumulate};
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::explain::{AggregateExplanation, Explanation, advice};
+use crate::incident::Incidents;
+use crate::intervals::with_intervals;
+use crate::parse::{Statement, parse};
+use crate::policy::{self, Policy};
+use crate::price::{Quote, quote};
+use crate::refusal::{Refusal, Rule};
+use crate::release::release;
+use crate::released::ReleaseTable;
+use crate::settings::{SETTINGS, Settings};
+use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::catalog::Session as EngineSession;
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::context::QueryPlanner;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use datafusion::sql::parser::Statement as Parsed;
+use demure_core::event::Event;
+use demure_core::random::{Randomness, SystemRandom};
+use demure_ledger::{Accounting, Ledger, Limit, Price, Request, Reservation};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// A policy, its tables and its ledger: what answers questions.
+pub struct Curator {
+    policy: Policy,
+    catalog: Catalog,
+    ledger: Ledger,
+    incidents: Incidents,
+    randomness: Mutex<Box<dyn Randomness + Send>>,
+}
+
+/// One analyst's conversation with a curator.
+pub struct Session {
+    curator: Arc<Curator>,
+    who: String,
+    settings: Settings,
+}
+
+/// What came of a statement.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// A query was answered.
+    Answer(Box<Answer>),
+    /// A query was explained.
+    Explanation(Box<Explanation>),
+    /// A setting was changed or shown: its name and value.
+    Setting(String, String),
+}
+
+/// Where the ledger of a policy is kept: beside it.
+#[must_use]
+pub fn ledger_path(policy: &Path) -> PathBuf {
+    policy.with_extension("ledger")
+}
+
+#[derive(Debug)]
+struct Planner;
+
+#[async_trait]
+impl QueryPlanner for Planner {
+    async fn create_physical_plan(
+        &self,
+        plan: &LogicalPlan,
+        session: &dyn EngineSession,
+    ) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
+        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(BoundPlanner)]);
+        planner.create_physical_plan(plan, session).await
+    }
+}
+
+impl Curator {
+    /// Opens a policy file, its sources and its ledger.
+    pub async fn open(path: &Path) -> Result<Arc<Self>> {
+        let policy = Policy::read(path)?;
+        let limit = limit(&policy);
+        let clock = demure_ledger::wall_clock();
+        let dataset = path.file_stem().unwrap_or_default().to_string_lossy();
+        let ledger = Ledger::open(&ledger_path(path), &dataset, limit, clock)?;
+        let incidents = Incidents::file(path.with_extension("incidents"));
+        Self::with(policy, ledger, incidents, Box::new(SystemRandom::new()?)).await
+    }
+
+    /// A curator whose budget lives in memory: for demonstrations and tests.
+    pub async fn in_memory(policy: Policy) -> Result<Arc<Self>> {
+        let ledger = Ledger::in_memory(limit(&policy))?;
+        let randomness = Box::new(SystemRandom::new()?);
+        Self::with(policy, ledger, Incidents::nowhere(), randomness).await
+    }
+
+    /// A curator with its parts given; `randomness` decides the noise.
+    pub async fn with(
+        policy: Policy,
+        ledger: Ledger,
+        incidents: Incidents,
+        randomness: Box<dyn Randomness + Send>,
+    ) -> Result<Arc<Self>> {
+        let builder = SessionStateBuilder::new().with_query_planner(Arc::new(Planner));
+        let catalog = Catalog::open(&policy, builder).await?;
+        let randomness = Mutex::new(randomness);
+        Ok(Arc::new(Self { policy, catalog, ledger, incidents, randomness }))
+    }
+
+    /// A session for somebody.
+    #[must_use]
+    pub fn session(self: &Arc<Self>, who: impl Into<String>) -> Session {
+        Session { curator: Arc::clone(self), who: who.into(), settings: Settings::default() }
+    }
+
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The ledger.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Each table with its columns and their types, as queries see them.
+    #[must_use]
+    pub fn tables(&self) -> Vec<(String, Vec<(String, String)>)> {
+        let describe = |schema: &datafusion::arrow::datatypes::SchemaRef| {
+            let fields = schema.fields().iter();
+            fields.map(|f| (f.name().clone(), f.data_type().to_string())).collect()
+        };
+        self.catalog.schemas().map(|(policy, schema)| (policy.name.clone(), describe(schema))).collect()
+    }
+
+    fn concentrated(&self) -> bool {
+        self.policy.budget.accounting == policy::Accounting::Zcdp
+    }
+
+    /// What an answer is found by: the plan, the price, the policy and the sources.
+    fn key(&self, aggregate: &PrivateAggregate, quote: &Quote) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text.as_bytes());
+        };
+        part(&self.policy.text);
+        for table in &self.policy.tables {
+            part(&table.name);
+            part(self.catalog.table(&table.name).map_or("", |table| &table.version));
+        }
+        part(&aggregate.canonical());
+        part(&quote.event.to_string());
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    async fn plan(&self, statement: Parsed) -> Result<LogicalPlan> {
+        let state = self.catalog.state();
+        let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
+        let plan = state.statement_to_plan(statement).await.map_err(planned)?;
+        let options = state.config_options();
+        state.analyzer().execute_and_check(plan, options, |_, _| {}).map_err(planned)
+    }
+
+    /// Runs the engine below the cut. From here on protected rows may have been read.
+    async fn exact(
+        &self,
+        aggregate: &PrivateAggregate,
+        quote: &Quote,
+    ) -> datafusion::error::Result<crate::bound::Exact> {
+        let spec = quote.spec(aggregate);
+        let key = {
+            let mut rng = self.randomness.lock().unwrap_or_else(|e| e.into_inner());
+            Key::draw(&mut **rng)
+                .map_err(|e| datafusion::error::DataFusionError::External(Box::new(e)))?
+        };
+        let node = BoundContributions::new(Arc::new(aggregate.input.clone()), spec.clone(), key)?;
+        let interned = Arc::clone(node.interned());
+        let state = self.catalog.state();
+        let physical = state.create_physical_plan(&node.into_plan()).await?;
+        let stream = execute_stream(physical, state.task_ctx())?;
+        accumulate(stream, &interned, &spec).await
+    }
+
+    /// Buys one aggregate: its debit is on disk already.
+    async fn buy(
+        &self,
+        aggregate: &PrivateAggregate,
+        quote: &Quote,
+        reservation: Reservation,
+    ) -> Result<RecordBatch> {
+        let reading = reservation.begin()?;
+        let exact = match self.exact(aggregate, quote).await {
+            Ok(exact) => exact,
+            Err(error) => return Err(self.incidents.record(&error.to_string())),
+        };
+        let batch = {
+            let mut rng = self.randomness.lock().unwrap_or_else(|e| e.into_inner());
+            release(aggregate, quote, &exact, &mut **rng)?
+        };
+        let bytes = to_bytes(&batch)
+            .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;
+        reading.settle(&bytes)?;
+        Ok(batch)
+    }
+}
+
+fn limit(policy: &Policy) -> Limit {
+    Limit {
+        accounting: match policy.budget.accounting {
+            policy::Accounting::Pure => Accounting::Pure,
+            policy::Accounting::Zcdp => Accounting::Zcdp,
+        },
+        epsilon: policy.budget.epsilon,
+        delta: policy.budget.delta,
+        neighbours: policy.budget.neighbours,
+    }
+}
+
+/// A private aggregate, priced; its answer if it was bought before.
+struct Priced {
+    aggregate: PrivateAggregate,
+    table: Arc<ReleaseTable>,
+    quote: Quote,
+    key: String,
+    known: Option<RecordBatch>,
+}
+
+impl Session {
+    /// Answers, explains, or sets.
+    pub async fn run(&mut self, sql: &str) -> Result<Outcome> {
+        let state = self.curator.catalog.state();
+        match parse(sql, &state)? {
+            Statement::Query(query) => {
+                Ok(Outcome::Answer(Box::new(self.answer(*query).await?)))
+            }
+            Statement::Explain(query) => {
+                Ok(Outcome::Explanation(Box::new(self.explain(*query).await?)))
+            }
+            Statement::Set { name, value } => {
+                self.settings.set(&name, &value)?;
+                let now = self.settings.get(&name).unwrap_or_default();
+                Ok(Outcome::Setting(name.to_ascii_lowercase(), now))
+            }
+            Statement::Show { name } => match self.settings.get(&name) {
+                Some(value) => Ok(Outcome::Setting(name.to_ascii_lowercase(), value)),
+                None => {
+                    let names: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
+                    Err(Refusal::new(
+                        Rule::Setting,
+                        "there is no such setting",
+                        format!("there is: {}", names.join(", ")),
+                    )
+                    .into())
+                }
+            },
+        }
+    }
+
+    /// What a query would cost; `sql` without `EXPLAIN PRIVACY`.
+    pub async fn explanation(&self, sql: &str) -> Result<Explanation> {
+        let state = self.curator.catalog.state();
+        match parse(sql, &state)? {
+            Statement::Query(query) | Statement::Explain(query) => self.explain(*query).await,
+            _ => Err(Refusal::new(Rule::Statement, "nothing to explain", "write SELECT …").into()),
+        }
+    }
+
+    /// The session's settings.
+    pub fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    /// The curator it talks to.
+    #[must_use]
+    pub fn curator(&self) -> &Arc<Curator> {
+        &self.curator
+    }
+
+    async fn priced(&self, query: Parsed) -> Result<(LogicalPlan, Vec<Priced>)> {
+        let curator = &self.curator;
+        let plan = curator.plan(query).await?;
+        let Analysis { after, aggregates } = analyse(&plan, &curator.catalog, &self.settings)?;
+        let mut priced = Vec::new();
+        for (aggregate, table) in aggregates {
+            let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
+            let key = curator.key(&aggregate, &quote);
+            let known = curator.ledger.find(&key)?.and_then(|bytes| from_bytes(&bytes));
+            priced.push(Priced { aggregate, table, quote, key, known });
+        }
+        Ok((after, priced))
+    }
+
+    async fn explain(&self, query: Parsed) -> Result<Explanation> {
+        let (_, priced) = self.priced(query).await?;
+        let curator = &self.curator;
+        let filter = limit(&curator.policy).filter()?;
+        let unbought: Vec<Event> = priced
+            .iter()
+            .filter(|p| p.known.is_none() && !free(&p.quote.event))
+            .map(|p| p.quote.event.clone())
+            .collect();
+        let mut price = Price { main: 0.0, delta: 0.0 };
+        for event in &unbought {
+            let (main, delta) = filter.price(event)?;
+            price = Price { main: price.main + main, delta: price.delta + delta };
+        }
+        let balance = curator.ledger.balance()?;
+        let mut notes = Vec::new();
+        if let Some(epsilon) = priced.first().and_then(|first| first.quote.epsilon) {
+            notes = advice(epsilon);
+        }
+        if price.main > balance.left.main || price.delta > balance.left.delta {
+            notes.push("the budget does not have that much left: it would be refused".to_owned());
+        }
+        let explained = |p: &Priced| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
+        Ok(Explanation {
+            aggregates: priced.iter().map(explained).collect(),
+            price,
+            left: balance.left,
+            concentrated: curator.concentrated(),
+            notes,
+        })
+    }
+
+    async fn answer(&self, query: Parsed) -> Result<Answer> {
+        let (after, priced) = self.priced(query).await?;
+        let curator = &self.curator;
+        // All debits before any data: one that is refused takes the others back.
+        let mut reservations: Vec<Option<Reservation>> = Vec::new();
+        let mut price = Price { main: 0.0, delta: 0.0 };
+        for p in &priced {
+            if p.known.is_some() || free(&p.quote.event) {
+                reservations.push(None);
+                continue;
+            }
+            let request = Request {
+                who: self.who.clone(),
+                key: p.key.clone(),
+                query: p.aggregate.canonical(),
+                event: p.quote.event.clone(),
+            };
+            match curator.ledger.reserve(&request) {
+                Ok(reservation) => {
+                    let charged = reservation.price();
+                    price.main += charged.main;
+                    price.delta += charged.delta;
+                    reservations.push(Some(reservation));
+                }
+                Err(error) => {
+                    for reservation in reservations.into_iter().flatten() {
+                        reservation.cancel()?;
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        let repeated = !priced.is_empty() && priced.iter().all(|p| p.known.is_some());
+        for (p, reservation) in priced.iter().zip(reservations) {
+            let batch = match (&p.known, reservation) {
+                (Some(batch), _) => batch.clone(),
+                (None, Some(reservation)) => {
+                    curator.buy(&p.aggregate, &p.quote, reservation).await?
+                }
+                // Public keys alone: nothing of it comes from the data.
+                (None, None) => crate::release::public_keys(&p.aggregate)?,
+            };
+            p.table.fill(batch);
+        }
+        let after = match self.settings.intervals {
+            true => with_intervals(after).map_err(|e| Error::After(e.strip_backtrace()))?,
+            false => after,
+        };
+        let (schema, batches) = self.post_process(after).await?;
+        let mut notes = Vec::new();
+        let bought = priced.iter().find(|p| p.known.is_none());
+        if let Some(epsilon) = bought.and_then(|p| p.quote.epsilon) {
+            if !(0.1..=5.0).contains(&epsilon.get()) {
+                notes = advice(epsilon);
+            }
+        }
+        let columns = priced.into_iter().flat_map(|p| p.quote.columns).collect();
+        let balance = curator.ledger.balance()?;
+        Ok(Answer { schema, batches, price, balance, repeated, columns, notes })
+    }
+
+    /// Everything above the cut: an ordinary query over released and public tables.
+    async fn post_process(
+        &self,
+        plan: LogicalPlan,
+    ) -> Result<(datafusion::arrow::datatypes::SchemaRef, Vec<RecordBatch>)> {
+        let mut state: SessionState = self.curator.catalog.state();
+        // One partition: rows keep the order of the public keys where nobody asked for another.
+        state.config_mut().options_mut().execution.target_partitions = 1;
+        let frame = DataFrame::new(state, plan);
+        let schema = Arc::new(frame.schema().as_arrow().clone());
+        let batches = frame.collect().await.map_err(|e| Error::After(e.strip_backtrace()))?;
+        Ok((schema, batches))
+    }
+}
+
+/// Whether an event costs nothing: no mechanism was used.
+fn free(event: &Event) -> bool {
+    matches!(event, Event::Compose(events) if events.is_empty())
+}

@@ -1,0 +1,254 @@
+//! Why the ledger refused. No variant holds a value from protected data: what
+//! is named here is the policy, the file, and public prices.
+
+use crate::limit::{Accounting, Limit};
+use crate::price::Price;
+use demure_core::unit::Neighbours;
+use std::fmt;
+use std::path::PathBuf;
+
+/// What the ledger can refuse, and what to do about it.
+///
+/// # Guarantee
+/// Whatever the variant: the operation that returned it granted nothing. An
+/// error of [`crate::Ledger::reserve`] is not a reservation, so nothing may be
+/// read; an error of [`crate::Reading::settle`] means that the answer must not
+/// be shown, and that its price stays spent.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The query costs more than is left. It cost nothing.
+    #[error(
+        "this query costs {} and the budget has {} left; nothing was spent; \
+         ask for a noisier or coarser answer, or have the policy's limit raised",
+        asked.in_words(*accounting), left.in_words(*accounting)
+    )]
+    OverBudget {
+        /// The currency.
+        accounting: Accounting,
+        /// What the query costs.
+        asked: Price,
+        /// What is left.
+        left: Price,
+    },
+
+    /// The event has no finite price in this currency. It cost nothing.
+    #[error("this query cannot be priced under {accounting} accounting: {source}")]
+    Unpriced {
+        /// The currency.
+        accounting: Accounting,
+        /// What the accountant said.
+        source: demure_core::Error,
+    },
+
+    /// The event's text does not read back as the event. It cost nothing.
+    #[error(
+        "what this query does cannot be written down so that it reads back the same, so it was \
+         refused; nothing was spent; use fewer repetitions (below 9e15) or less nesting (64)"
+    )]
+    Unwritable,
+
+    /// The limit makes no sense by itself.
+    #[error("the budget is impossible: {source}")]
+    ImpossibleLimit {
+        /// What the accountant said.
+        source: demure_core::Error,
+    },
+
+    /// zCDP needs a δ to convert ρ to ε.
+    #[error(
+        "zcdp accounting needs a delta greater than 0: half of it converts rho to epsilon; \
+         set a delta in the policy, or use pure accounting"
+    )]
+    ZcdpNeedsDelta,
+
+    /// The journal was kept in another currency than the policy now names.
+    #[error(
+        "the ledger of `{dataset}` was kept with {} accounting under {} neighbours, and the \
+         policy now says {} under {}; what was spent cannot be converted: put the policy back, \
+         or start a new ledger file, whose guarantee then adds to the old one's",
+        stored.accounting, stored.neighbours, asked_accounting, asked_neighbours
+    )]
+    OtherAccounting {
+        /// The dataset.
+        dataset: String,
+        /// As the journal has it.
+        stored: Box<Limit>,
+        /// As the policy has it.
+        asked_accounting: Accounting,
+        /// As the policy has it.
+        asked_neighbours: Neighbours,
+    },
+
+    /// The disk is full.
+    #[error(
+        "the disk that holds the ledger is full; nothing was granted; free some space and ask \
+         again (what was spent before is safe)"
+    )]
+    DiskFull,
+
+    /// The file cannot be written.
+    #[error(
+        "the ledger is read-only; nothing was granted; give this user write permission on the \
+         file and on its directory"
+    )]
+    ReadOnly,
+
+    /// The file is damaged.
+    #[error(
+        "the ledger file is damaged; nothing was granted; restore the newest backup, and count as \
+         spent what was asked since then"
+    )]
+    Corrupt,
+
+    /// The file is no ledger.
+    #[error(
+        "`{path}` is not a Demure ledger, or its first page is damaged; name another file, or restore a backup"
+    )]
+    NotALedger {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The file cannot be opened at all.
+    #[error(
+        "`{path}` cannot be opened; check that its directory exists and that this user may \
+         write there"
+    )]
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The file has another layout.
+    #[error(
+        "the ledger has schema version {found} and this program reads version {supported}; use \
+         the program that wrote it (nothing was changed)"
+    )]
+    SchemaVersion {
+        /// In the file.
+        found: i64,
+        /// What this crate reads.
+        supported: i64,
+    },
+
+    /// The file system cannot give the durability promised.
+    #[error(
+        "the file system of the ledger has no shared memory for a write-ahead log; put the \
+         ledger on a local disk"
+    )]
+    NoWriteAheadLog,
+
+    /// The journal contradicts itself.
+    #[error(
+        "entry {seq} of the ledger {fault}; nothing was granted; do not edit the journal: restore \
+         a backup, and count as spent what was asked since then"
+    )]
+    Broken {
+        /// Where.
+        seq: u64,
+        /// How.
+        fault: Fault,
+    },
+
+    /// An entry was written by a program that knows more kinds of events.
+    #[error("entry {seq} of the ledger cannot be read by this version: {source}; update Demure")]
+    UnknownEvent {
+        /// Where.
+        seq: u64,
+        /// What was not understood.
+        source: demure_core::event::ParseError,
+    },
+
+    /// An entry has no finite price for this version.
+    #[error(
+        "entry {seq} of the ledger cannot be priced by this version: {source}; use the version \
+         that wrote it"
+    )]
+    UnpricedEntry {
+        /// Where.
+        seq: u64,
+        /// What the accountant said.
+        source: demure_core::Error,
+    },
+
+    /// The file is not the one that was opened.
+    #[error(
+        "`{path}` was moved, deleted or replaced while the ledger was open; nothing was granted; \
+         put the file back, with its `-wal`, and open the ledger again"
+    )]
+    Moved {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Another process held the ledger for too long.
+    #[error(
+        "another process has kept the ledger locked for {seconds} s; nothing was granted; ask \
+         again, and if that does not help, look for a stopped process that has it open"
+    )]
+    Locked {
+        /// How long was waited.
+        seconds: u64,
+    },
+
+    /// A thread panicked inside the ledger.
+    #[error("a thread stopped in the middle of a ledger operation; open the ledger again")]
+    Interrupted,
+
+    /// The disk or the operating system failed.
+    #[error(
+        "the ledger could not be read or written (SQLite code {code}); nothing was granted; look \
+         for disk errors in the system's log, then open the ledger again"
+    )]
+    Storage {
+        /// SQLite's extended result code (sqlite.org/rescode.html).
+        code: i32,
+    },
+}
+
+/// How a journal contradicts itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Its hash is not the hash of its contents.
+    Altered,
+    /// It does not name the hash of the entry before it, or its number is not the next.
+    Unlinked,
+    /// A column holds what its type forbids.
+    Unreadable,
+    /// The journal ends before, or after, the place it says it ends.
+    Missing,
+    /// The journal does not begin with a limit.
+    NoLimit,
+    /// A limit in another currency than the one before.
+    OtherCurrency,
+    /// A settlement or a cancellation without an open reservation.
+    Orphan,
+    /// A settlement without an answer, or an answer without a settlement.
+    Answer,
+    /// A cancellation that returns another price than was charged.
+    Refund,
+    /// The running totals are not those of the journal.
+    Totals,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Altered => "has been altered since it was written",
+            Self::Unlinked => "does not follow from the entry before it",
+            Self::Unreadable => "has a column that cannot be read",
+            Self::Missing => "is not where the journal says it ends: entries were lost or added",
+            Self::NoLimit => "comes before any limit",
+            Self::OtherCurrency => "changes the currency of the budget",
+            Self::Orphan => "settles or cancels a reservation that is not open",
+            Self::Answer => "is a settlement without an answer, or has an answer and is none",
+            Self::Refund => "gives back another price than was charged",
+            Self::Totals => "does not have the total that was kept in memory",
+        })
+    }
+}
+
+/// The ledger's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,89 @@
+//! What has been spent: a durable, append-only, hash-chained journal of debits.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `ledger` | [`Ledger`]: debits, the balance, repeats, verification |
+//! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
+//! | `limit` | [`Limit`]: the budget of a dataset, and the guarantee it stands for |
+//! | `price` | [`Price`]: ε or ρ, and δ |
+//! | `meter` | running totals, by the core's filter |
+//! | `replay` | the journal read from its beginning: checks and totals |
+//! | `row` | one line of the journal, and its hash |
+//! | `store` | where rows live: SQLite; what another store must promise |
+//! | `error` | [`Error`]: what went wrong and what to do next |
+//!
+//! # One way through
+//! ```
+//! use demure_core::event::Event;
+//! use demure_core::unit::{Delta, Epsilon, Neighbours};
+//! use demure_ledger::{Accounting, Ledger, Limit, Request};
+//!
+//! let ledger = Ledger::in_memory(Limit {
+//!     accounting: Accounting::Zcdp,
+//!     epsilon: Epsilon::new(1.0)?,
+//!     delta: Delta::new(1e-6)?,
+//!     neighbours: Neighbours::AddRemove,
+//! })?;
+//! let request = Request {
+//!     who: "ann".into(),
+//!     key: "5c0f".into(),
+//!     query: "SELECT COUNT(*) FROM visits".into(),
+//!     event: Event::gaussian(50.0)?,
+//! };
+//! let reservation = ledger.reserve(&request)?; // debited, and on disk
+//! let reading = reservation.begin()?;          // now the data may be read
+//! reading.settle(b"1042")?;                    // on disk: now it may be shown
+//! assert_eq!(ledger.find("5c0f")?.as_deref(), Some(&b"1042"[..]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Invariants
+//! 1. *Write ahead.* A debit is on disk before its [`Reservation`] exists, and an
+//!    answer before [`Reading::settle`] returns.
+//! 2. *Spent stays spent.* Whatever happens to a reservation, only
+//!    [`Reservation::cancel`] takes it back, and no longer once it has begun.
+//! 3. *One total.* Every decision is made in a transaction that excludes all other
+//!    writers and has read all that they wrote.
+//! 4. *Recomputed, not remembered.* Totals come from the events of the journal
+//!    through the core's filter, rounding up; the prices in the file are for people.
+//! 5. *An error grants nothing*, and memory never holds what is not committed.
+//! 6. *Append-only.* Entries are chained by SHA-256; a change, a gap or an exchange
+//!    is found by [`Ledger::verify`], and at every opening.
+//!
+//! # What this crate does not do
+//! It decides neither who may ask nor what a query costs: the curator says what
+//! is done ([`demure_core::event::Event`]), the core what that costs. It adds no
+//! noise and reads no data.
+//!
+//! It does not resist whoever may write the file: they can put an older copy in its
+//! place, or rewrite the chain from some entry on. An open ledger notices that its
+//! own past is gone; a later one cannot. [`Verified::head`], kept elsewhere, can.
+//! Copying the file alone while it is open loses what is still in its log
+//! (`-wal`): back up with SQLite's `VACUUM INTO` or `.backup`.
+//!
+//! It does not merge requests that are under way at the same time: two equal
+//! queries asked at once are paid for twice, and [`Ledger::find`] gives the first
+//! answer from then on.
+//!
+//! It does not share a budget between machines: SQLite's locks do not cross a
+//! network. The file must be on a local disk.
+#![forbid(unsafe_code)]
+
+mod error;
+#[cfg(test)]
+mod failures;
+mod ledger;
+mod limit;
+mod meter;
+mod price;
+mod replay;
+mod reservation;
+mod row;
+mod store;
+
+pub use error::{Error, Fault, Result};
+pub use ledger::{Balance, Clock, Ledger, Request, Verified, wall_clock};
+pub use limit::{Accounting, Limit};
+pub use price::Price;
+pub use reservation::{Reading, Reservation};
+pub use row::{Entry, Hash, Kind};

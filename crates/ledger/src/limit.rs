@@ -1,0 +1,192 @@
+//! The budget of one dataset, as the policy states it.
+//!
+//! # Guarantee
+//! While the totals stay within [`Limit::most`], the whole interaction with
+//! the dataset is (ε, δ)-DP under the policy's neighbour relation:
+//!
+//! - *pure*: Σε ≤ ε and Σδ ≤ δ, by basic composition with a filter.
+//! - *zcdp*: ρ is the largest for which ρ-zCDP is (ε, δ/2)-DP; Σρ ≤ ρ, and the
+//!   events' own Σδ ≤ δ/2. The two halves add up to δ.
+//!
+//! Both hold for queries and prices chosen as answers come in (core,
+//! `account::filter`).
+//!
+//! # Special values
+//! δ = 0 is pure privacy under pure accounting, and refused under zCDP, which
+//! needs a δ to say anything about ε.
+
+use crate::error::{Error, Result};
+use crate::price::Price;
+use demure_core::account::filter::Filter;
+use demure_core::account::zcdp;
+use demure_core::unit::{Delta, Epsilon, Neighbours, Rho};
+use std::fmt;
+
+/// In which currency a budget is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Accounting {
+    /// ε and δ add up.
+    Pure,
+    /// ρ adds up.
+    Zcdp,
+}
+
+impl fmt::Display for Accounting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pure => "pure",
+            Self::Zcdp => "zcdp",
+        })
+    }
+}
+
+/// The budget of one dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// The currency.
+    pub accounting: Accounting,
+    /// The ε of the guarantee.
+    pub epsilon: Epsilon,
+    /// The δ of the guarantee.
+    pub delta: Delta,
+    /// The datasets that the guarantee compares.
+    pub neighbours: Neighbours,
+}
+
+impl Limit {
+    /// A fresh filter of the core with this limit.
+    pub fn filter(&self) -> Result<Filter> {
+        let most = self.most()?;
+        let impossible = |source| Error::ImpossibleLimit { source };
+        let failing = Delta::new(most.delta).map_err(impossible)?;
+        match self.accounting {
+            Accounting::Pure => Ok(Filter::approximate(self.epsilon, failing, self.neighbours)),
+            Accounting::Zcdp => {
+                let rho = Rho::new(most.main).map_err(impossible)?;
+                Ok(Filter::approximate_concentrated(rho, failing, self.neighbours))
+            }
+        }
+    }
+
+    /// What may be spent, in the budget's own currency.
+    pub fn most(&self) -> Result<Price> {
+        match self.accounting {
+            Accounting::Pure => {
+                Ok(Price { main: self.epsilon.get(), delta: self.delta.get() + 0.0 })
+            }
+            Accounting::Zcdp => {
+                let half = self.half()?;
+                let rho = zcdp::for_target(self.epsilon, half)
+                    .map_err(|source| Error::ImpossibleLimit { source })?;
+                Ok(Price { main: rho.get(), delta: half.get() })
+            }
+        }
+    }
+
+    /// The ε that `spent` amounts to, rounded up: itself for pure accounting;
+    /// for zCDP the ε of (ε, δ/2)-DP.
+    pub fn epsilon_of(&self, spent: Price) -> Result<f64> {
+        if self.accounting == Accounting::Pure || spent.main == 0.0 {
+            return Ok(spent.main);
+        }
+        Rho::new(spent.main)
+            .and_then(|rho| Ok((rho, Delta::new(self.delta.get() * 0.5)?)))
+            .and_then(|(rho, half)| zcdp::epsilon(rho, half))
+            .map_err(|source| Error::ImpossibleLimit { source })
+    }
+
+    /// Half of δ; exact, but for a δ too small to halve, which is refused.
+    fn half(&self) -> Result<Delta> {
+        let half = self.delta.get() * 0.5;
+        if half + half != self.delta.get() || half == 0.0 {
+            return Err(Error::ZcdpNeedsDelta);
+        }
+        Delta::new(half).map_err(|source| Error::ImpossibleLimit { source })
+    }
+
+    /// May totals kept under `other` go on under this limit?
+    pub(crate) fn same_currency(&self, other: &Self) -> bool {
+        self.accounting == other.accounting && self.neighbours == other.neighbours
+    }
+
+    /// Reads what [`Limit`]'s `Display` wrote.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let inner = text.strip_prefix("limit(")?.strip_suffix(')')?;
+        let mut fields = inner.split(", ");
+        let mut field = |key: &str| fields.next()?.strip_prefix(key)?.strip_prefix('=');
+        let accounting = match field("accounting")? {
+            "pure" => Accounting::Pure,
+            "zcdp" => Accounting::Zcdp,
+            _ => return None,
+        };
+        let epsilon = Epsilon::new(field("eps")?.parse().ok()?).ok()?;
+        let delta = Delta::new(field("delta")?.parse().ok()?).ok()?;
+        let neighbours = match field("neighbours")? {
+            "replace" => Neighbours::Replace,
+            "add-remove" => Neighbours::AddRemove,
+            _ => return None,
+        };
+        fields.next().is_none().then_some(Self { accounting, epsilon, delta, neighbours })
+    }
+}
+
+impl fmt::Display for Limit {
+    /// `limit(accounting=zcdp, eps=1, delta=0.000001, neighbours=replace)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { accounting, epsilon, delta, neighbours } = self;
+        write!(
+            f,
+            "limit(accounting={accounting}, eps={epsilon}, delta={delta}, neighbours={neighbours})"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(accounting: Accounting, epsilon: f64, delta: f64) -> Limit {
+        Limit {
+            accounting,
+            epsilon: Epsilon::new(epsilon).unwrap(),
+            delta: Delta::new(delta).unwrap(),
+            neighbours: Neighbours::AddRemove,
+        }
+    }
+
+    #[test]
+    fn a_limit_reads_back_as_it_was_written() {
+        for accounting in [Accounting::Pure, Accounting::Zcdp] {
+            for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
+                for (epsilon, delta) in [(1.0, 0.0), (0.1 + 0.2, 1e-6), (1e-300, 1e-17)] {
+                    let limit = Limit { neighbours, ..limit(accounting, epsilon, delta) };
+                    assert_eq!(Limit::parse(&limit.to_string()), Some(limit));
+                }
+            }
+        }
+        for bad in [
+            "",
+            "limit()",
+            "limit(accounting=pure, eps=0, delta=0, neighbours=replace)",
+            "limit(accounting=pure, eps=1, delta=0, neighbours=replace, more=1)",
+            "limit(accounting=gold, eps=1, delta=0, neighbours=replace)",
+        ] {
+            assert_eq!(Limit::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn zcdp_gives_half_of_delta_to_each_side() {
+        let zcdp = limit(Accounting::Zcdp, 1.0, 1e-6);
+        let most = zcdp.most().unwrap();
+        assert_eq!(most.delta, 5e-7);
+        let epsilon = zcdp.epsilon_of(most).unwrap();
+        assert!((0.999_999..=1.0).contains(&epsilon), "{epsilon}");
+        assert_eq!(zcdp.epsilon_of(Price::ZERO).unwrap(), 0.0);
+        let none = limit(Accounting::Zcdp, 1.0, 0.0).most().unwrap_err();
+        assert!(none.to_string().contains("set a delta"), "{none}");
+        let pure = limit(Accounting::Pure, 1.0, 0.0);
+        assert_eq!(pure.most().unwrap(), Price { main: 1.0, delta: 0.0 });
+        assert!(pure.filter().is_ok());
+    }
+}

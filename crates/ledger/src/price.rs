@@ -1,0 +1,82 @@
+//! What a query costs: an amount of the budget's own currency, and a δ.
+
+use crate::limit::Accounting;
+
+/// An amount: Σε (pure accounting) or Σρ (zCDP), and the δ that goes with it.
+///
+/// Amounts spent are rounded up, amounts left are rounded down.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Price {
+    /// ε or ρ.
+    pub main: f64,
+    /// The events' own δ.
+    pub delta: f64,
+}
+
+impl Price {
+    /// Nothing.
+    pub const ZERO: Self = Self { main: 0.0, delta: 0.0 };
+
+    /// Is it no more than `limit`, in both amounts?
+    #[must_use]
+    pub fn within(self, limit: Self) -> bool {
+        self.main <= limit.main && self.delta <= limit.delta
+    }
+
+    /// What can still be bought under the limit `self`, in one piece; 0 where
+    /// nothing can.
+    ///
+    /// # Guarantee
+    /// `spent + left`, rounded up as the filter does, is at most the limit.
+    /// # Proof
+    /// The filter adds nothing to 0 exactly, and rounds any other sum to the next
+    /// float above the nearest. Here `spent + left` is at most the float below the
+    /// limit; so is the float nearest to it; and the next one is at most the limit. ∎
+    #[must_use]
+    pub(crate) fn left_after(self, spent: Self) -> Self {
+        let left = |limit: f64, spent: f64| {
+            if spent == 0.0 { limit } else { subtract_down(limit.next_down(), spent) }
+        };
+        Self { main: left(self.main, spent.main), delta: left(self.delta, spent.delta) }
+    }
+
+    /// `ε 0.5 and δ 1e-6`.
+    #[must_use]
+    pub(crate) fn in_words(self, accounting: Accounting) -> String {
+        let Self { main, delta } = self;
+        let currency = match accounting {
+            Accounting::Pure => "epsilon",
+            Accounting::Zcdp => "rho",
+        };
+        format!("{currency} {main} and delta {delta}")
+    }
+}
+
+/// `a − b` rounded down, exactly for b = 0, and at least 0.
+pub(crate) fn subtract_down(a: f64, b: f64) -> f64 {
+    if b == 0.0 { a.max(0.0) } else { (a - b).next_down().max(0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_rounds_down_and_never_below_zero() {
+        assert_eq!(subtract_down(1.0, 0.0), 1.0);
+        assert!(subtract_down(1.0, 0.9) < 1.0 - 0.9);
+        assert_eq!(subtract_down(1.0, 1.0), 0.0);
+        assert_eq!(subtract_down(1.0, 7.0), 0.0);
+        // What is left of 1, and of anything else, can be bought.
+        for spent in [1e-300, 1e-17, 0.1, 0.5, 0.875, 0.999, 1.0 - 1e-16, 1.0, 2.0] {
+            for limit in [1.0, 0.3, 1e-9, 1e9] {
+                let price = |main| Price { main, delta: 0.0 };
+                let left = price(limit).left_after(price(spent)).main;
+                assert!(left == 0.0 || (spent + left).next_up() <= limit, "{spent} {limit}");
+                assert!(left >= limit - spent - 4.0 * f64::EPSILON * limit);
+            }
+        }
+        let (a, b) = (Price { main: 1.0, delta: 0.0 }, Price { main: 1.0, delta: 1e-9 });
+        assert!(a.within(b) && !b.within(a));
+    }
+}

@@ -1,0 +1,113 @@
+//! What a debit entitles to, by value, so that each step is taken once.
+//!
+//! ```text
+//! reserve ──► Reservation ──► begin ──► Reading ──► settle
+//!                  │                       │
+//!                cancel                 dropped: spent
+//!             (taken back)
+//! ```
+//!
+//! # Guarantee
+//! A [`Reservation`] or a [`Reading`] that is dropped (an error, a panic, a killed
+//! process) stays spent. Only a reservation that has not begun can be
+//! cancelled, and `begin` consumes it.
+
+use crate::error::{Error, Fault, Result};
+use crate::ledger::{Draft, Ledger};
+use crate::price::Price;
+use crate::row::{Kind, Row};
+
+/// A debit that is on disk. Nothing has been read for it yet.
+#[derive(Debug)]
+#[must_use = "the debit is made: `begin` to use it, `cancel` to take it back"]
+pub struct Reservation {
+    debit: Debit,
+}
+
+/// A debit for which data may have been read.
+#[derive(Debug)]
+#[must_use = "the debit is spent: `settle` stores the answer that it bought"]
+pub struct Reading {
+    debit: Debit,
+}
+
+#[derive(Debug)]
+struct Debit {
+    ledger: Ledger,
+    seq: u64,
+    who: String,
+    key: String,
+    price: Price,
+}
+
+impl Reservation {
+    pub(crate) fn new(ledger: Ledger, row: Row) -> Self {
+        let Row { seq, who, key, price, .. } = row;
+        Self { debit: Debit { ledger, seq, who, key, price } }
+    }
+
+    /// What was charged.
+    #[must_use]
+    pub fn price(&self) -> Price {
+        self.debit.price
+    }
+
+    /// The number of its entry in the journal.
+    #[must_use]
+    pub fn seq(&self) -> u64 {
+        self.debit.seq
+    }
+
+    /// Takes the debit back, by an entry of its own: nothing was read.
+    ///
+    /// After an error it stays spent.
+    pub fn cancel(self) -> Result<()> {
+        self.debit.close(Kind::Cancel, self.debit.price, None)
+    }
+
+    /// From here on data may be read, and the debit cannot be taken back.
+    ///
+    /// Nothing is written: the journal already says what a crash from here on must
+    /// leave behind.
+    pub fn begin(self) -> Result<Reading> {
+        Ok(Reading { debit: self.debit })
+    }
+}
+
+impl Reading {
+    /// What was charged.
+    #[must_use]
+    pub fn price(&self) -> Price {
+        self.debit.price
+    }
+
+    /// Stores the answer for repeats, and returns when it is on disk.
+    ///
+    /// Only then may it be shown: an answer that was seen and then lost would
+    /// be drawn, and paid for, a second time. After an error it must not be shown.
+    pub fn settle(self, answer: &[u8]) -> Result<()> {
+        self.debit.close(Kind::Settle, Price::ZERO, Some(answer))
+    }
+}
+
+impl Debit {
+    fn close(&self, kind: Kind, price: Price, answer: Option<&[u8]>) -> Result<()> {
+        self.ledger
+            .append(|replay| {
+                if !replay.is_open(self.seq) {
+                    return Err(Error::Broken { seq: self.seq, fault: Fault::Orphan });
+                }
+                Ok(Some(Draft {
+                    kind,
+                    refers: Some(self.seq),
+                    who: &self.who,
+                    key: &self.key,
+                    query: "",
+                    event: String::new(),
+                    price,
+                    answer,
+                }))
+            })
+            .map(|_| ())
+    }
+}

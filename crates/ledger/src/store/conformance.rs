@@ -1,0 +1,89 @@
+//! What any store must do. A new store calls [`conforms`] from its own tests.
+
+use super::sqlite::Sqlite;
+use super::{Intent, Store};
+use crate::row::{GENESIS, Kind, Row, example};
+use std::time::Duration;
+
+/// `open` opens one and the same place each time.
+fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
+    let (mut one, mut two) = (open(), open());
+
+    // Nothing at first.
+    let reading = one.begin(Intent::Read).unwrap();
+    assert_eq!(reading.head("visits").unwrap(), None);
+    assert!(reading.settlement("visits", "00ff").unwrap().is_none());
+    assert!(reading.cancelled("visits", 0).unwrap().is_empty());
+    drop(reading);
+
+    // What is dropped was never there.
+    let mut dropped = one.begin(Intent::Append).unwrap();
+    dropped.append(&row(1, Kind::Limit, None)).unwrap();
+    drop(dropped);
+    assert_eq!(two.begin(Intent::Read).unwrap().head("visits").unwrap(), None);
+
+    // A writer excludes other writers, and readers do not see it before it commits.
+    let rows = [
+        row(1, Kind::Limit, None),
+        row(2, Kind::Reserve, None),
+        row(3, Kind::Reserve, None),
+        row(4, Kind::Settle, Some(2)),
+        row(5, Kind::Cancel, Some(3)),
+    ];
+    let mut writing = one.begin(Intent::Append).unwrap();
+    for row in &rows {
+        writing.append(row).unwrap();
+    }
+    assert!(two.begin(Intent::Append).is_err());
+    assert_eq!(two.begin(Intent::Read).unwrap().head("visits").unwrap(), None);
+    writing.commit().unwrap();
+
+    // Rows come back as they were, in order, from where one asks.
+    let reading = two.begin(Intent::Read).unwrap();
+    reading.check().unwrap();
+    assert_eq!(reading.head("visits").unwrap(), Some((5, rows[4].hash)));
+    for after in 0..6 {
+        let mut found = Vec::new();
+        let mut visit = |row| {
+            found.push(row);
+            Ok(true)
+        };
+        reading.scan("visits", after, &mut visit).unwrap();
+        assert_eq!(found, rows[usize::try_from(after).unwrap()..]);
+    }
+    let mut seen = 0;
+    let mut until_two = |_| {
+        seen += 1;
+        Ok(seen < 2)
+    };
+    reading.scan("visits", 0, &mut until_two).unwrap();
+    assert_eq!(seen, 2);
+    assert_eq!(reading.cancelled("visits", 0).unwrap(), [3].into());
+    assert!(reading.cancelled("visits", 5).unwrap().is_empty());
+    assert_eq!(reading.settlement("visits", "00ff").unwrap().as_ref(), Some(&rows[3]));
+    assert_eq!(reading.settlement("visits", "none").unwrap(), None);
+    // Another dataset is another journal.
+    assert_eq!(reading.head("other").unwrap(), None);
+    assert_eq!(reading.settlement("other", "00ff").unwrap(), None);
+    drop(reading);
+
+    // A reservation is closed once, and a number is used once.
+    for bad in [row(6, Kind::Cancel, Some(2)), row(5, Kind::Reserve, None)] {
+        let mut writing = one.begin(Intent::Append).unwrap();
+        assert!(writing.append(&bad).is_err());
+        drop(writing);
+    }
+    assert_eq!(two.begin(Intent::Read).unwrap().head("visits").unwrap().unwrap().0, 5);
+}
+
+fn row(seq: u64, kind: Kind, refers: Option<u64>) -> Row {
+    let answer = (kind == Kind::Settle).then(|| vec![0, 255, 7]);
+    Row { seq, kind, refers, answer, before: GENESIS, ..example() }.sealed()
+}
+
+#[test]
+fn sqlite_conforms() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.db");
+    conforms(&|| Box::new(Sqlite::open(&path, Duration::from_millis(50)).unwrap()));
+}

@@ -1,0 +1,61 @@
+//! Where a journal lives.
+//!
+//! A store appends rows and reads them back; it knows nothing of budgets. What
+//! it must promise is in [`Store`] and [`Transaction`]; `conformance.rs` tests
+//! any store for it. There is one store, [`sqlite`]; a PostgreSQL store will be
+//! a file beside it.
+
+#[cfg(test)]
+mod conformance;
+mod lookup;
+pub(crate) mod sqlite;
+
+use crate::error::Result;
+use crate::row::{Hash, Row};
+use std::collections::HashSet;
+
+/// What a transaction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    /// Reading one consistent state.
+    Read,
+    /// Reading the last state and adding to it: excludes every other writer,
+    /// in any process, until it ends.
+    Append,
+}
+
+/// A durable place for journals, one for each dataset.
+pub(crate) trait Store: Send {
+    /// Begins a transaction. Waits for other writers, but not for ever.
+    fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>>;
+}
+
+/// One consistent state of a store. Dropped, it changes nothing.
+pub(crate) trait Transaction {
+    /// The number and the hash of the last row, as noted apart from the rows.
+    fn head(&self, dataset: &str) -> Result<Option<(u64, Hash)>>;
+
+    /// Shows the rows after `after` in order, until `visit` returns false.
+    fn scan(
+        &self,
+        dataset: &str,
+        after: u64,
+        visit: &mut dyn FnMut(Row) -> Result<bool>,
+    ) -> Result<()>;
+
+    /// Which reservations are cancelled by rows after `after`.
+    fn cancelled(&self, dataset: &str, after: u64) -> Result<HashSet<u64>>;
+
+    /// The first settlement of a key.
+    fn settlement(&self, dataset: &str, key: &str) -> Result<Option<Row>>;
+
+    /// Checks what lies below the rows: pages, indexes.
+    fn check(&self) -> Result<()>;
+
+    /// Adds a row and moves the head to it.
+    fn append(&mut self, row: &Row) -> Result<()>;
+
+    /// Returns when all that was appended will survive a loss of power; or
+    /// fails, and then none of it counts.
+    fn commit(self: Box<Self>) -> Result<()>;
+}

@@ -1,0 +1,371 @@
+//! A journal in one SQLite file.
+//!
+//! # Guarantee
+//! - *Durable*: the write-ahead log is synchronised at every commit
+//!   (`journal_mode = WAL`, `synchronous = FULL`, and `fullfsync` where the
+//!   platform's `fsync` does not reach the disk). A commit that others can see
+//!   has been synchronised.
+//! - *Serial*: what appends is a `BEGIN IMMEDIATE` transaction, of which there
+//!   is at most one at a time for all processes on the machine.
+//! - *The same file*: where files have numbers (Unix), one that was moved or replaced
+//!   under an open ledger is refused; its budget would be spent twice.
+//! - *Append-only*: triggers refuse to change or delete a row. They guard
+//!   against accidents; against intent there is the hash chain.
+//!
+//! # References
+//! sqlite.org: "Write-Ahead Logging", "PRAGMA synchronous", "Isolation In SQLite".
+
+use super::lookup::{COLUMNS, failure, number, row, stored, unreadable};
+use super::{Intent, Store, Transaction};
+use crate::error::{Error, Result};
+use crate::row::{Hash, Row};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long to wait for another process.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The layout below.
+const VERSION: i64 = 1;
+
+/// "Demu": whose file this is (`PRAGMA application_id`).
+const APPLICATION: i64 = 0x4465_6d75;
+
+const SCHEMA: &str = "
+CREATE TABLE journal (
+    dataset   TEXT NOT NULL,
+    seq       INTEGER NOT NULL CHECK (seq > 0),
+    time      INTEGER NOT NULL,  -- microseconds since 1970, as the clock had it
+    kind      TEXT NOT NULL CHECK (kind IN ('limit', 'reserve', 'cancel', 'settle')),
+    refers    INTEGER,           -- the seq of the reservation cancelled or settled
+    who       TEXT NOT NULL,
+    key       TEXT NOT NULL,
+    query     TEXT NOT NULL,
+    event     TEXT NOT NULL,     -- in the core's grammar; of a limit, the limit
+    cost      REAL NOT NULL,     -- epsilon or rho
+    delta     REAL NOT NULL,
+    answer    BLOB,              -- of a settlement
+    prev_hash BLOB NOT NULL,
+    hash      BLOB NOT NULL,     -- SHA-256 over all other columns
+    UNIQUE (dataset, seq),
+    UNIQUE (dataset, refers)     -- a reservation is closed once
+) STRICT;
+CREATE INDEX settlements ON journal (dataset, key, seq) WHERE kind = 'settle';
+CREATE INDEX cancellations ON journal (dataset, seq, refers) WHERE kind = 'cancel';
+CREATE TABLE head (              -- where each journal ends
+    dataset TEXT NOT NULL PRIMARY KEY,
+    seq     INTEGER NOT NULL,
+    hash    BLOB NOT NULL
+) STRICT;
+CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER journal_keeps_values BEFORE UPDATE ON journal
+    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+";
+
+/// One connection to one file.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    connection: Connection,
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+    patience: Duration,
+}
+
+impl Sqlite {
+    /// Opens a file, or creates it.
+    pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|error| failure(&error, path, patience))?;
+        let mut store = Self { connection, path: path.to_owned(), identity: None, patience };
+        // Changing to a write-ahead log does not wait for others by itself.
+        let deadline = Instant::now() + patience;
+        loop {
+            match store.prepare() {
+                Err(Error::Locked { .. }) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                other => {
+                    store.identity = identity(path);
+                    return other.map(|()| store);
+                }
+            }
+        }
+    }
+
+    /// A journal that ends with the process.
+    pub(crate) fn in_memory() -> Result<Self> {
+        let (path, patience) = (PathBuf::from(":memory:"), PATIENCE);
+        let connection =
+            Connection::open_in_memory().map_err(|error| failure(&error, &path, patience))?;
+        let mut store = Self { connection, path, identity: None, patience };
+        store.create()?;
+        Ok(store)
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        self.connection.busy_timeout(self.patience).map_err(|error| self.failure(&error))?;
+        // Looks before it writes: the file may be someone else's.
+        self.looks_new()?;
+        let read_only =
+            self.connection.is_readonly("main").map_err(|error| self.failure(&error))?;
+        if read_only {
+            return Err(Error::ReadOnly);
+        }
+        let mode: String = self
+            .connection
+            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+            .map_err(|error| self.failure(&error))?;
+        if mode != "wal" {
+            return Err(Error::NoWriteAheadLog);
+        }
+        self.connection
+            .execute_batch(
+                "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
+                 PRAGMA checkpoint_fullfsync = ON; PRAGMA cell_size_check = ON;
+                 PRAGMA trusted_schema = OFF;",
+            )
+            .map_err(|error| self.failure(&error))?;
+        self.create()
+    }
+
+    /// Creates the tables, if there are none, in one step for all processes.
+    fn create(&mut self) -> Result<()> {
+        if !self.looks_new()? {
+            return Ok(());
+        }
+        let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
+        begun.map_err(|error| self.failure(&error))?;
+        let made = self.is_new().and_then(|new| {
+            let sql = format!(
+                "{SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+            );
+            let sql = if new { sql + "COMMIT" } else { "COMMIT".to_owned() };
+            self.connection.execute_batch(&sql).map_err(|error| self.failure(&error))
+        });
+        if made.is_err() && !self.connection.is_autocommit() {
+            // The first error is the one to report.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        made
+    }
+
+    /// [`Sqlite::is_new`] in a transaction of its own: another process may be creating
+    /// the tables right now, and half of the answers would be from before.
+    fn looks_new(&self) -> Result<bool> {
+        let one_state = self.connection.unchecked_transaction();
+        let _ended_when_dropped = one_state.map_err(|error| self.failure(&error))?;
+        self.is_new()
+    }
+
+    /// Is the file empty? If it is not, it must be a ledger of this version. To be
+    /// asked inside a transaction.
+    fn is_new(&self) -> Result<bool> {
+        let ask = |sql: &str| -> Result<i64> {
+            self.connection
+                .query_row(sql, [], |row| row.get(0))
+                .map_err(|error| self.failure(&error))
+        };
+        let application = ask("PRAGMA application_id")?;
+        if application == 0 && ask("SELECT count(*) FROM sqlite_schema")? == 0 {
+            return Ok(true);
+        }
+        if application != APPLICATION {
+            return Err(Error::NotALedger { path: self.path.clone() });
+        }
+        match ask("PRAGMA user_version")? {
+            VERSION => Ok(false),
+            found => Err(Error::SchemaVersion { found, supported: VERSION }),
+        }
+    }
+
+    fn failure(&self, error: &rusqlite::Error) -> Error {
+        failure(error, &self.path, self.patience)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl Store for Sqlite {
+    fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>> {
+        if self.identity.is_some() && self.identity != identity(&self.path) {
+            return Err(Error::Moved { path: self.path.clone() });
+        }
+        let behavior = match intent {
+            Intent::Read => TransactionBehavior::Deferred,
+            Intent::Append => TransactionBehavior::Immediate,
+        };
+        let Self { connection, path, patience, .. } = self;
+        let inner = connection
+            .transaction_with_behavior(behavior)
+            .map_err(|error| failure(&error, path, *patience))?;
+        Ok(Box::new(Open { inner, path, patience: *patience }))
+    }
+}
+
+/// The device and the number of a file. Asks for its metadata only: closing a
+/// descriptor of the file would release SQLite's locks.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
+}
+
+/// A transaction; rolled back when dropped.
+struct Open<'a> {
+    inner: rusqlite::Transaction<'a>,
+    path: &'a Path,
+    patience: Duration,
+}
+
+impl Open<'_> {
+    fn failure(&self, error: &rusqlite::Error) -> Error {
+        failure(error, self.path, self.patience)
+    }
+}
+
+impl Transaction for Open<'_> {
+    fn head(&self, dataset: &str) -> Result<Option<(u64, Hash)>> {
+        let found: Option<(i64, Hash)> = self
+            .inner
+            .prepare_cached("SELECT seq, hash FROM head WHERE dataset = ?")
+            .and_then(|mut select| {
+                select.query_row([dataset], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            })
+            .map_err(|error| self.failure(&error))?;
+        found.map(|(seq, hash)| Ok((number(seq)?, hash))).transpose()
+    }
+
+    fn scan(
+        &self,
+        dataset: &str,
+        after: u64,
+        visit: &mut dyn FnMut(Row) -> Result<bool>,
+    ) -> Result<()> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM journal WHERE dataset = ? AND seq > ? ORDER BY seq");
+        let fail = |error: rusqlite::Error| self.failure(&error);
+        let mut select = self.inner.prepare_cached(&sql).map_err(fail)?;
+        let mut rows = select.query(params![dataset, stored(after)?]).map_err(fail)?;
+        while let Some(found) = rows.next().map_err(fail)? {
+            if !visit(row(found)?)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn cancelled(&self, dataset: &str, after: u64) -> Result<HashSet<u64>> {
+        let sql = "SELECT refers FROM journal
+            WHERE dataset = ? AND seq > ? AND kind = 'cancel' AND refers IS NOT NULL";
+        let fail = |error: rusqlite::Error| self.failure(&error);
+        let mut select = self.inner.prepare_cached(sql).map_err(fail)?;
+        let mut rows = select.query(params![dataset, stored(after)?]).map_err(fail)?;
+        let mut found = HashSet::new();
+        while let Some(row) = rows.next().map_err(fail)? {
+            found.insert(number(row.get(0).map_err(fail)?)?);
+        }
+        Ok(found)
+    }
+
+    fn settlement(&self, dataset: &str, key: &str) -> Result<Option<Row>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM journal
+             WHERE dataset = ? AND key = ? AND kind = 'settle' ORDER BY seq LIMIT 1"
+        );
+        let fail = |error: rusqlite::Error| self.failure(&error);
+        let mut select = self.inner.prepare_cached(&sql).map_err(fail)?;
+        let mut rows = select.query([dataset, key]).map_err(fail)?;
+        rows.next().map_err(fail)?.map(row).transpose()
+    }
+
+    fn check(&self) -> Result<()> {
+        let first: String = self
+            .inner
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(|error| self.failure(&error))?;
+        if first == "ok" { Ok(()) } else { Err(Error::Corrupt) }
+    }
+
+    fn append(&mut self, row: &Row) -> Result<()> {
+        let Row { dataset, time, who, key, query, event, price, answer, before, hash, .. } = row;
+        let seq = stored(row.seq)?;
+        let refers = row.refers.map(stored).transpose()?;
+        let sql = format!("INSERT INTO journal ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+        let inserted = self.inner.prepare_cached(&sql).and_then(|mut insert| {
+            insert.execute(params![
+                dataset,
+                seq,
+                time,
+                row.kind.name(),
+                refers,
+                who,
+                key,
+                query,
+                event,
+                price.main,
+                price.delta,
+                answer,
+                before,
+                hash
+            ])
+        });
+        inserted.map_err(|error| self.failure(&error))?;
+        let moved = self
+            .inner
+            .prepare_cached(
+                "INSERT INTO head (dataset, seq, hash) VALUES (?, ?, ?)
+                 ON CONFLICT (dataset) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+            )
+            .and_then(|mut upsert| upsert.execute(params![dataset, seq, hash]))
+            .map_err(|error| self.failure(&error))?;
+        if moved == 1 { Ok(()) } else { Err(unreadable(row.seq)) }
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        let Self { inner, path, patience } = *self;
+        inner.commit().map_err(|error| failure(&error, path, patience))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_commit_is_synchronised() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ledger.db");
+        // As created, and as opened again.
+        for _ in 0..2 {
+            let store = Sqlite::open(&path, PATIENCE).unwrap();
+            let ask = |pragma: &str| -> String {
+                let sql = format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}");
+                store.connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+            };
+            assert_eq!((ask("journal_mode"), ask("synchronous")), ("wal".into(), "2".into()));
+            assert_eq!((ask("fullfsync"), ask("checkpoint_fullfsync")), ("1".into(), "1".into()));
+        }
+        // Names that SQLite takes for something that is not a durable file.
+        for name in ["", ":memory:"] {
+            let opened = Sqlite::open(Path::new(name), PATIENCE);
+            assert!(matches!(opened, Err(Error::NoWriteAheadLog)), "{name}: {opened:?}");
+        }
+    }
+}
