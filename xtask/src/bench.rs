@@ -4,7 +4,7 @@
 //!    environment under the target directory.
 //! 2. Each `benchmarks/peers/<name>_*.py` runs in it; what it prints, a JSON document, goes to
 //!    `<target>/bench/<name>_*.json`.
-//! 3. `benchmarks/src/bin/<name>.rs` is built in release and run with those files for
+//! 3. The workspace is built in release and `benchmarks/src/bin/<name>.rs` run with those files for
 //!    arguments. It prints the ratios, and exits non-zero if one is not what is claimed.
 
 use crate::{Failure, cargo, metadata, program, root};
@@ -34,10 +34,14 @@ pub(crate) fn run(name: &str) -> Result<(), Failure> {
     }
     let target = metadata::workspace()?.target;
     let results = peers(name, &target)?;
+    // The whole workspace, so that what is shared is built once, with one set of features.
     let mut command = cargo();
-    command.args(["run", "--release", "--package", "demure-bench", "--bin", name, "--"]);
+    command.args(["build", "--release", "--workspace"]);
+    succeed(&mut command, "it prints why it did not build")?;
+    let binary = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let mut command = program(target.join("release").join(binary));
     command.args(&results);
-    succeed(&mut command, "it prints what was too slow, or why it did not build")
+    succeed(&mut command, "it prints what was too slow")
 }
 
 /// The binaries of the benchmarks crate.

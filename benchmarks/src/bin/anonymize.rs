@@ -182,10 +182,9 @@ fn all(demure: &Path, folder: &Path) -> Fallible<bool> {
 /// Builds the release binary, if it is not built, and finds it beside this one.
 fn binary() -> Fallible<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built =
-        Command::new(cargo).args(["build", "--release", "--package", "demure-cli"]).status()?;
+    let built = Command::new(cargo).args(["build", "--release", "--workspace"]).status()?;
     if !built.success() {
-        return Err("demure-cli does not build".into());
+        return Err("the workspace does not build".into());
     }
     let name = format!("demure{}", std::env::consts::EXE_SUFFIX);
     Ok(std::env::current_exe()?.with_file_name(name))

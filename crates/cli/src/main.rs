@@ -2,6 +2,11 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `demo/` | `demure demo`: a made-up clinic, five questions, one refusal |
+//! | `query.rs`, `explain.rs` | `demure query …`, `demure explain …`: one question under a policy |
+//! | `shell/` | `demure shell …`: a conversation |
+//! | `init/` | `demure init …`: a first policy, from a schema alone |
+//! | `curator/` | what those five share: opening, settings, tables, formats |
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
@@ -17,19 +22,26 @@
 //! user types may be protected, so no message repeats a value.
 //!
 //! # What this crate does not do
-//! It proves nothing: every guarantee is `demure-core`'s, and what `demure anonymize` promises,
+//! It proves nothing: every guarantee is `demure-core`'s; what may be asked is
+//! `demure-curator`'s to say, and what `demure anonymize` promises,
 //! which is no differential privacy, is `demure-anonymize`'s.
 
 #![forbid(unsafe_code)]
 
 mod account;
 mod anonymize;
+mod curator;
+mod demo;
+mod explain;
+mod init;
 mod input;
 mod mechanism;
 mod plan;
 mod plot;
 mod progress;
+mod query;
 mod report;
+mod shell;
 mod usage;
 
 use clap::{Parser, Subcommand};
@@ -42,6 +54,7 @@ use std::process::ExitCode;
 #[command(name = "demure", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
+  demure demo --patients 20000
   demure mechanism laplace --value 10 --sensitivity 1 --epsilon 1
   demure mechanism mean --values 31,45,28 --bounds 0,100 --epsilon 1 --explain
   demure plan count --n 1000 --error 1%
@@ -53,6 +66,16 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show what this does: a made-up clinic, five questions, one refusal
+    Demo(demo::Args),
+    /// Ask one question of protected tables, in SQL
+    Query(query::Args),
+    /// Say what a question would cost and how wrong its answer would be
+    Explain(explain::Args),
+    /// Ask many questions, one after the other
+    Shell(shell::Args),
+    /// Write a first policy for a table, without reading its values
+    Init(init::Args),
     /// Release something through a mechanism, or explain what it would do
     Mechanism(mechanism::Args),
     /// How many people, how much ε, how large an error: any two give the third
@@ -75,6 +98,12 @@ enum Failure {
     /// The anonymizer refused: exit code 2.
     #[error("{0}")]
     Anonymize(#[from] demure_anonymize::Error),
+    /// The curator: exit code 1 if it refused, 2 if it failed.
+    #[error("{0}")]
+    Curator(#[from] demure_curator::Error),
+    /// A script had statements that were refused or failed, told already: its exit code.
+    #[error("")]
+    Told(u8),
     /// A promise cannot be kept, or a published table does not keep it: exit code 1.
     #[error("{0}")]
     Unsatisfied(String),
@@ -90,6 +119,9 @@ impl Failure {
 
     /// What to change, where the core's words are about something no option is called.
     fn hint(&self) -> Option<&'static str> {
+        if let Self::Curator(error) = self {
+            return curator::hint(error);
+        }
         let Self::Core(Error::OutOfRange { parameter: "scale", .. }) = self else { return None };
         Some("the scale is about sensitivity / epsilon: choose an epsilon nearer to 1")
     }
@@ -107,6 +139,11 @@ fn main() -> ExitCode {
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
     let outcome = match cli.command {
+        Command::Demo(args) => demo::run(&args, &mut out),
+        Command::Query(args) => query::run(&args, &mut out),
+        Command::Explain(args) => explain::run(&args, &mut out),
+        Command::Shell(args) => shell::run(&args, &mut out),
+        Command::Init(args) => init::run(&args, &mut out),
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),
@@ -118,6 +155,11 @@ fn main() -> ExitCode {
         Err(Failure::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
+        Err(Failure::Curator(error)) if curator::refusal(&error).is_some() => {
+            eprintln!("{}", curator::words(&error));
+            ExitCode::FAILURE
+        }
+        Err(Failure::Told(code)) => ExitCode::from(code),
         Err(Failure::Unsatisfied(why)) => {
             eprintln!("{why}");
             ExitCode::FAILURE

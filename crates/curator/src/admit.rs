@@ -3,6 +3,7 @@
 //! An allow-list: what is not named here is refused. See [`crate::total`] for why an
 //! expression must not be able to fail on any row.
 
+use crate::expression::{number, size, text};
 use crate::refusal::{Refusal, Rule};
 use crate::rows::{RESERVED, Rows};
 use crate::total::Total;
@@ -15,15 +16,74 @@ use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, TryCas
 
 /// Functions of one row that may be used: deterministic, and total once wrapped.
 pub(crate) const FUNCTIONS: &[&str] = &[
-    "abs", "acos", "ascii", "asin", "atan", "atan2", "bit_length", "btrim", "cbrt", "ceil",
-    "character_length", "clamp", "coalesce", "concat", "concat_ws", "contains", "cos", "cosh",
-    "date_bin", "date_part", "date_trunc", "degrees", "ends_with", "exp", "floor", "greatest",
-    "initcap", "isnan", "iszero", "least", "left", "ln", "log", "log10", "log2", "lower", "ltrim",
-    "nanvl", "nullif", "nvl", "octet_length", "pi", "power", "radians", "regexp_count",
-    "regexp_like", "replace", "reverse", "right", "round", "rtrim", "signum", "sin", "sinh",
-    "split_part", "sqrt", "starts_with", "strpos", "substr", "tan", "tanh", "translate", "trunc",
+    "abs",
+    "acos",
+    "ascii",
+    "asin",
+    "atan",
+    "atan2",
+    "bit_length",
+    "btrim",
+    "cbrt",
+    "ceil",
+    "character_length",
+    "clamp",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "contains",
+    "cos",
+    "cosh",
+    "date_bin",
+    "date_part",
+    "date_trunc",
+    "degrees",
+    "ends_with",
+    "exp",
+    "floor",
+    "greatest",
+    "initcap",
+    "isnan",
+    "iszero",
+    "least",
+    "left",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "lower",
+    "ltrim",
+    "nanvl",
+    "nullif",
+    "nvl",
+    "octet_length",
+    "pi",
+    "power",
+    "radians",
+    "regexp_count",
+    "regexp_like",
+    "replace",
+    "reverse",
+    "right",
+    "round",
+    "rtrim",
+    "signum",
+    "sin",
+    "sinh",
+    "split_part",
+    "sqrt",
+    "starts_with",
+    "strpos",
+    "substr",
+    "tan",
+    "tanh",
+    "translate",
+    "trunc",
     "upper",
 ];
+
+/// The largest expression, in nodes, once every name in it is written out.
+const LARGEST: u32 = 10_000;
 
 /// Total as they are, and better known to the optimizer unwrapped.
 const NATIVE: &[&str] = &["greatest", "least", "nullif"];
@@ -34,6 +94,13 @@ const PATTERNS: &[&str] = &["regexp_count", "regexp_like"];
 /// `expr`, made total, or the reason why it may not be used.
 pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
     let schema = rows.schema();
+    if size(&expr, rows) > LARGEST {
+        return Err(Refusal::new(
+            Rule::Statement,
+            "an expression that is too large once every name in it is written out",
+            "use each computed column once or twice, or aggregate in between",
+        ));
+    }
     let mut refused = None;
     let outcome = expr.transform_up(|expr| match total(expr, schema) {
         Ok(expr) => Ok(Transformed::yes(expr)),
@@ -72,22 +139,23 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
         | Expr::IsNotUnknown(_)
         | Expr::Between(_)
         | Expr::Case(_)
-        | Expr::TryCast(_)
         | Expr::InList(_) => expr,
-        Expr::Cast(cast) => {
-            Expr::TryCast(TryCast::new(cast.expr, cast.field.data_type().clone()))
-        }
+        Expr::Cast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
+        Expr::TryCast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
         Expr::Negative(ref inner) => match kind(inner, schema) {
             Kind::Integer | Kind::Float => expr,
             Kind::Other => return Err(function("minus of what is not a number", "cast it first")),
         },
-        Expr::Like(ref like) | Expr::SimilarTo(ref like) => {
+        Expr::Like(ref like) => {
             require_literal(&like.pattern)?;
             expr
         }
         Expr::BinaryExpr(binary) => operator(binary, schema)?,
         Expr::ScalarFunction(call) => function_call(call)?,
-        Expr::ScalarSubquery(_) | Expr::Exists(_) | Expr::InSubquery(_) | Expr::SetComparison(_) => {
+        Expr::ScalarSubquery(_)
+        | Expr::Exists(_)
+        | Expr::InSubquery(_)
+        | Expr::SetComparison(_) => {
             return Err(Refusal::new(
                 Rule::Subquery,
                 "a subquery inside an expression over protected rows",
@@ -111,9 +179,29 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
         }
         other => {
             let what = format!("{} is not available over protected rows", other.variant_name());
-            return Err(Refusal::new(Rule::Function, what, "write it with CASE, arithmetic and comparisons"));
+            return Err(Refusal::new(
+                Rule::Function,
+                what,
+                "write it with CASE, arithmetic and comparisons",
+            ));
         }
     })
+}
+
+/// A conversion that gives NULL where it is impossible.
+///
+/// The engine's own TRY_CAST gives an error for some values of some types (a day that no
+/// calendar has, as text). Between plain numbers, and from text to a number, it does not.
+pub(crate) fn conversion(expr: Expr, to: &DataType, schema: &DFSchema) -> Expr {
+    let plain = |t: &DataType| t.is_integer() || matches!(t, DataType::Float32 | DataType::Float64);
+    match expr.get_type(schema) {
+        Ok(from) if from == *to => expr,
+        Ok(from) if plain(to) && (plain(&from) || text(&from)) => {
+            Expr::TryCast(TryCast::new(Box::new(expr), to.clone()))
+        }
+        Ok(from) if from.is_null() => Expr::TryCast(TryCast::new(Box::new(expr), to.clone())),
+        _ => Total::conversion(expr, to.clone()),
+    }
 }
 
 fn function(what: impl Into<String>, remedy: &str) -> Refusal {
@@ -145,19 +233,42 @@ fn require_literal(pattern: &Expr) -> Result<(), Refusal> {
     }
 }
 
+/// A constant regular expression that the engine can compile.
+fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
+    require_literal(pattern)?;
+    let text = match pattern {
+        Expr::Literal(value, _) => value.try_as_str().flatten(),
+        _ => None,
+    };
+    match text.map(regex::Regex::new) {
+        Some(Ok(_)) => Ok(()),
+        _ => Err(function(
+            "a regular expression that cannot be used",
+            "write a valid and smaller one, as a constant text",
+        )),
+    }
+}
+
 fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
     use Operator as O;
     let (left, right) = (kind(&binary.left, schema), kind(&binary.right, schema));
     let wrap = match binary.op {
         O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::And | O::Or => false,
-        O::IsDistinctFrom | O::IsNotDistinctFrom | O::StringConcat => false,
+        O::IsDistinctFrom | O::IsNotDistinctFrom => false,
+        O::StringConcat => true,
         O::Plus | O::Minus | O::Multiply => {
             !matches!((left, right), (Kind::Integer, Kind::Integer) | (Kind::Float, Kind::Float))
         }
         O::Divide | O::Modulo => !matches!((left, right), (Kind::Float, Kind::Float)),
-        O::RegexMatch | O::RegexIMatch | O::RegexNotMatch | O::RegexNotIMatch
-        | O::LikeMatch | O::ILikeMatch | O::NotLikeMatch | O::NotILikeMatch => {
+        O::LikeMatch | O::ILikeMatch | O::NotLikeMatch | O::NotILikeMatch => {
             require_literal(&binary.right)?;
+            false
+        }
+        O::RegexMatch
+        | O::RegexIMatch
+        | O::RegexNotMatch
+        | O::RegexNotIMatch => {
+            require_pattern(&binary.right)?;
             false
         }
         op => {
@@ -188,12 +299,35 @@ fn function_call(call: ScalarFunction) -> Result<Expr, Refusal> {
         return Err(function(what, remedy));
     }
     if PATTERNS.contains(&name.as_str()) {
-        call.args.iter().skip(1).try_for_each(require_literal)?;
+        call.args.iter().skip(1).take(1).try_for_each(require_pattern)?;
+        call.args.iter().skip(2).try_for_each(require_literal)?;
+    }
+    if name == "replace" {
+        // A text that can only shrink.
+        let length = |i: usize| match call.args.get(i) {
+            Some(Expr::Literal(value, _)) => value.try_as_str().flatten().map(str::len),
+            _ => None,
+        };
+        match (length(1), length(2)) {
+            (Some(from), Some(to)) if from >= to && from > 0 => {}
+            _ => {
+                return Err(function(
+                    "replace() that may lengthen a text",
+                    "write constants, the second not longer than the first",
+                ));
+            }
+        }
     }
     let ScalarFunction { func, mut args } = call;
     Ok(match name.as_str() {
         "clamp" => match (args.pop(), args.pop(), args.pop()) {
             (Some(high), Some(low), Some(value)) => {
+                if let (Expr::Literal(low, _), Expr::Literal(high, _)) = (&low, &high)
+                    && let (Some(low), Some(high)) = (number(low), number(high))
+                    && low > high
+                {
+                    return Err(function("CLAMP with its bounds reversed", "write the lower first"));
+                }
                 // NULL stays NULL: `least` and `greatest` would skip it.
                 let clamped = least(vec![greatest(vec![value.clone(), low]), high]);
                 present(value, clamped)

@@ -4,6 +4,7 @@
 //! of a table reads the source and hands over visible columns and, under a reserved
 //! name, the unit's id.
 
+use crate::admit::conversion;
 use crate::error::{Error, Result};
 use crate::expression::Facts;
 use crate::functions;
@@ -15,7 +16,7 @@ use crate::rows::{Limits, Owner, RESERVED, Rows};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Column, Result as PlanResult, ScalarValue, TableReference, plan_err};
+use datafusion::common::{Column, ExprSchema, Result as PlanResult, ScalarValue, TableReference, plan_err};
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{
@@ -24,12 +25,15 @@ use datafusion::datasource::listing::{
 use datafusion::datasource::{TableType, provider_as_source};
 use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::{Expr, JoinType, LogicalPlanBuilder, try_cast};
+use datafusion::logical_expr::{Expr, JoinType, LogicalPlanBuilder};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The most rows of a public table whose values are listed.
+const MOST_LISTED: usize = 10_000;
 
 /// The tables of a policy, opened.
 pub(crate) struct Catalog {
@@ -44,6 +48,8 @@ pub(crate) struct Table {
     schema: SchemaRef,
     /// Where the rows come from, for the canonical form of a query.
     pub(crate) version: String,
+    /// Of a public table that is small: the values of each column.
+    listed: BTreeMap<String, Vec<ScalarValue>>,
 }
 
 /// A protected table as the planner sees it: names and types.
@@ -98,8 +104,9 @@ impl Catalog {
             context.register_table(name, provider).map_err(|e| wrong(e.strip_backtrace()))?;
             tables.insert(table.name.clone(), opened);
         }
-        let catalog = Self { tables, context };
+        let mut catalog = Self { tables, context };
         catalog.check_keys().await?;
+        catalog.list_values().await?;
         Ok(catalog)
     }
 
@@ -117,34 +124,42 @@ impl Catalog {
     }
 
     /// The rows of a protected table, with the unit's id under the name `unit`.
+    ///
+    /// Whose row it is, is read from the same typed column that queries see: an id that is
+    /// written in two ways is one id, for the bounding as for a join.
     pub(crate) fn rows(&self, name: &str, unit: &str) -> Result<Rows> {
         let missing = || Error::Sql(format!("table `{name}` does not exist"));
         let table = self.tables.get(name).ok_or_else(missing)?;
         let Access::Protected(protection) = &table.policy.access else { return Err(missing()) };
         let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
-        let scan = LogicalPlanBuilder::scan(
-            TableReference::bare(name),
-            provider_as_source(Arc::clone(&table.source)),
-            None,
-        )
-        .map_err(planned)?;
-        let (scan, owner_column) = self.with_unit(scan, table, protection, unit)?;
-        let mut exprs: Vec<Expr> = Vec::new();
-        let mut facts = Vec::new();
-        for field in table.schema.fields() {
-            let column = Expr::Column(Column::new(Some(name), field.name()));
-            let source = table.source.schema();
-            let stored = source.field_with_name(field.name()).map(Field::data_type);
-            let same = stored.is_ok_and(|stored| stored == field.data_type());
-            exprs.push(if same {
-                column
-            } else {
-                try_cast(column, field.data_type().clone())
-                    .alias_qualified(Some(TableReference::bare(name)), field.name())
-            });
-            facts.push(table.facts(field, protection));
-        }
-        let owner = match owner_column {
+        let reference = TableReference::bare(name);
+        let source = provider_as_source(Arc::clone(&table.source));
+        let scan = LogicalPlanBuilder::scan(reference.clone(), source, None).map_err(planned)?;
+        let of = |field: &Field| Expr::Column(Column::new(Some(name), field.name()));
+        let typed = table.schema.fields().iter().map(|field| {
+            let stored = of(field);
+            match conversion(stored.clone(), field.data_type(), scan.schema()) {
+                same if same == stored => same,
+                typed => typed.alias_qualified(Some(reference.clone()), field.name()),
+            }
+        });
+        let typed: Vec<Expr> = typed.collect();
+        let plan = scan.project(typed).map_err(planned)?;
+        let mut exprs: Vec<Expr> = table.schema.fields().iter().map(|field| of(field)).collect();
+        let mut facts: Vec<Facts> =
+            table.schema.fields().iter().map(|field| table.facts(field, protection)).collect();
+        let (plan, owner) = match &protection.unit {
+            UnitPolicy::Row => (plan, None),
+            UnitPolicy::Column(column) => {
+                (plan, Some(Expr::Column(Column::new(Some(name), column))))
+            }
+            UnitPolicy::Via { column, table: parent, key } => {
+                let parent_unit = format!("{unit}_via");
+                let plan = self.carried(plan, name, column, parent, key, &parent_unit)?;
+                (plan, Some(Expr::Column(Column::new_unqualified(parent_unit))))
+            }
+        };
+        let owner = match owner {
             None => Owner::Row { copies: 1 },
             Some(column) => {
                 exprs.push(column.alias(unit));
@@ -152,48 +167,118 @@ impl Catalog {
                 Owner::Person { column: Column::new_unqualified(unit), once: false }
             }
         };
-        let plan = scan.project(exprs).and_then(LogicalPlanBuilder::build).map_err(planned)?;
-        let limits =
-            Limits { groups: protection.max_groups, rows: protection.max_rows_per_group };
+        let plan = plan.project(exprs).and_then(LogicalPlanBuilder::build).map_err(planned)?;
+        let limits = Limits { groups: protection.max_groups, rows: protection.max_rows_per_group };
         Ok(Rows { plan, owner, facts, limits })
     }
 
-    /// The scan joined with what carries the unit, and the column that holds it.
-    fn with_unit(
+    /// The rows joined with the table that carries their unit.
+    ///
+    /// An inner join without removing duplicates: a row belongs to everybody it joins with,
+    /// once each, and taking a person's rows away takes her copies.
+    fn carried(
         &self,
-        scan: LogicalPlanBuilder,
-        table: &Table,
-        protection: &Protection,
+        rows: LogicalPlanBuilder,
+        name: &str,
+        column: &str,
+        parent: &str,
+        key: &str,
         unit: &str,
-    ) -> Result<(LogicalPlanBuilder, Option<Expr>)> {
+    ) -> Result<LogicalPlanBuilder> {
         let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
-        let name = table.policy.name.as_str();
-        match &protection.unit {
-            UnitPolicy::Row => Ok((scan, None)),
-            UnitPolicy::Column(column) => {
-                Ok((scan, Some(Expr::Column(Column::new(Some(name), column)))))
+        let theirs = format!("{RESERVED}key");
+        let side = LogicalPlanBuilder::from(self.rows(parent, unit)?.plan)
+            .project(vec![
+                Expr::Column(Column::new(Some(parent), key)).alias(&theirs),
+                Expr::Column(Column::new_unqualified(unit)),
+            ])
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned)?;
+        let type_of = |schema: &datafusion::common::DFSchema, column: &Column| {
+            schema.field_from_column(column).map(|field| field.data_type().clone())
+        };
+        let ours = Column::new(Some(name), column);
+        let theirs = Column::new_unqualified(theirs);
+        let (a, b) = (
+            type_of(rows.schema(), &ours).map_err(planned)?,
+            type_of(side.schema(), &theirs).map_err(planned)?,
+        );
+        if a != b {
+            let reason = format!(
+                "`{column}` is {a} and `{parent}.{key}`, to which it refers, is {b}: give both the \
+                 same `type` in the policy"
+            );
+            return Err(Error::Source { table: name.to_owned(), reason });
+        }
+        let on = (vec![ours], vec![theirs]);
+        rows.join(side, JoinType::Inner, on, None).map_err(planned)
+    }
+
+    /// What is known of a public table's column: all its values, where it is small.
+    pub(crate) fn public_facts(&self, table: &str, column: &str, data_type: &DataType) -> Facts {
+        let mut facts = Facts { integral: data_type.is_integer(), ..Facts::unknown() };
+        let listed = self.tables.get(table).and_then(|table| table.listed.get(column));
+        let Some(listed) = listed else { return facts };
+        facts.nullable = listed.iter().any(ScalarValue::is_null);
+        let values: Vec<ScalarValue> = listed.iter().filter(|v| !v.is_null()).cloned().collect();
+        let numbers: Vec<f64> = values.iter().filter_map(crate::expression::number).collect();
+        if !numbers.is_empty() && numbers.len() == values.len() {
+            let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            facts.interval = Interval::new(low, high);
+        }
+        facts.values = Some(values);
+        facts
+    }
+
+    /// Reads the values of small public tables, which are public keys wherever they are joined.
+    async fn list_values(&mut self) -> Result<()> {
+        let mut found = Vec::new();
+        for table in self.tables.values() {
+            let Access::Public { .. } = &table.policy.access else { continue };
+            let name = table.policy.name.clone();
+            let wrong = |e: datafusion::error::DataFusionError| Error::Source {
+                table: name.clone(),
+                reason: e.strip_backtrace(),
+            };
+            let sql = format!("SELECT * FROM \"{name}\" LIMIT {}", MOST_LISTED + 1);
+            let rows = self.context.sql(&sql).await.map_err(wrong)?;
+            let rows = rows.collect().await.map_err(wrong)?;
+            let count: usize = rows.iter().map(|batch| batch.num_rows()).sum();
+            if count > MOST_LISTED {
+                continue;
             }
-            UnitPolicy::Via { column, table: parent, key } => {
-                // An inner join without removing duplicates: a row belongs to everybody it
-                // joins with, once each, and taking a person's rows away takes her copies.
-                let parent_unit = format!("{unit}_via");
-                let parent_rows = self.rows(parent, &parent_unit)?;
-                let key_column = format!("{RESERVED}key");
-                let side = LogicalPlanBuilder::from(parent_rows.plan)
-                    .project(vec![
-                        Expr::Column(Column::new(Some(parent.as_str()), key)).alias(&key_column),
-                        Expr::Column(Column::new_unqualified(&parent_unit)),
-                    ])
-                    .and_then(LogicalPlanBuilder::build)
-                    .map_err(planned)?;
-                let on = (
-                    vec![Column::new(Some(name), column)],
-                    vec![Column::new_unqualified(key_column)],
-                );
-                let joined = scan.join(side, JoinType::Inner, on, None).map_err(planned)?;
-                Ok((joined, Some(Expr::Column(Column::new_unqualified(parent_unit)))))
+            let mut listed = BTreeMap::new();
+            for (i, field) in table.schema.fields().iter().enumerate() {
+                let mut values: Vec<ScalarValue> = Vec::new();
+                for batch in &rows {
+                    for row in 0..batch.num_rows() {
+                        let value = ScalarValue::try_from_array(batch.column(i), row);
+                        values.push(value.map_err(wrong)?);
+                    }
+                }
+                let mut seen = std::collections::HashSet::new();
+                values.retain(|value| seen.insert(value.clone()));
+                listed.insert(field.name().clone(), values);
+            }
+            found.push((name, listed));
+        }
+        for (name, listed) in found {
+            if let Some(table) = self.tables.get_mut(&name) {
+                table.listed = listed;
             }
         }
+        Ok(())
+    }
+
+    /// Whether `child = parent` is a foreign key that carries the unit.
+    pub(crate) fn carries(&self, child: &(String, String), parent: &(String, String)) -> bool {
+        let protection = self.tables.get(&child.0).and_then(|table| table.policy.protection());
+        matches!(
+            protection.map(|protection| &protection.unit),
+            Some(UnitPolicy::Via { column, table, key })
+                if *column == child.1 && *table == parent.0 && *key == parent.1
+        )
     }
 
     /// The declared keys of public tables are keys.
@@ -206,9 +291,8 @@ impl Catalog {
             let quoted: Vec<String> = key.iter().map(|k| format!("\"{k}\"")).collect();
             let columns = quoted.join(", ");
             let name = &table.policy.name;
-            let sql = format!(
-                "SELECT 1 FROM \"{name}\" GROUP BY {columns} HAVING COUNT(*) > 1 LIMIT 1"
-            );
+            let sql =
+                format!("SELECT 1 FROM \"{name}\" GROUP BY {columns} HAVING COUNT(*) > 1 LIMIT 1");
             let wrong = |reason: String| Error::Source { table: name.clone(), reason };
             let frame = self.context.sql(&sql).await.map_err(|e| wrong(e.strip_backtrace()))?;
             let repeats = frame.collect().await.map_err(|e| wrong(e.strip_backtrace()))?;
@@ -237,9 +321,9 @@ impl Table {
         let path = folder.join(&policy.source);
         let path = std::path::absolute(&path).map_err(|e| wrong(e.to_string()))?;
         let files = files(&path).map_err(|e| wrong(format!("{}: {e}", policy.source)))?;
-        let first = files.first().ok_or_else(|| {
-            wrong(format!("{}: no CSV or Parquet file is there", policy.source))
-        })?;
+        let first = files
+            .first()
+            .ok_or_else(|| wrong(format!("{}: no CSV or Parquet file is there", policy.source)))?;
         let format = match extension(first).as_deref() {
             Some("csv") => Format::Csv,
             _ => Format::Parquet,
@@ -255,6 +339,7 @@ impl Table {
                 let options = ListingOptions::new(Arc::new(csv)).with_file_extension(".csv");
                 let config = config.with_listing_options(options);
                 if protected {
+                    files.iter().try_for_each(|file| well_formed(file)).map_err(wrong)?;
                     let names = header(first).map_err(|e| wrong(e.to_string()))?;
                     let text = |name: String| Field::new(name, DataType::Utf8, true);
                     let fields: Vec<Field> = names.into_iter().map(text).collect();
@@ -278,13 +363,15 @@ impl Table {
                     .map_err(wrong)?
             }
         };
-        Ok(Self { policy: policy.clone(), source, schema, version })
+        Ok(Self { policy: policy.clone(), source, schema, version, listed: BTreeMap::new() })
     }
 
     fn facts(&self, field: &Field, protection: &Protection) -> Facts {
         let unit = matches!(&protection.unit, UnitPolicy::Column(column) if column == field.name());
         let data_type = field.data_type();
-        let mut facts = Facts { unit, integral: data_type.is_integer(), ..Facts::unknown() };
+        let origin = Some((self.policy.name.clone(), field.name().clone()));
+        let integral = data_type.is_integer();
+        let mut facts = Facts { unit, integral, origin, ..Facts::unknown() };
         let Some(column) = protection.columns.iter().find(|c| c.name == *field.name()) else {
             return facts;
         };
@@ -333,7 +420,9 @@ fn visible(
     let declared = protection.columns.iter().map(|column| column.name.as_str()).chain(needed);
     for name in declared {
         if source.field_with_name(name).is_err() {
-            return Err(format!("the policy names column `{name}`, which the source does not have"));
+            return Err(format!(
+                "the policy names column `{name}`, which the source does not have"
+            ));
         }
     }
     let mut fields = Vec::new();
@@ -443,6 +532,28 @@ fn version(files: &[PathBuf]) -> std::io::Result<String> {
         text.push_str(&format!("{name} {} {}\n", data.len(), time.as_nanos()));
     }
     Ok(text)
+}
+
+/// Refuses a CSV file with a row that the engine would stumble over: what a single row decides
+/// must not decide whether anybody gets an answer, so it is found here, before anybody asks.
+fn well_formed(file: &Path) -> std::result::Result<(), String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let reader = csv::ReaderBuilder::new().has_headers(true).from_path(file);
+    let mut reader = reader.map_err(|e| format!("{name}: {e}"))?;
+    let mut record = csv::ByteRecord::new();
+    loop {
+        let line = reader.position().line();
+        match reader.read_byte_record(&mut record) {
+            Ok(true) if record.iter().all(|field| std::str::from_utf8(field).is_ok()) => {}
+            Ok(true) => return Err(format!("{name}, after line {line}: a row is not UTF-8 text")),
+            Ok(false) => return Ok(()),
+            Err(_) => {
+                return Err(format!(
+                    "{name}, after line {line}: a row has more or fewer fields than the header"
+                ));
+            }
+        }
+    }
 }
 
 /// The names in the first line of a CSV file.

@@ -69,12 +69,12 @@ impl AggregateExplanation {
     }
 }
 
-/// A number with four digits.
-fn short(x: f64) -> String {
+/// A number with six digits.
+pub(crate) fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
     }
-    let digits = (3.0 - x.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    let digits = (5.0 - x.abs().log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{x:.digits$}");
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),

@@ -4,6 +4,7 @@ use crate::interval::Interval;
 use crate::rows::Rows;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 
@@ -20,8 +21,13 @@ pub(crate) struct Facts {
     pub(crate) values: Option<Vec<ScalarValue>>,
     /// The spacing its sums are kept on, if the policy says so: log₂.
     pub(crate) grid: Option<i32>,
-    /// It holds the unit's id.
+    /// It holds the unit's id, in every row. Only a column, its alias and a cast to its own
+    /// type keep this.
     pub(crate) unit: bool,
+    /// The table and column that it is, if it is one as it stands.
+    pub(crate) origin: Option<(String, String)>,
+    /// How large the column is once every name in it is replaced by what it stands for.
+    pub(crate) size: u32,
 }
 
 impl Facts {
@@ -34,6 +40,8 @@ impl Facts {
             values: None,
             grid: None,
             unit: false,
+            origin: None,
+            size: 1,
         }
     }
 
@@ -49,8 +57,8 @@ impl Facts {
     /// What holds for a value that is one or the other.
     fn or(self, other: Self) -> Self {
         match (self.never(), other.never()) {
-            (true, _) => return Self { nullable: true, ..other },
-            (_, true) => return Self { nullable: true, ..self },
+            (true, _) => return Self { nullable: true, unit: false, origin: None, ..other },
+            (_, true) => return Self { nullable: true, unit: false, origin: None, ..self },
             _ => {}
         }
         Self {
@@ -60,6 +68,8 @@ impl Facts {
             values: None,
             grid: if self.grid == other.grid { self.grid } else { None },
             unit: false,
+            origin: None,
+            size: 1,
         }
     }
 }
@@ -75,28 +85,48 @@ pub(crate) fn number(value: &ScalarValue) -> Option<f64> {
     }
 }
 
-/// What is known of `expr` over `rows`. It may be asked before or after the expression
+/// How large `expr` is once every name in it is replaced by what it stands for.
+pub(crate) fn size(expr: &Expr, rows: &Rows) -> u32 {
+    let mut total: u32 = 0;
+    // The closure never fails, so neither does the walk.
+    let _ = expr.apply(|node| {
+        let own = match node {
+            Expr::Column(column) => rows.facts_of(column).map_or(1, |facts| facts.size),
+            _ => 1,
+        };
+        total = total.saturating_add(own);
+        Ok(TreeNodeRecursion::Continue)
+    });
+    total
+}
+
+/// What is known of `expr` over `rows`, with its size. It may be asked before or after the expression
 /// was made total: both have the same value wherever they have one.
 pub(crate) fn facts(expr: &Expr, rows: &Rows) -> Facts {
+    Facts { size: size(expr, rows), ..known(expr, rows) }
+}
+
+fn known(expr: &Expr, rows: &Rows) -> Facts {
     match expr {
-        Expr::Alias(alias) => facts(&alias.expr, rows),
+        Expr::Alias(alias) => known(&alias.expr, rows),
         Expr::Column(column) => rows.facts_of(column).cloned().unwrap_or_else(Facts::unknown),
         Expr::Literal(value, _) => literal(value),
         Expr::Negative(inner) => {
-            let f = facts(inner, rows);
+            let f = known(inner, rows);
             Facts::number(f.interval.neg(), f.integral, f.nullable)
         }
         Expr::Cast(cast) => converted(&cast.expr, cast.field.data_type(), rows),
         Expr::TryCast(cast) => converted(&cast.expr, cast.field.data_type(), rows),
         Expr::BinaryExpr(binary) => {
-            let (left, right) = (facts(&binary.left, rows), facts(&binary.right, rows));
+            let (left, right) = (known(&binary.left, rows), known(&binary.right, rows));
             arithmetic(binary.op, left, right, integer(expr, rows))
         }
         Expr::Case(case) => {
-            let branches = case.when_then_expr.iter().map(|(_, then)| facts(then, rows));
-            let rest = case.else_expr.as_ref().map(|e| facts(e, rows));
+            let branches = case.when_then_expr.iter().map(|(_, then)| known(then, rows));
+            let rest = case.else_expr.as_ref().map(|e| known(e, rows));
             let all = branches.chain(rest).reduce(Facts::or).unwrap_or_else(Facts::unknown);
-            Facts { nullable: all.nullable || case.else_expr.is_none(), ..all }
+            // Whatever comes out of a choice is no longer sure to be the id.
+            Facts { nullable: all.nullable || case.else_expr.is_none(), unit: false, origin: None, ..all }
         }
         Expr::ScalarFunction(function) => call(function, rows, integer(expr, rows)),
         Expr::IsNull(_)
@@ -126,7 +156,7 @@ fn literal(value: &ScalarValue) -> Facts {
 }
 
 fn converted(inner: &Expr, to: &DataType, rows: &Rows) -> Facts {
-    let f = facts(inner, rows);
+    let f = known(inner, rows);
     if f.never() {
         return f;
     }
@@ -195,10 +225,10 @@ fn call(function: &ScalarFunction, rows: &Rows, integer: bool) -> Facts {
     let name = function.name();
     let name = name.strip_prefix("total_").unwrap_or(name);
     let argument = |i: usize| match function.args.get(i) {
-        Some(expr) => facts(expr, rows),
+        Some(expr) => known(expr, rows),
         None => Facts::unknown(),
     };
-    let all = || function.args.iter().map(|expr| facts(expr, rows));
+    let all = || function.args.iter().map(|expr| known(expr, rows));
     let first = argument(0);
     let (x, nullable) = (first.interval, true);
     match name {
@@ -251,9 +281,9 @@ fn call(function: &ScalarFunction, rows: &Rows, integer: bool) -> Facts {
         "coalesce" | "nvl" => {
             let nullable = all().all(|f| f.nullable);
             let merged = all().reduce(Facts::or).unwrap_or_else(Facts::unknown);
-            Facts { nullable, ..merged }
+            Facts { nullable, unit: false, origin: None, ..merged }
         }
-        "nullif" => Facts { nullable: true, values: None, unit: false, ..first },
+        "nullif" => Facts { nullable: true, values: None, unit: false, origin: None, ..first },
         _ => Facts::unknown(),
     }
 }

@@ -40,9 +40,7 @@ impl ScalarUDFImpl for Clamp {
     fn coerce_types(&self, arguments: &[DataType]) -> Result<Vec<DataType>> {
         match arguments {
             [a, b, c] if [a, b, c].iter().all(|t| t.is_integer()) => Ok(vec![DataType::Int64; 3]),
-            [a, b, c] if [a, b, c].iter().all(|t| t.is_numeric()) => {
-                Ok(vec![DataType::Float64; 3])
-            }
+            [a, b, c] if [a, b, c].iter().all(|t| t.is_numeric()) => Ok(vec![DataType::Float64; 3]),
             _ => not_impl_err!("CLAMP takes three numbers: CLAMP(x, low, high)"),
         }
     }

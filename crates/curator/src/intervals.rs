@@ -4,7 +4,7 @@
 //! that is computed from others has none: its ends are not those of its parts.
 
 use crate::released::ReleaseTable;
-use crate::rows::RESERVED;
+use crate::rows::{RELEASED, RESERVED};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
@@ -74,8 +74,8 @@ fn at_release(
     projection: &datafusion::logical_expr::Projection,
 ) -> Result<Option<(LogicalPlan, Vec<Ends>)>> {
     let LogicalPlan::TableScan(scan) = projection.input.as_ref() else { return Ok(None) };
-    let name = format!("{RESERVED}released");
-    if scan.table_name.table() != name {
+    let name = scan.table_name.table();
+    if !name.starts_with(RELEASED) {
         return Ok(None);
     }
     let mut exprs = projection.expr.clone();
@@ -86,7 +86,7 @@ fn at_release(
             ends.push(None);
             continue;
         }
-        let column = |c: String| Expr::Column(Column::new(Some(name.as_str()), c));
+        let column = |c: String| Expr::Column(Column::new(Some(name), c));
         let value = cast(column(ReleaseTable::column(i)), DataType::Float64);
         let error = column(ReleaseTable::error(i));
         let (low, high) = (format!("{RESERVED}low_{i}"), format!("{RESERVED}high_{i}"));

@@ -44,6 +44,8 @@ mod intervals;
 mod parse;
 pub mod policy;
 mod price;
+#[cfg(test)]
+mod property;
 mod refusal;
 mod release;
 mod released;

@@ -2,13 +2,20 @@
 
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};
+use crate::rows::RESERVED;
 use datafusion::config::Dialect;
 use datafusion::execution::SessionState;
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 /// The longest text that is looked at.
 const LONGEST: usize = 64 * 1024;
+
+/// The most words and signs of a statement. Each can nest at most once, and the planner, which
+/// is recursive, has room for as many.
+const MOST_TOKENS: usize = 2_000;
 
 /// What was asked.
 pub(crate) enum Statement {
@@ -73,12 +80,31 @@ fn set(rest: &str) -> Result<Statement> {
 }
 
 fn query(text: &str, state: &SessionState) -> Result<Parsed> {
-    let parsed = state
-        .sql_to_statement(text, &Dialect::PostgreSQL)
-        .map_err(|e| Error::planning(&e))?;
+    let tokens = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize();
+    let tokens = tokens.map_err(|e| Error::Sql(e.to_string()))?;
+    let words = tokens.iter().filter(|token| !matches!(token, Token::Whitespace(_))).count();
+    if words > MOST_TOKENS {
+        return Err(Refusal::new(
+            Rule::Statement,
+            format!("the statement has more than {MOST_TOKENS} words and signs"),
+            "ask for less at a time",
+        )
+        .into());
+    }
     let refuse = |what: &str, remedy: &str| -> Result<Parsed> {
         Err(Refusal::new(Rule::Statement, what, remedy).into())
     };
+    for token in &tokens {
+        let Token::Word(word) = token else { continue };
+        if word.value.to_ascii_lowercase().starts_with(RESERVED) {
+            return refuse("a name that begins with __demure_", "choose another name");
+        }
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("tablesample") {
+            return refuse("TABLESAMPLE", "leave it out: sampling is not needed for privacy");
+        }
+    }
+    let parsed =
+        state.sql_to_statement(text, &Dialect::PostgreSQL).map_err(|e| Error::planning(&e))?;
     match &parsed {
         Parsed::Statement(statement) => match statement.as_ref() {
             ast::Statement::Query(query) if query.locks.is_empty() => Ok(parsed),

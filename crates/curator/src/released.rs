@@ -23,7 +23,8 @@ impl ReleaseTable {
     pub(crate) fn new(of: &DFSchema) -> Self {
         let columns = of.fields().iter().enumerate();
         let values = columns.map(|(i, f)| Field::new(Self::column(i), f.data_type().clone(), true));
-        let errors = (0..of.fields().len()).map(|i| Field::new(Self::error(i), DataType::Float64, true));
+        let errors =
+            (0..of.fields().len()).map(|i| Field::new(Self::error(i), DataType::Float64, true));
         let schema = Arc::new(Schema::new(values.chain(errors).collect::<Vec<_>>()));
         Self { schema, batch: OnceLock::new() }
     }
@@ -34,6 +35,14 @@ impl ReleaseTable {
 
     pub(crate) fn error(i: usize) -> String {
         format!("e{i}")
+    }
+
+    /// Whether a table that was stored is one of these.
+    pub(crate) fn fits(&self, batch: &RecordBatch) -> bool {
+        let types = |schema: &Schema| -> Vec<DataType> {
+            schema.fields().iter().map(|field| field.data_type().clone()).collect()
+        };
+        types(&batch.schema()) == types(&self.schema)
     }
 
     /// Puts the released values in; the first time counts.

@@ -3,7 +3,7 @@
 
 use crate::analyse::{Analysis, PrivateAggregate, analyse};
 use crate::answer::{Answer, from_bytes, to_bytes};
-use crate::bound::{BoundContributions, BoundPlanner, Key, accumulate};
+use crate::bound::{Engine, Key, Native, Task};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::explain::{AggregateExplanation, Explanation, advice};
@@ -13,31 +13,29 @@ use crate::parse::{Statement, parse};
 use crate::policy::{self, Policy};
 use crate::price::{Quote, quote};
 use crate::refusal::{Refusal, Rule};
-use crate::release::release;
+use crate::release::{public_keys, release};
 use crate::released::ReleaseTable;
 use crate::settings::{SETTINGS, Settings};
-use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::catalog::Session as EngineSession;
 use datafusion::dataframe::DataFrame;
-use datafusion::execution::context::QueryPlanner;
-use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::SessionState;
+use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::sql::parser::Statement as Parsed;
 use demure_core::event::Event;
 use demure_core::random::{Randomness, SystemRandom};
 use demure_ledger::{Accounting, Ledger, Limit, Price, Request, Reservation};
+use futures::FutureExt;
 use sha2::{Digest, Sha256};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A policy, its tables and its ledger: what answers questions.
 pub struct Curator {
     policy: Policy,
     catalog: Catalog,
+    engine: Box<dyn Engine>,
     ledger: Ledger,
     incidents: Incidents,
     randomness: Mutex<Box<dyn Randomness + Send>>,
@@ -68,21 +66,6 @@ pub fn ledger_path(policy: &Path) -> PathBuf {
     policy.with_extension("ledger")
 }
 
-#[derive(Debug)]
-struct Planner;
-
-#[async_trait]
-impl QueryPlanner for Planner {
-    async fn create_physical_plan(
-        &self,
-        plan: &LogicalPlan,
-        session: &dyn EngineSession,
-    ) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
-        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(BoundPlanner)]);
-        planner.create_physical_plan(plan, session).await
-    }
-}
-
 impl Curator {
     /// Opens a policy file, its sources and its ledger.
     pub async fn open(path: &Path) -> Result<Arc<Self>> {
@@ -109,10 +92,22 @@ impl Curator {
         incidents: Incidents,
         randomness: Box<dyn Randomness + Send>,
     ) -> Result<Arc<Self>> {
-        let builder = SessionStateBuilder::new().with_query_planner(Arc::new(Planner));
-        let catalog = Catalog::open(&policy, builder).await?;
+        let native = |state| Box::new(Native::new(state)) as Box<dyn Engine>;
+        Self::with_engine(policy, ledger, incidents, randomness, native).await
+    }
+
+    /// The same with an engine of the caller's: `Native`, or `Windows` for what speaks SQL only.
+    pub async fn with_engine(
+        policy: Policy,
+        ledger: Ledger,
+        incidents: Incidents,
+        randomness: Box<dyn Randomness + Send>,
+        engine: impl FnOnce(SessionState) -> Box<dyn Engine>,
+    ) -> Result<Arc<Self>> {
+        let catalog = Catalog::open(&policy, SessionStateBuilder::new()).await?;
+        let engine = engine(catalog.state());
         let randomness = Mutex::new(randomness);
-        Ok(Arc::new(Self { policy, catalog, ledger, incidents, randomness }))
+        Ok(Arc::new(Self { policy, catalog, engine, ledger, incidents, randomness }))
     }
 
     /// A session for somebody.
@@ -140,7 +135,10 @@ impl Curator {
             let fields = schema.fields().iter();
             fields.map(|f| (f.name().clone(), f.data_type().to_string())).collect()
         };
-        self.catalog.schemas().map(|(policy, schema)| (policy.name.clone(), describe(schema))).collect()
+        self.catalog
+            .schemas()
+            .map(|(policy, schema)| (policy.name.clone(), describe(schema)))
+            .collect()
     }
 
     fn concentrated(&self) -> bool {
@@ -159,8 +157,8 @@ impl Curator {
             part(&table.name);
             part(self.catalog.table(&table.name).map_or("", |table| &table.version));
         }
-        part(&aggregate.canonical());
         part(&quote.event.to_string());
+        hash.update(aggregate.fingerprint());
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -172,42 +170,28 @@ impl Curator {
         state.analyzer().execute_and_check(plan, options, |_, _| {}).map_err(planned)
     }
 
-    /// Runs the engine below the cut. From here on protected rows may have been read.
-    async fn exact(
-        &self,
-        aggregate: &PrivateAggregate,
-        quote: &Quote,
-    ) -> datafusion::error::Result<crate::bound::Exact> {
-        let spec = quote.spec(aggregate);
-        let key = {
-            let mut rng = self.randomness.lock().unwrap_or_else(|e| e.into_inner());
-            Key::draw(&mut **rng)
-                .map_err(|e| datafusion::error::DataFusionError::External(Box::new(e)))?
-        };
-        let node = BoundContributions::new(Arc::new(aggregate.input.clone()), spec.clone(), key)?;
-        let interned = Arc::clone(node.interned());
-        let state = self.catalog.state();
-        let physical = state.create_physical_plan(&node.into_plan()).await?;
-        let stream = execute_stream(physical, state.task_ctx())?;
-        accumulate(stream, &interned, &spec).await
+    /// Plans the engine's part, with a fresh key. No row is read yet.
+    async fn prepare(&self, aggregate: &PrivateAggregate, quote: &Quote) -> Result<Task> {
+        let key = Key::draw(&mut **self.rng())?;
+        self.engine.prepare(aggregate.input.clone(), &quote.spec(aggregate), key).await
+    }
+
+    /// The source of noise. A thread that panicked while it held it left it as good as before.
+    fn rng(&self) -> MutexGuard<'_, Box<dyn Randomness + Send>> {
+        self.randomness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Buys one aggregate: its debit is on disk already.
-    async fn buy(
-        &self,
-        aggregate: &PrivateAggregate,
-        quote: &Quote,
-        reservation: Reservation,
-    ) -> Result<RecordBatch> {
-        let reading = reservation.begin()?;
-        let exact = match self.exact(aggregate, quote).await {
-            Ok(exact) => exact,
-            Err(error) => return Err(self.incidents.record(&error.to_string())),
+    async fn buy(&self, p: &Priced, task: Task, paid: Reservation) -> Result<RecordBatch> {
+        // From here on protected rows may have been read.
+        let reading = paid.begin()?;
+        // A panic may quote what it stumbled over, as an error may.
+        let exact = match AssertUnwindSafe(task.run()).catch_unwind().await {
+            Ok(Ok(exact)) => exact,
+            Ok(Err(error)) => return Err(self.incidents.record(&error.to_string())),
+            Err(_) => return Err(self.incidents.record("the engine panicked")),
         };
-        let batch = {
-            let mut rng = self.randomness.lock().unwrap_or_else(|e| e.into_inner());
-            release(aggregate, quote, &exact, &mut **rng)?
-        };
+        let batch = release(&p.aggregate, &p.quote, &exact, &mut **self.rng())?;
         let bytes = to_bytes(&batch)
             .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;
         reading.settle(&bytes)?;
@@ -239,11 +223,13 @@ struct Priced {
 impl Session {
     /// Answers, explains, or sets.
     pub async fn run(&mut self, sql: &str) -> Result<Outcome> {
+        on_large_stack(self.run_here(sql)).await
+    }
+
+    async fn run_here(&mut self, sql: &str) -> Result<Outcome> {
         let state = self.curator.catalog.state();
         match parse(sql, &state)? {
-            Statement::Query(query) => {
-                Ok(Outcome::Answer(Box::new(self.answer(*query).await?)))
-            }
+            Statement::Query(query) => Ok(Outcome::Answer(Box::new(self.answer(*query).await?))),
             Statement::Explain(query) => {
                 Ok(Outcome::Explanation(Box::new(self.explain(*query).await?)))
             }
@@ -269,6 +255,10 @@ impl Session {
 
     /// What a query would cost; `sql` without `EXPLAIN PRIVACY`.
     pub async fn explanation(&self, sql: &str) -> Result<Explanation> {
+        on_large_stack(self.explanation_here(sql)).await
+    }
+
+    async fn explanation_here(&self, sql: &str) -> Result<Explanation> {
         let state = self.curator.catalog.state();
         match parse(sql, &state)? {
             Statement::Query(query) | Statement::Explain(query) => self.explain(*query).await,
@@ -296,6 +286,7 @@ impl Session {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
             let known = curator.ledger.find(&key)?.and_then(|bytes| from_bytes(&bytes));
+            let known = known.filter(|batch| table.fits(batch));
             priced.push(Priced { aggregate, table, quote, key, known });
         }
         Ok((after, priced))
@@ -323,7 +314,8 @@ impl Session {
         if price.main > balance.left.main || price.delta > balance.left.delta {
             notes.push("the budget does not have that much left: it would be refused".to_owned());
         }
-        let explained = |p: &Priced| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
+        let explained =
+            |p: &Priced| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
         Ok(Explanation {
             aggregates: priced.iter().map(explained).collect(),
             price,
@@ -336,7 +328,15 @@ impl Session {
     async fn answer(&self, query: Parsed) -> Result<Answer> {
         let (after, priced) = self.priced(query).await?;
         let curator = &self.curator;
-        // All debits before any data: one that is refused takes the others back.
+        // Plans first, as they cost nothing; then all debits, before any row is read: one that is
+        // refused takes the others back.
+        let mut prepared = Vec::new();
+        for p in &priced {
+            prepared.push(match p.known.is_some() || free(&p.quote.event) {
+                true => None,
+                false => Some(curator.prepare(&p.aggregate, &p.quote).await?),
+            });
+        }
         let mut reservations: Vec<Option<Reservation>> = Vec::new();
         let mut price = Price { main: 0.0, delta: 0.0 };
         for p in &priced {
@@ -347,7 +347,7 @@ impl Session {
             let request = Request {
                 who: self.who.clone(),
                 key: p.key.clone(),
-                query: p.aggregate.canonical(),
+                query: p.aggregate.text(),
                 event: p.quote.event.clone(),
             };
             match curator.ledger.reserve(&request) {
@@ -366,14 +366,12 @@ impl Session {
             }
         }
         let repeated = !priced.is_empty() && priced.iter().all(|p| p.known.is_some());
-        for (p, reservation) in priced.iter().zip(reservations) {
-            let batch = match (&p.known, reservation) {
-                (Some(batch), _) => batch.clone(),
-                (None, Some(reservation)) => {
-                    curator.buy(&p.aggregate, &p.quote, reservation).await?
-                }
+        for ((p, reservation), prepared) in priced.iter().zip(reservations).zip(prepared) {
+            let batch = match (&p.known, reservation, prepared) {
+                (Some(batch), ..) => batch.clone(),
+                (None, Some(paid), Some(prepared)) => curator.buy(p, prepared, paid).await?,
                 // Public keys alone: nothing of it comes from the data.
-                (None, None) => crate::release::public_keys(&p.aggregate)?,
+                _ => public_keys(&p.aggregate)?,
             };
             p.table.fill(batch);
         }
@@ -407,6 +405,17 @@ impl Session {
         let batches = frame.collect().await.map_err(|e| Error::After(e.strip_backtrace()))?;
         Ok((schema, batches))
     }
+}
+
+/// Runs on a stack with room for the planner, which recurses as deep as a statement nests.
+async fn on_large_stack<T>(work: impl Future<Output = T>) -> T {
+    const ROOM: usize = 128 << 20;
+    let mut work = std::pin::pin!(work);
+    // Less than ROOM is always left, so every poll gets a stack of its own.
+    std::future::poll_fn(|context| {
+        stacker::maybe_grow(ROOM, 2 * ROOM, || work.as_mut().poll(context))
+    })
+    .await
 }
 
 /// Whether an event costs nothing: no mechanism was used.

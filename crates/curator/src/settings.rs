@@ -47,13 +47,14 @@ impl Settings {
             "demure.epsilon" if unset => self.epsilon = None,
             "demure.epsilon" => {
                 let epsilon = Epsilon::new(number()?);
-                self.epsilon = Some(epsilon.map_err(|e| wrong(name, &e.to_string()))?);
+                self.epsilon = Some(epsilon.map_err(|_| wrong(name, "a number greater than 0"))?);
                 self.error_at_most = None;
             }
             "demure.delta" if unset => self.delta = None,
             "demure.delta" => {
                 let delta = Delta::positive(number()?);
-                self.delta = Some(delta.map_err(|e| wrong(name, &e.to_string()))?);
+                self.delta =
+                    Some(delta.map_err(|_| wrong(name, "a number strictly between 0 and 1"))?);
             }
             "demure.error_at_most" if unset => self.error_at_most = None,
             "demure.error_at_most" => {
@@ -66,7 +67,7 @@ impl Settings {
             "demure.intervals" => {
                 self.intervals = match value.to_ascii_lowercase().as_str() {
                     "on" | "true" | "1" => true,
-                    "off" | "false" | "0" => false,
+                    "off" | "false" | "0" | "default" => false,
                     _ => return Err(wrong(name, "`on` or `off`")),
                 }
             }

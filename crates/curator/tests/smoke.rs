@@ -14,12 +14,17 @@ fn smoke() {
         for k in 0..(i % 4) {
             v += 1;
             let disease = ["flu", "flu", "asthma", "diabetes"][(i + k) % 4];
-            writeln!(visits, "{v},{i},{},{disease},2024-0{}-11", (i * 7 + k) % 500, 1 + k % 9).unwrap();
+            writeln!(visits, "{v},{i},{},{disease},2024-0{}-11", (i * 7 + k) % 500, 1 + k % 9)
+                .unwrap();
         }
     }
     std::fs::write(dir.path().join("patients.csv"), patients).unwrap();
     std::fs::write(dir.path().join("visits.csv"), visits).unwrap();
-    std::fs::write(dir.path().join("regions.csv"), "code,name\n0,north\n1,south\n2,east\n3,west\n4,mid\n").unwrap();
+    std::fs::write(
+        dir.path().join("regions.csv"),
+        "code,name\n0,north\n1,south\n2,east\n3,west\n4,mid\n",
+    )
+    .unwrap();
     let policy = r#"
 [budget]
 epsilon = 1000.0
@@ -51,15 +56,28 @@ key = "code"
     runtime.block_on(async {
         let curator = Curator::in_memory(policy).await.unwrap();
         let mut session = curator.session("test");
-        for sql in std::fs::read_to_string(std::env::var("SMOKE").unwrap_or("/dev/null".into())).unwrap().split(';') {
-            if sql.trim().is_empty() { continue; }
+        for sql in std::fs::read_to_string(std::env::var("SMOKE").unwrap_or("/dev/null".into()))
+            .unwrap()
+            .split(';')
+        {
+            if sql.trim().is_empty() {
+                continue;
+            }
             println!("== {}", sql.trim());
             match session.run(sql).await {
                 Ok(Outcome::Answer(answer)) => {
-                    println!("{}", datafusion::arrow::util::pretty::pretty_format_batches(&answer.batches).unwrap());
+                    println!(
+                        "{}",
+                        datafusion::arrow::util::pretty::pretty_format_batches(&answer.batches)
+                            .unwrap()
+                    );
                     println!("price {:?} repeated {}", answer.price, answer.repeated);
                 }
-                Ok(Outcome::Explanation(e)) => for (a, b) in e.lines() { println!("{a:16} {b}"); },
+                Ok(Outcome::Explanation(e)) => {
+                    for (a, b) in e.lines() {
+                        println!("{a:16} {b}");
+                    }
+                }
                 Ok(other) => println!("{other:?}"),
                 Err(e) => println!("ERROR {e}"),
             }

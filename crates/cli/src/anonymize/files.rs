@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes a file beside `path` and moves it there when it is complete, so that whoever
 /// reads `path` never sees a part, and a failure leaves what was there.
-pub(super) fn write(
+pub(crate) fn write(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {

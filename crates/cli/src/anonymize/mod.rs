@@ -22,7 +22,7 @@ mod check;
 mod columns;
 mod config;
 mod explain;
-mod files;
+pub(crate) mod files;
 mod find;
 mod hierarchies;
 mod html;

@@ -6,6 +6,10 @@
 //! | `plan.rs` | every `demure plan …`, in every direction |
 //! | `account.rs` | `demure account`: known costs, calibration, files, curves, mistakes |
 //! | `anonymize.rs` | `demure anonymize`: the lecture's nine rows, checks, risk, job files, mistakes |
+//! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
+//! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
+//! | `shell.rs` | `demure shell` with a script |
+//! | `init.rs` | `demure init`: from the schema alone, and private bounds |
 //! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
 //! | `help.rs` | every example in the help works |
 
@@ -13,10 +17,14 @@
 
 mod account;
 mod anonymize;
+mod demo;
 mod help;
+mod init;
 mod mechanism;
 mod mistakes;
 mod plan;
+mod query;
+mod shell;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

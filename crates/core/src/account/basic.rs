@@ -25,16 +25,17 @@ pub fn compose(parts: &[(Epsilon, Delta, u64)]) -> Result<(f64, f64)> {
     }
 }
 
-/// `a + b` rounded up, exactly where one is 0.
+/// `a + b` rounded up, exactly where the sum is a float.
+///
+/// # Proof
+/// For finite sums `a + b = s + t` with s the nearest float and t the rest, both exact
+/// (Knuth's TwoSum): s is large enough iff t ≤ 0. ∎
 #[must_use]
 pub(crate) fn add_up(a: f64, b: f64) -> f64 {
-    if a == 0.0 {
-        b
-    } else if b == 0.0 {
-        a
-    } else {
-        up(a + b)
-    }
+    let s = a + b;
+    let part = s - a;
+    let rest = (a - (s - part)) + (b - part);
+    if rest <= 0.0 { s } else { up(s) } // NaN, of an infinite sum, rounds up too
 }
 
 /// `a·k` rounded up, exactly for k ≤ 1.

@@ -514,7 +514,7 @@ mod tests {
             assert_eq!(admitted(&mut rho(0.125 + 1e-12), &pure), 4);
             let select = Event::exponential(1.0).unwrap();
             assert_eq!(admitted(&mut rho(0.5 + 1e-12), &select), 4);
-            assert_eq!(admitted(&mut rho(0.5), &Event::concentrated(0.125).unwrap()), 3);
+            assert_eq!(admitted(&mut rho(0.5), &Event::concentrated(0.125).unwrap()), 4); // exact sums are exact
             // Several in one event: each is priced, and the prices add up.
             for (mut filter, cost) in [(epsilon(2.5 + 1e-12), 1.25), (rho(10.0), 0.28125)] {
                 let (main, failing) = filter.price(&both).unwrap();

@@ -2,7 +2,7 @@
 
 use super::rows::planned;
 use super::{Node, Walk};
-use crate::admit::admit;
+use crate::admit::{admit, conversion};
 use crate::domain;
 use crate::error::{Error, Result};
 use crate::expression::{Facts, facts, number};
@@ -12,10 +12,12 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{
-    Aggregate, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, lit, try_cast,
+    Aggregate, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, lit,
 };
 use demure_core::mechanism::Bounds;
 use demure_core::unit::Grid;
+use sha2::{Digest, Sha256};
+use std::hash::{Hash, Hasher};
 
 /// An aggregate over protected rows, ready to be priced.
 #[derive(Clone, Debug)]
@@ -34,6 +36,20 @@ pub(crate) struct PrivateAggregate {
     pub(crate) measures: Vec<Measure>,
     /// What the query calls the columns: keys, then measures.
     pub(crate) schema: DFSchemaRef,
+}
+
+/// SHA-256 as a hasher of structures.
+#[derive(Default)]
+struct Fingerprint(Sha256);
+
+impl Hasher for Fingerprint {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0 // nobody asks: the whole digest is taken
+    }
 }
 
 /// Where the group keys come from.
@@ -75,15 +91,47 @@ pub(crate) enum Measure {
 }
 
 impl PrivateAggregate {
-    /// The same for queries that ask the same: what an answer is found by.
-    pub(crate) fn canonical(&self) -> String {
+    /// What is asked, for people to read.
+    pub(crate) fn text(&self) -> String {
+        let names: Vec<String> = (0..self.measures.len()).map(|i| self.measure_name(i)).collect();
+        let Limits { groups, rows } = self.limits;
         format!(
-            "{}\nlimits {:?}\nmeasures {:?}\nbounds {:?}\n",
-            self.input.display_indent(),
-            self.limits,
-            self.measures,
-            self.values.iter().map(|v| v.bounds).collect::<Vec<_>>(),
+            "{}; at most {rows} rows in each of {groups} groups\n{}",
+            names.join(", "),
+            self.input.display_indent()
         )
+    }
+
+    /// Equal for aggregates that ask the same, and different for others: what an answer is found
+    /// by. The plan's own structure is hashed, not a text of it, which two plans can share.
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        let mut hasher = Fingerprint::default();
+        self.input.hash(&mut hasher);
+        (self.bounded, self.limits.groups, self.limits.rows, self.key_count).hash(&mut hasher);
+        for value in &self.values {
+            let bounds = value.bounds.map(|b| {
+                (b.lower().to_bits(), b.upper().to_bits(), b.grid().exponent())
+            });
+            (bounds, value.facts.nullable, &value.facts.values).hash(&mut hasher);
+        }
+        for measure in &self.measures {
+            std::mem::discriminant(measure).hash(&mut hasher);
+            match measure {
+                Measure::CountRows | Measure::CountPeople => {}
+                Measure::Count(v)
+                | Measure::CountDistinct(v)
+                | Measure::Sum(v)
+                | Measure::Mean(v)
+                | Measure::Variance(v)
+                | Measure::Deviation(v)
+                | Measure::Mode(v) => v.hash(&mut hasher),
+                Measure::Quantile(v, rank) => (v, rank.to_bits()).hash(&mut hasher),
+            }
+        }
+        for field in self.schema.fields() {
+            field.data_type().hash(&mut hasher);
+        }
+        hasher.0.finalize().into()
     }
 
     /// What a measure is, as a query would write it.
@@ -117,13 +165,20 @@ impl Walk<'_> {
             )
             .into());
         }
-        let by_person = aggregate.group_expr.iter().any(
-            |expr| matches!(expr.clone().unalias(), Expr::Column(c) if rows.is_unit(&c)),
-        );
+        // A key that is written twice is one column of the schema.
+        let mut once = aggregate.clone();
+        let mut seen = std::collections::HashSet::new();
+        once.group_expr.retain(|expr| seen.insert(expr.clone()));
+        let aggregate = &once;
+        let by_person = aggregate
+            .group_expr
+            .iter()
+            .any(|expr| matches!(expr.clone().unalias(), Expr::Column(c) if rows.is_unit(&c)));
         if by_person {
             return self.per_person(rows, aggregate);
         }
-        let cut = self.private(rows, &aggregate.group_expr, &aggregate.aggr_expr, &aggregate.schema)?;
+        let cut =
+            self.private(rows, &aggregate.group_expr, &aggregate.aggr_expr, &aggregate.schema)?;
         self.cut(cut)
     }
 
@@ -167,7 +222,7 @@ impl Walk<'_> {
         for (i, key) in keys.iter().enumerate() {
             let data_type = schema.field(i).data_type();
             domains.push(domain::values(key, &rows, &self.state));
-            let key = try_cast(admit(key.clone(), &rows)?, data_type.clone());
+            let key = conversion(admit(key.clone(), &rows)?, data_type, rows.schema());
             columns.push(key.alias(format!("{RESERVED}key_{i}")));
         }
         let keys_kind = match domains.into_iter().collect::<Option<Vec<_>>>() {
@@ -178,6 +233,14 @@ impl Walk<'_> {
             },
             None => Keys::Private,
         };
+        if let (Keys::Private, Owner::Row { copies: 2.. }) = (&keys_kind, &rows.owner) {
+            return Err(Refusal::new(
+                Rule::Keys,
+                "private group keys over a UNION in which a row may be twice",
+                "list the keys in the policy (`values = [...]`), or ask for each part by itself",
+            )
+            .into());
+        }
         match &keys_kind {
             Keys::One => limits.groups = 1,
             Keys::Public(_) if matches!(rows.owner, Owner::Row { .. }) => limits.groups = 1,
@@ -252,10 +315,8 @@ fn measure(
     arguments: &mut Vec<Expr>,
 ) -> Result<Measure> {
     let (name, params) = (function.func.name(), &function.params);
-    let quantile = matches!(
-        name,
-        "median" | "approx_median" | "approx_percentile_cont" | "percentile_cont"
-    );
+    let quantile =
+        matches!(name, "median" | "approx_median" | "approx_percentile_cont" | "percentile_cont");
     if !quantile && !params.order_by.is_empty() {
         return Err(refuse(
             format!("{name} with ORDER BY"),
@@ -344,7 +405,10 @@ fn ranked(name: &str, function: &AggregateFunction) -> Result<(Expr, f64)> {
         refuse(format!("{name} in this form"), "write APPROX_PERCENTILE_CONT(x, 0.9)")
     })?;
     if !(0.0..=1.0).contains(&q) {
-        return Err(refuse(format!("{name} of a rank outside 0 to 1"), "choose a rank between 0 and 1"));
+        return Err(refuse(
+            format!("{name} of a rank outside 0 to 1"),
+            "choose a rank between 0 and 1",
+        ));
     }
     Ok((x, if descending { 1.0 - q } else { q }))
 }
@@ -370,8 +434,9 @@ fn column(
         known.nullable = true;
     }
     let bounds = if numeric {
-        let bounds = bounds(&known, &data_type, name, &text)?;
-        expr = try_cast(expr, DataType::Float64);
+        let ranks = !matches!(name, "sum" | "avg" | "mean") && !name.starts_with("var") && !name.starts_with("stddev");
+        let bounds = bounds(&known, &data_type, name, &text, ranks)?;
+        expr = conversion(expr, &DataType::Float64, rows.schema());
         Some(bounds)
     } else {
         None
@@ -386,7 +451,13 @@ fn column(
 }
 
 /// The bounds a number is clamped to, on its grid.
-fn bounds(known: &Facts, data_type: &DataType, name: &str, text: &str) -> Result<Bounds> {
+fn bounds(
+    known: &Facts,
+    data_type: &DataType,
+    name: &str,
+    text: &str,
+    ranks: bool,
+) -> Result<Bounds> {
     if !data_type.is_numeric() {
         return Err(refuse(
             format!("{name}({text}) of what is not a number"),
@@ -405,8 +476,8 @@ fn bounds(known: &Facts, data_type: &DataType, name: &str, text: &str) -> Result
     let high = if high > low { high } else { low + low.abs().max(1.0) * 1e-3 };
     let bounds = match known.grid {
         Some(exponent) => Bounds::on(low, high, Grid::power_of_two(exponent)?),
-        // Integers stay integers where they fit.
-        None if known.integral && high - low <= (1u64 << 30) as f64 => {
+        // The ranks of integers are those of integers, where they fit.
+        None if ranks && known.integral && high - low <= (1u64 << 30) as f64 => {
             let high = if high - low < 1.0 { low + 1.0 } else { high };
             Bounds::on(low, high, Grid::ONE)
         }

@@ -14,11 +14,12 @@ use crate::error::Result;
 use crate::expression::Facts;
 use crate::policy::Access;
 use crate::refusal::{Refusal, Rule};
-use crate::rows::{Owner, Rows};
+use crate::rows::{Owner, RESERVED, Rows};
 use datafusion::common::{Column, NullEquality};
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
+    TableScan,
 };
 
 /// Whether an expression is the unit's id. Of casts only those between integers are seen
@@ -31,6 +32,25 @@ fn is_id(expr: &Expr, rows: &Rows) -> bool {
             from.is_ok_and(|from| from.is_integer()) && is_id(&cast.expr, rows)
         }
         _ => false,
+    }
+}
+
+/// The table that a plan reads, if it does nothing but rename and filter it.
+fn scanned(plan: &LogicalPlan) -> Option<&TableScan> {
+    match plan {
+        LogicalPlan::TableScan(scan) => Some(scan),
+        LogicalPlan::SubqueryAlias(alias) => scanned(&alias.input),
+        LogicalPlan::Filter(filter) => scanned(&filter.input),
+        _ => None,
+    }
+}
+
+/// [`admit`], and the equality of ids that is ours.
+fn admit_join(condition: Expr, scope: &Rows) -> std::result::Result<Expr, Refusal> {
+    let ours = |e: &Expr| matches!(e, Expr::Column(c) if c.name.starts_with(RESERVED));
+    match &condition {
+        Expr::BinaryExpr(b) if ours(&b.left) && ours(&b.right) => Ok(condition),
+        _ => admit(condition, scope),
     }
 }
 
@@ -101,11 +121,7 @@ impl Walk<'_> {
             ));
         }
         // Unit, then the columns in the join's own order.
-        let public_facts: Vec<Facts> =
-            public.schema().fields().iter().map(|f| Facts {
-                integral: f.data_type().is_integer(),
-                ..Facts::unknown()
-            }).collect();
+        let public_facts = self.public_facts(&public);
         let (left, right, facts) = if rows_left {
             let mut facts = rows.facts.clone();
             if !semi {
@@ -121,7 +137,12 @@ impl Walk<'_> {
             .join_on(right.clone(), JoinType::Inner, Vec::<Expr>::new())
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
-        let scope = Rows { plan: both, owner: rows.owner.clone(), facts: self.scope(&left, &right, &rows, rows_left), limits: rows.limits };
+        let scope = Rows {
+            plan: both,
+            owner: rows.owner.clone(),
+            facts: self.scope(&left, &right, &rows, rows_left),
+            limits: rows.limits,
+        };
         let conditions: std::result::Result<Vec<Expr>, Refusal> =
             conditions.into_iter().map(|c| admit(c, &scope)).collect();
         let plan = LogicalPlanBuilder::from(left)
@@ -136,7 +157,24 @@ impl Walk<'_> {
         Ok(Node::Rows(Box::new(Rows { plan, owner, facts, limits: rows.limits })))
     }
 
-    fn scope(&self, left: &LogicalPlan, right: &LogicalPlan, rows: &Rows, rows_left: bool) -> Vec<Facts> {
+    /// What is known of a public side's columns.
+    fn public_facts(&self, public: &LogicalPlan) -> Vec<Facts> {
+        let table = scanned(public).map(|scan| scan.table_name.table().to_owned());
+        let fields = public.schema().fields().iter();
+        let known = fields.map(|field| match &table {
+            Some(table) => self.catalog.public_facts(table, field.name(), field.data_type()),
+            None => Facts { integral: field.data_type().is_integer(), ..Facts::unknown() },
+        });
+        known.collect()
+    }
+
+    fn scope(
+        &self,
+        left: &LogicalPlan,
+        right: &LogicalPlan,
+        rows: &Rows,
+        rows_left: bool,
+    ) -> Vec<Facts> {
         let other = if rows_left { right } else { left };
         let unknown = vec![Facts::unknown(); other.schema().fields().len()];
         if rows_left {
@@ -148,39 +186,30 @@ impl Walk<'_> {
 
     /// Whether the conditions fix a declared key of the public side.
     fn on_key(&self, conditions: &[Expr], public: &LogicalPlan) -> bool {
-        let mut table = public;
-        let scan = loop {
-            match table {
-                LogicalPlan::TableScan(scan) => break scan,
-                LogicalPlan::SubqueryAlias(alias) => table = &alias.input,
-                LogicalPlan::Filter(filter) => table = &filter.input,
-                _ => return false,
-            }
-        };
+        let Some(scan) = scanned(public) else { return false };
         let Some(Access::Public { key }) =
             self.catalog.table(scan.table_name.table()).map(|table| &table.policy.access)
         else {
             return false;
         };
-        let fixed: Vec<&str> = conditions
+        // `key = something that the public row has no part in`.
+        let has = |c: &Column| public.schema().has_column(c);
+        let fixes = |key: &Expr, other: &Expr| match key {
+            Expr::Column(c) if has(c) && !other.column_refs().into_iter().any(has) => {
+                Some(c.name.clone())
+            }
+            _ => None,
+        };
+        let fixed: Vec<String> = conditions
             .iter()
             .filter_map(|condition| match condition {
                 Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-                    let column = |e: &Expr| match e {
-                        Expr::Column(c) if public.schema().has_column(c) => Some(c.name.clone()),
-                        _ => None,
-                    };
-                    // Exactly one side is the public column.
-                    match (column(left), column(right)) {
-                        (Some(name), None) | (None, Some(name)) => Some(name),
-                        _ => None,
-                    }
+                    fixes(left, right).or_else(|| fixes(right, left))
                 }
                 _ => None,
             })
-            .filter_map(|name| key.iter().find(|k| **k == name).map(String::as_str))
             .collect();
-        !key.is_empty() && key.iter().all(|k| fixed.contains(&k.as_str()))
+        !key.is_empty() && key.iter().all(|k| fixed.contains(k))
     }
 
     fn of_people(&mut self, join: &Join, left: Rows, right: Rows) -> Result<Node> {
@@ -206,14 +235,35 @@ impl Walk<'_> {
                 ));
             }
         };
-        let conditions = Self::conditions(join);
+        let mut conditions = Self::conditions(join);
         let on_unit = conditions.iter().any(|condition| match condition {
             Expr::BinaryExpr(BinaryExpr { left: x, op: Operator::Eq, right: y }) => {
                 (is_id(x, &left) && is_id(y, &right)) || (is_id(y, &left) && is_id(x, &right))
             }
             _ => false,
         });
-        if !on_unit {
+        // A foreign key that carries the unit pairs a person with herself: saying so as well
+        // changes nothing, and holds where the key turns out not to be unique.
+        let origin = |e: &Expr, rows: &Rows| match e {
+            Expr::Column(c) => rows.facts_of(c).and_then(|facts| facts.origin.clone()),
+            _ => None,
+        };
+        let carried = conditions.iter().any(|condition| match condition {
+            Expr::BinaryExpr(BinaryExpr { left: x, op: Operator::Eq, right: y }) => {
+                let pair = |x: &Expr, y: &Expr| {
+                    let (a, b) = (origin(x, &left), origin(y, &right));
+                    matches!((a, b), (Some(a), Some(b))
+                        if self.catalog.carries(&a, &b) || self.catalog.carries(&b, &a))
+                };
+                pair(x, y) || pair(y, x)
+            }
+            _ => false,
+        });
+        if carried && !on_unit {
+            let same = Expr::Column(ours.clone()).eq(Expr::Column(theirs.clone()));
+            conditions.push(same);
+        }
+        if !on_unit && !carried {
             return Err(refuse(
                 "a join of two protected tables that does not pair each person with herself",
                 "add the equality of both tables' person ids to ON, joined by AND",
@@ -232,7 +282,7 @@ impl Walk<'_> {
         let limits = left.limits.or(right.limits);
         let scope = Rows { plan: both, owner: left.owner.clone(), facts: all, limits };
         let conditions: std::result::Result<Vec<Expr>, Refusal> =
-            conditions.into_iter().map(|c| admit(c, &scope)).collect();
+            conditions.into_iter().map(|c| admit_join(c, &scope)).collect();
         let plan = LogicalPlanBuilder::from(left.plan)
             .join_on(right.plan, join.join_type, conditions?)
             .and_then(LogicalPlanBuilder::build)
@@ -243,11 +293,19 @@ impl Walk<'_> {
             JoinType::Inner | JoinType::LeftSemi | JoinType::LeftAnti => facts,
             JoinType::Left => {
                 let n = left.facts.len();
-                facts.into_iter().enumerate().map(|(i, f)| if i < n { f } else { nullable(Facts { unit: false, ..f }) }).collect()
+                facts
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, f)| if i < n { f } else { nullable(Facts { unit: false, ..f }) })
+                    .collect()
             }
             _ => {
                 let n = left.facts.len();
-                facts.into_iter().enumerate().map(|(i, f)| if i < n { nullable(Facts { unit: false, ..f }) } else { f }).collect()
+                facts
+                    .into_iter()
+                    .enumerate()
+                    .map(|(i, f)| if i < n { nullable(Facts { unit: false, ..f }) } else { f })
+                    .collect()
             }
         };
         let column: Column = kept.clone();

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::policy::Access;
 use crate::refusal::{Refusal, Rule};
 use crate::released::ReleaseTable;
-use crate::rows::{Limits, RESERVED, Rows};
+use crate::rows::{Limits, RELEASED, RESERVED, Rows};
 use crate::settings::Settings;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DataFusionError};
@@ -247,17 +247,18 @@ impl Walk<'_> {
     /// Cuts here: `aggregate` is bought, and the rest of the plan reads its release.
     fn cut(&mut self, aggregate: PrivateAggregate) -> Result<Node> {
         // The same aggregate twice in a query (a CTE used twice) is bought once.
-        let canonical = aggregate.canonical();
-        let known = self.aggregates.iter().find(|(other, _)| other.canonical() == canonical);
-        let table = match known {
-            Some((_, table)) => Arc::clone(table),
-            None => {
-                let table = Arc::new(ReleaseTable::new(&aggregate.schema));
-                self.aggregates.push((aggregate.clone(), Arc::clone(&table)));
-                table
-            }
-        };
-        let name = format!("{RESERVED}released");
+        let fingerprint = aggregate.fingerprint();
+        // Names begin anew, so that the same aggregate elsewhere is the same plan.
+        self.named = 0;
+        let place = self.aggregates.iter().position(|(a, _)| a.fingerprint() == fingerprint);
+        let place = place.unwrap_or_else(|| {
+            let table = Arc::new(ReleaseTable::new(&aggregate.schema));
+            self.aggregates.push((aggregate.clone(), table));
+            self.aggregates.len() - 1
+        });
+        let table = Arc::clone(&self.aggregates[place].1);
+        // A name of its own: scans of one name are one scan to the optimizer.
+        let name = format!("{RELEASED}{place}");
         let source = provider_as_source(table);
         let scan = LogicalPlanBuilder::scan(name.as_str(), source, None);
         let columns = aggregate.schema.iter().enumerate().map(|(i, (qualifier, field))| {

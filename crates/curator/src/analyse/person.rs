@@ -15,11 +15,11 @@ use crate::rows::{Owner, RESERVED, Rows};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::functions::core::expr_fn::{greatest, least, nullif};
-use datafusion::functions::math::expr_fn::round;
+use datafusion::functions::math::expr_fn::{isnan, round};
 use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min, sum};
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{
-    Aggregate, Expr, ExprSchemable, LogicalPlanBuilder, cast, lit, try_cast,
+    Aggregate, Expr, ExprSchemable, LogicalPlanBuilder, lit, try_cast,
 };
 use demure_core::mechanism::Bounds;
 
@@ -40,11 +40,13 @@ impl Walk<'_> {
         let mut before: Vec<(Expr, Facts)> = Vec::new();
         for (i, expr) in aggregate.group_expr.iter().enumerate() {
             let known = facts(expr, &rows);
-            before.push((admit(expr.clone(), &rows)?.alias(key(i)), known));
+            let admitted = one_form(admit(expr.clone(), &rows)?, &rows, false)?;
+            before.push((admitted.alias(key(i)), known));
         }
-        let once = aggregate.group_expr.iter().all(
-            |expr| matches!(expr.clone().unalias(), Expr::Column(c) if rows.is_unit(&c)),
-        );
+        let once = aggregate
+            .group_expr
+            .iter()
+            .all(|expr| matches!(expr.clone().unalias(), Expr::Column(c) if rows.is_unit(&c)));
         let mut groups: Vec<Expr> = (0..keys).map(|i| ours(key(i))).collect();
         groups.push(ours(unit.name.clone()));
         let mut terms = Vec::new();
@@ -59,8 +61,10 @@ impl Walk<'_> {
         }
         let key_facts: Vec<Facts> = before.iter().take(keys).map(|(_, f)| f.clone()).collect();
         let prepared = select(rows, before)?;
+        // Rows without an id belong to nobody: they must not become one person.
         let plan = LogicalPlanBuilder::from(prepared.plan)
-            .aggregate(groups, terms)
+            .filter(ours(unit.name.clone()).is_not_null())
+            .and_then(|rows| rows.aggregate(groups, terms))
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
         let grouped = Rows {
@@ -70,16 +74,36 @@ impl Walk<'_> {
             limits: prepared.limits,
         };
         let named = (0..keys).map(|i| ours(key(i))).zip(key_facts).chain(values);
-        let named = named.zip(aggregate.schema.iter()).map(|((expr, facts), (qualifier, field))| {
-            let expr = match expr.get_type(grouped.schema()) {
-                Ok(t) if t == *field.data_type() => expr,
-                _ => try_cast(expr, field.data_type().clone()),
-            };
-            (expr.alias_qualified(qualifier.cloned(), field.name()), facts)
-        });
+        let named =
+            named.zip(aggregate.schema.iter()).map(|((expr, facts), (qualifier, field))| {
+                let expr = match expr.get_type(grouped.schema()) {
+                    Ok(t) if t == *field.data_type() => expr,
+                    _ => try_cast(expr, field.data_type().clone()),
+                };
+                (expr.alias_qualified(qualifier.cloned(), field.name()), facts)
+            });
         let named = named.collect();
         Ok(Node::Rows(Box::new(select(grouped, named)?)))
     }
+}
+
+/// A float in the one form that is equal to it: −0 is 0, and NaN is NULL (or the one NaN).
+///
+/// Otherwise which of two equal forms a group or an extreme shows depends on the order of the
+/// rows, and so on other people's.
+fn one_form(expr: Expr, rows: &Rows, extreme: bool) -> Result<Expr> {
+    let nothing = match expr.get_type(rows.schema()) {
+        Ok(DataType::Float64) if extreme => ScalarValue::Float64(None),
+        Ok(DataType::Float32) if extreme => ScalarValue::Float32(None),
+        Ok(DataType::Float64) => ScalarValue::Float64(Some(f64::NAN)),
+        Ok(DataType::Float32) => ScalarValue::Float32(Some(f32::NAN)),
+        _ => return Ok(expr),
+    };
+    let zero = ScalarValue::new_zero(&nothing.data_type()).map_err(planned)?;
+    datafusion::logical_expr::when(isnan(expr.clone()), lit(nothing))
+        .when(expr.clone().eq(lit(zero.clone())), lit(zero))
+        .otherwise(expr)
+        .map_err(planned)
 }
 
 fn key(i: usize) -> String {
@@ -115,7 +139,8 @@ fn own(
         let of = ours(column);
         if distinct { count_distinct(of) } else { count(of) }
     };
-    let number = || Facts { unit: false, nullable: true, values: None, ..known.clone() };
+    let number =
+        || Facts { unit: false, origin: None, nullable: true, values: None, ..known.clone() };
     let (terms, value, facts) = match (name, params.distinct) {
         ("count", distinct) => {
             before.push((admitted.alias(&column), Facts::unknown()));
@@ -128,15 +153,14 @@ fn own(
             (vec![counted(distinct, &column).alias(term(0))], ours(term(0)), facts)
         }
         ("min" | "max", _) => {
+            let admitted = one_form(admitted, rows, true)?;
             before.push((admitted.alias(&column), Facts::unknown()));
             let found = if name == "min" { min(ours(&*column)) } else { max(ours(&*column)) };
             (vec![found.alias(term(0))], ours(term(0)), number())
         }
-        ("sum", false)
-            if argument.get_type(rows.schema()).is_ok_and(|t| t.is_integer()) =>
-        {
+        ("sum", false) if argument.get_type(rows.schema()).is_ok_and(|t| t.is_integer()) => {
             // Wrapping addition of integers: any order gives the same.
-            before.push((cast(admitted, DataType::Int64).alias(&column), Facts::unknown()));
+            before.push((try_cast(admitted, DataType::Int64).alias(&column), Facts::unknown()));
             let low = if known.interval.low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
             let interval = Interval { low, high: f64::INFINITY };
             let facts = Facts { interval, integral: true, ..Facts::unknown() };
@@ -158,7 +182,8 @@ fn own(
             let steps = crate::admit::present(real, try_cast(steps, DataType::Int64));
             before.push((steps.alias(&column), Facts::unknown()));
             let total = try_cast(ours(term(0)), DataType::Float64) * lit(step);
-            let terms = vec![sum(ours(&*column)).alias(term(0)), count(ours(&*column)).alias(term(1))];
+            let terms =
+                vec![sum(ours(&*column)).alias(term(0)), count(ours(&*column)).alias(term(1))];
             if name == "sum" {
                 let low = if low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
                 let high = if high <= 0.0 { 0.0 } else { f64::INFINITY };

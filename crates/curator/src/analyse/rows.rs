@@ -2,7 +2,7 @@
 //! under its reserved name, whatever the query selects.
 
 use super::{Node, Walk, protected_subquery};
-use crate::admit::admit;
+use crate::admit::{admit, conversion};
 use crate::error::{Error, Result};
 use crate::expression::{Facts, facts};
 use crate::refusal::{Refusal, Rule};
@@ -56,8 +56,7 @@ impl Walk<'_> {
         let is_unit = matches!(&expr, Expr::Column(column) if rows.is_unit(column));
         match self.visit(&within.subquery.subquery)? {
             Node::Public(list) => {
-                let join =
-                    if within.negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
+                let join = if within.negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
                 // NOT IN a list with NULL keeps nothing; the list is public, so drop its NULLs
                 // only for IN, where they never match.
                 if within.negated {
@@ -72,7 +71,8 @@ impl Walk<'_> {
                 semi(rows, expr, list, join)
             }
             Node::Rows(others) => {
-                let theirs = others.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
+                let theirs =
+                    others.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
                 let same = theirs.as_ref().is_some_and(|column| others.is_unit(column));
                 match theirs {
                     Some(_) if is_unit && same && !within.negated => {
@@ -180,8 +180,11 @@ fn named_like(rows: Rows, schema: &DFSchema) -> Result<Rows> {
         rows.schema().iter().map(|(q, f)| Column::new(q.cloned(), f.name())).collect();
     let mut columns = Vec::new();
     for ((qualifier, field), column) in schema.iter().zip(given.into_iter().take(visible)) {
-        let known = rows.facts_of(&column).cloned().unwrap_or_else(Facts::unknown);
-        let cast = datafusion::logical_expr::try_cast(Expr::Column(column), field.data_type().clone());
+        let mut known = rows.facts_of(&column).cloned().unwrap_or_else(Facts::unknown);
+        let given = Expr::Column(column);
+        let cast = conversion(given.clone(), field.data_type(), rows.schema());
+        known.unit &= cast == given; // a conversion may make two ids one
+        known.origin = None;
         columns.push((cast.alias_qualified(qualifier.cloned(), field.name()), known));
     }
     select(rows, columns)
@@ -234,6 +237,8 @@ fn stack(above: Rows, below: Rows) -> Result<Rows> {
             values,
             grid: if a.grid == b.grid { a.grid } else { None },
             unit: a.unit && b.unit,
+            origin: None,
+            size: a.size.max(b.size),
         }
     };
     let facts = above.facts.iter().zip(&below.facts).map(merge).collect();

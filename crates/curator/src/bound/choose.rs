@@ -55,14 +55,21 @@ pub(super) struct Scratch<const W: usize> {
     rows: Vec<Row<W>>,
     read: Vec<Row<W>>,
     starts: Vec<u32>,
+    words: Vec<u64>,
     entries: Vec<Entry>,
     ranked: Vec<Ranked>,
 }
 
 impl<const W: usize> Default for Scratch<W> {
     fn default() -> Self {
-        let (rows, read) = (Vec::new(), Vec::new());
-        Self { rows, read, starts: Vec::new(), entries: Vec::new(), ranked: Vec::new() }
+        Self {
+            rows: Vec::new(),
+            read: Vec::new(),
+            starts: Vec::new(),
+            words: Vec::new(),
+            entries: Vec::new(),
+            ranked: Vec::new(),
+        }
     }
 }
 
@@ -74,8 +81,10 @@ struct Ranked {
     at: u32,
 }
 
-/// How many rows are aimed at in one bucket.
-const BUCKET: usize = 8;
+/// How many rows are aimed at in one bucket: most buckets are one person's then.
+const BUCKET: usize = 2;
+/// Up to how many rows a bucket is sorted by packed words.
+const PACKED: usize = 64;
 const MOST_BUCKET_BITS: u32 = 18;
 /// Row numbers are 32 bits wide.
 const MOST_ROWS: usize = 1 << 31;
@@ -177,6 +186,9 @@ impl Chooser {
             sink.keep(row[2], true, &row[HEAD..HEAD + self.arguments]);
             return;
         }
+        if rows.len() <= PACKED && self.packed(rows, scratch, sink) {
+            return;
+        }
         let mut entries = std::mem::take(&mut scratch.entries);
         entries.clear();
         let key = self.interned.key();
@@ -194,11 +206,69 @@ impl Chooser {
         });
         let mut rest = entries.as_slice();
         while let Some(first) = rest.first() {
-            let own = rest.partition_point_linear(|e| e.person == first.person);
+            let own = run(rest, |e| e.person == first.person);
             self.person(rows, &rest[..own], &mut scratch.ranked, sink);
             rest = &rest[own..];
         }
         scratch.entries = entries;
+    }
+
+    /// The fast way through a bucket: sorts words of
+    /// `16 bits of the person, 42 bits of the group's rank, 6 bits of place`.
+    ///
+    /// Where those bits differ they order like the whole; where they agree but
+    /// the person or the group differs, nothing is done and the answer is false.
+    #[inline]
+    fn packed<const W: usize>(
+        &self,
+        rows: &[Row<W>],
+        scratch: &mut Scratch<W>,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let key = self.interned.key();
+        let rank = |row: &Row<W>| {
+            let content = self.contents.groups[row[2] as usize];
+            key.pair(self.contents.seed(person(row)), content)
+        };
+        let Scratch { words, ranked, .. } = scratch;
+        words.clear();
+        words.extend(
+            rows.iter()
+                .enumerate()
+                .map(|(at, row)| u64::from(row[1]) << 48 | rank(row) >> 22 << 6 | at as u64),
+        );
+        words.sort_unstable();
+        let at = |word: u64| (word % PACKED as u64) as usize;
+        let apart = |pair: &[u64]| {
+            let (a, b) = (&rows[at(pair[0])], &rows[at(pair[1])]);
+            let same_person = pair[0] >> 48 == pair[1] >> 48;
+            let same_group = pair[0] >> 6 == pair[1] >> 6;
+            (same_person == (a[..2] == b[..2])) && (!same_group || a[2] == b[2])
+        };
+        if !words.windows(2).all(apart) {
+            return false;
+        }
+        let mut rest = words.as_slice();
+        while let Some(&first) = rest.first() {
+            let (mut own, later) = rest.split_at(run(rest, |word| word >> 48 == first >> 48));
+            for _ in 0..self.max_groups {
+                let Some(&first) = own.first() else { break };
+                let count = run(own, |word| word >> 6 == first >> 6);
+                let (group, others) = own.split_at(count);
+                if count <= self.max_rows {
+                    for (i, &word) in group.iter().enumerate() {
+                        let row = &rows[at(word)];
+                        sink.keep(row[2], i == 0, &row[HEAD..HEAD + self.arguments]);
+                    }
+                } else {
+                    let places = group.iter().map(|&word| at(word) as u32);
+                    self.crowded(rows, rank(&rows[at(first)]), places, ranked, sink);
+                }
+                own = others;
+            }
+            rest = later;
+        }
+        true
     }
 
     /// One person's rows, in the order of their groups.
@@ -212,7 +282,7 @@ impl Chooser {
     ) {
         for _ in 0..self.max_groups {
             let Some(first) = entries.first() else { return };
-            let own = entries.partition_point_linear(|e| e.group == first.group);
+            let own = run(entries, |e| e.group == first.group);
             let (group, later) = entries.split_at(own);
             if own <= self.max_rows {
                 for (i, entry) in group.iter().enumerate() {
@@ -220,7 +290,8 @@ impl Chooser {
                     sink.keep(row[2], i == 0, &row[HEAD..HEAD + self.arguments]);
                 }
             } else {
-                self.crowded(rows, group, ranked, sink);
+                let places = group.iter().map(|entry| entry.at);
+                self.crowded(rows, first.rank, places, ranked, sink);
             }
             entries = later;
         }
@@ -230,16 +301,17 @@ impl Chooser {
     fn crowded<const W: usize>(
         &self,
         rows: &[Row<W>],
-        group: &[Entry],
+        seed: u64,
+        places: impl Iterator<Item = u32>,
         ranked: &mut Vec<Ranked>,
         sink: &mut impl Sink,
     ) {
         let key = self.interned.key();
         let arguments = |at: u32| &rows[at as usize][HEAD..HEAD + self.arguments];
         ranked.clear();
-        ranked.extend(group.iter().map(|entry| {
-            let content = self.content(entry.rank, arguments(entry.at));
-            Ranked { content, copy: 0, rank: 0, at: entry.at }
+        ranked.extend(places.map(|at| {
+            let content = self.content(seed, arguments(at));
+            Ranked { content, copy: 0, rank: 0, at }
         }));
         let same = |a: &Ranked, b: &Ranked| {
             a.content.cmp(&b.content).then_with(|| self.compare(arguments(a.at), arguments(b.at)))
@@ -281,13 +353,7 @@ impl Chooser {
 }
 
 /// The length of the leading run: short as a rule, so counted one by one.
-trait Run<T> {
-    fn partition_point_linear(&self, same: impl Fn(&T) -> bool) -> usize;
-}
-
-impl<T> Run<T> for [T] {
-    #[inline]
-    fn partition_point_linear(&self, same: impl Fn(&T) -> bool) -> usize {
-        self.iter().position(|item| !same(item)).unwrap_or(self.len())
-    }
+#[inline]
+fn run<T>(items: &[T], same: impl Fn(&T) -> bool) -> usize {
+    items.iter().position(|item| !same(item)).unwrap_or(items.len())
 }

@@ -46,10 +46,11 @@ pub(super) struct Encoder {
 
 impl Encoder {
     pub(super) fn new(spec: &BoundSpec, interned: &Arc<Interned>) -> Self {
-        let caches = |count: usize| (0..count).map(|_| Cache::default()).collect();
+        let seed = interned.key().permute(0);
+        let caches = |count: usize| (0..count).map(|_| Cache::new(seed)).collect();
         Self {
             keys: caches(spec.keys.len()),
-            tuples: Cache::default(),
+            tuples: Cache::new(seed),
             codes: caches(spec.arguments.len()),
             scratch: vec![Vec::new(); spec.keys.len()],
             out: Encoded {
@@ -201,7 +202,6 @@ fn pack(bytes: &[u8]) -> Option<u128> {
 }
 
 /// What one encoder remembers of one column's table.
-#[derive(Default)]
 struct Cache {
     words: Words,
     /// Values of sixteen bytes and more: their own numbers, and the shared ones.
@@ -216,6 +216,17 @@ struct Cache {
 const MOST_LONG: usize = 1 << 16;
 
 impl Cache {
+    fn new(seed: u64) -> Self {
+        Self {
+            words: Words::new(seed),
+            long: Table::default(),
+            shared: Vec::new(),
+            null: None,
+            scratch: Vec::new(),
+            misses: Vec::new(),
+        }
+    }
+
     /// A number per row. NULL is [`NONE`], or a value like others if `null_is_value`.
     fn encode(
         &mut self,
@@ -257,7 +268,13 @@ impl Cache {
     }
 
     /// Numbers for all that is not NULL; something for the rest.
-    fn values(&mut self, column: &Column, key: &Key, array: &ArrayRef, out: &mut Vec<u32>) -> Result<()> {
+    fn values(
+        &mut self,
+        column: &Column,
+        key: &Key,
+        array: &ArrayRef,
+        out: &mut Vec<u32>,
+    ) -> Result<()> {
         out.clear();
         self.misses.clear();
         let mut scratch = std::mem::take(&mut self.scratch);

@@ -6,24 +6,54 @@ use super::node::{BoundContributions, BoundPlanner};
 use super::operator::MEMORY_LIMIT;
 use super::spec::BoundSpec;
 use async_trait::async_trait;
-use datafusion::common::{DataFusionError, Result};
+use crate::error::{Error, Result};
+use crate::total;
+use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
-use demure_core::random::SystemRandom;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::fmt;
 use std::sync::Arc;
 
-/// Something that reads protected rows, bounds each person's contributions and
-/// adds up what stays. Every call draws a key of its own.
+/// Something that bounds each person's contributions and adds up what stays.
+///
+/// A fresh key for every query: it decides which contributions stay.
 #[async_trait]
-pub trait Engine: Send + Sync {
-    /// The exact, bounded aggregates of the rows of `input`.
-    async fn exact(&self, input: LogicalPlan, spec: &BoundSpec) -> Result<Exact, DataFusionError>;
+pub trait Engine: Send + Sync + fmt::Debug {
+    /// Plans the exact, bounded aggregates of the rows of `input`. No row is read, so what
+    /// fails here fails whatever the data.
+    async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> Result<Task>;
+}
+
+/// A plan, ready to run. Protected rows are read when it does, and not before.
+pub struct Task(BoxFuture<'static, EngineResult<Exact>>);
+
+impl Task {
+    /// What will run.
+    pub fn new(run: impl Future<Output = EngineResult<Exact>> + Send + 'static) -> Self {
+        Self(run.boxed())
+    }
+
+    /// Reads the rows.
+    ///
+    /// # Errors
+    /// What the engine says may quote rows: it is for the steward alone.
+    pub async fn run(self) -> EngineResult<Exact> {
+        self.0.await
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Task")
+    }
 }
 
 /// The embedded engine, with the operator made for it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Native {
     state: SessionState,
     memory_limit: usize,
@@ -41,34 +71,41 @@ impl Native {
     pub fn with_memory_limit(self, memory_limit: usize) -> Self {
         Self { memory_limit, ..self }
     }
-
-    /// [`Engine::exact`] with a key of the caller's.
-    pub(super) async fn exact_with(
-        &self,
-        input: LogicalPlan,
-        spec: &BoundSpec,
-        key: Key,
-    ) -> Result<Exact> {
-        let node = BoundContributions::new(Arc::new(input), spec.clone(), key)?;
-        let node = node.with_memory_limit(self.memory_limit);
-        let interned = Arc::clone(node.interned());
-        let plan = self.state.optimize(&node.into_plan())?;
-        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(BoundPlanner)]);
-        let plan = planner.create_physical_plan(&plan, &self.state).await?;
-        accumulate(execute_stream(plan, self.state.task_ctx())?, &interned, spec).await
-    }
 }
 
-/// A key from the operating system's randomness.
-pub(super) fn fresh_key() -> Result<Key> {
-    SystemRandom::new()
-        .and_then(|mut rng| Key::draw(&mut rng))
-        .map_err(|error| DataFusionError::External(Box::new(error)))
+impl fmt::Debug for Native {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Native").field("memory_limit", &self.memory_limit).finish_non_exhaustive()
+    }
 }
 
 #[async_trait]
 impl Engine for Native {
-    async fn exact(&self, input: LogicalPlan, spec: &BoundSpec) -> Result<Exact, DataFusionError> {
-        self.exact_with(input, spec, fresh_key()?).await
+    async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> Result<Task> {
+        let planned = |e: DataFusionError| Error::planning(&e);
+        let node = BoundContributions::new(Arc::new(input), spec.clone(), key).map_err(planned)?;
+        let node = node.with_memory_limit(self.memory_limit);
+        let interned = Arc::clone(node.interned());
+        let plan = self.state.optimize(&node.into_plan()).map_err(planned)?;
+        total::check(&plan)?;
+        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(BoundPlanner)]);
+        let plan = planner.create_physical_plan(&plan, &self.state).await.map_err(planned)?;
+        let (context, spec) = (self.state.task_ctx(), spec.clone());
+        Ok(Task::new(async move {
+            accumulate(execute_stream(plan, context)?, &interned, &spec).await
+        }))
     }
+}
+
+/// [`Engine::prepare`] and [`Task::run`] in one, for tests.
+#[cfg(test)]
+pub(super) async fn exact(
+    engine: &dyn Engine,
+    input: LogicalPlan,
+    spec: &BoundSpec,
+    key: Key,
+) -> EngineResult<Exact> {
+    let task = engine.prepare(input, spec, key).await;
+    let task = task.map_err(|error| DataFusionError::Plan(error.to_string()))?;
+    task.run().await
 }

@@ -138,7 +138,9 @@ impl Column {
                     moment.squares += u128::from(steps * steps);
                 };
                 match numbers.nulls() {
-                    None => groups.iter().copied().zip(numbers.values().iter().copied()).for_each(add),
+                    None => {
+                        groups.iter().copied().zip(numbers.values().iter().copied()).for_each(add)
+                    }
                     Some(_) => present.clone().for_each(&mut add),
                 }
                 if let Some(counts) = histogram {

@@ -13,9 +13,11 @@
 use super::key::Key;
 use super::spec::{BoundSpec, Form};
 use super::table::{Full, Table};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, Float16Array};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float16Type, Float32Type, Float64Type, Schema};
+use datafusion::arrow::datatypes::{
+    ArrowPrimitiveType, DataType, Float16Type, Float32Type, Float64Type, Schema,
+};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result, ScalarValue, exec_datafusion_err};
 use std::cmp::Ordering;
@@ -32,7 +34,9 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl From<Full> for DataFusionError {
     fn from(_: Full) -> Self {
-        exec_datafusion_err!("a column has more distinct values than contribution bounding can number")
+        exec_datafusion_err!(
+            "a column has more distinct values than contribution bounding can number"
+        )
     }
 }
 
@@ -77,16 +81,20 @@ impl Column {
         numbers: &mut [u32],
     ) -> Result<()> {
         let shard = |hash: u64| hash as usize >> (u64::BITS - SHARDS.ilog2()) & (SHARDS - 1);
+        let mut guesses = Vec::new();
         let mut by_shard: Vec<u32> = (0..hashes.len() as u32).collect();
         by_shard.sort_unstable_by_key(|&i| shard(hashes[i as usize]));
-        for run in by_shard.chunk_by(|&a, &b| shard(hashes[a as usize]) == shard(hashes[b as usize])) {
+        for run in
+            by_shard.chunk_by(|&a, &b| shard(hashes[a as usize]) == shard(hashes[b as usize]))
+        {
             let which = shard(hashes[run[0] as usize]);
-            let mut table = lock(&self.shards[which]);
-            for &i in run {
-                let i = i as usize;
-                let number = u64::from(table.intern(hashes[i], bytes(i))?);
-                let number = number * SHARDS as u64 + which as u64;
-                numbers[i] = u32::try_from(number).map_err(|_| Full)?;
+            let mut most = 0;
+            lock(&self.shards[which]).intern_run(run, hashes, &bytes, &mut guesses, |i, n| {
+                most = most.max(n);
+                numbers[i] = n.wrapping_mul(SHARDS as u32).wrapping_add(which as u32);
+            })?;
+            if most as usize >= u32::MAX as usize / SHARDS {
+                return Err(Full.into());
             }
         }
         Ok(())
@@ -133,7 +141,7 @@ fn scalars(array: &ArrayRef) -> Result<Vec<ScalarValue>> {
     (0..array.len()).map(|i| ScalarValue::try_from_array(array, i)).collect()
 }
 
-fn value_type(kind: &DataType) -> &DataType {
+pub(super) fn value_type(kind: &DataType) -> &DataType {
     match kind {
         DataType::Dictionary(_, value) => value_type(value),
         DataType::RunEndEncoded(_, value) => value_type(value.data_type()),
@@ -146,24 +154,27 @@ fn is_bytes(kind: &DataType) -> bool {
     matches!(kind, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
 }
 
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
+
 /// The array in the type of its column, with one zero and one NaN.
 pub(super) fn canonical(array: &ArrayRef, kind: &DataType) -> Result<ArrayRef> {
     let array = if array.data_type() == kind { Arc::clone(array) } else { cast(array, kind)? };
     Ok(match kind {
-        DataType::Float64 => Arc::new(array.as_primitive::<Float64Type>().unary::<_, Float64Type>(
-            |x| if x.is_nan() { f64::NAN } else { x + 0.0 },
-        )),
-        DataType::Float32 => Arc::new(array.as_primitive::<Float32Type>().unary::<_, Float32Type>(
-            |x| if x.is_nan() { f32::NAN } else { x + 0.0 },
-        )),
-        DataType::Float16 => {
-            let plain: Float16Array = array.as_primitive::<Float16Type>().unary(|x| {
-                let (zero, nan) = (Default::default(), x != x);
-                // Half floats have no literal: 0 / 0 is the one NaN.
-                if nan { zero / zero } else if x == zero { zero } else { x }
-            });
-            Arc::new(plain)
-        }
+        DataType::Float64 => Arc::new(
+            array
+                .as_primitive::<Float64Type>()
+                .unary::<_, Float64Type>(|x| if x.is_nan() { f64::NAN } else { x + 0.0 }),
+        ),
+        DataType::Float32 => Arc::new(
+            array
+                .as_primitive::<Float32Type>()
+                .unary::<_, Float32Type>(|x| if x.is_nan() { f32::NAN } else { x + 0.0 }),
+        ),
+        DataType::Float16 => Arc::new(
+            array
+                .as_primitive::<Float16Type>()
+                .unary::<_, Float16Type>(|x| if x.is_nan() { Half::NAN } else { x + Half::ZERO }),
+        ),
         _ => array,
     })
 }

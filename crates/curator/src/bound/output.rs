@@ -2,7 +2,9 @@
 
 use super::choose::Sink;
 use super::table::NONE;
-use datafusion::arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array};
+use datafusion::arrow::array::{
+    ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array,
+};
 use datafusion::arrow::buffer::{BooleanBuffer, NullBuffer};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result;

@@ -35,18 +35,51 @@ pub(super) fn person<const W: usize>(row: &Row<W>) -> u64 {
 
 /// The rows of one input partition, by radix partition.
 pub(super) struct Store<const W: usize> {
-    parts: Vec<Vec<Row<W>>>,
+    parts: Vec<Blocks<W>>,
     held: usize,
     limit: usize,
     spill: Option<Arc<Spill>>,
     segments: Vec<Vec<Segment>>,
+    /// One batch in the order of its partitions, and where each row goes.
+    sorted: Vec<Row<W>>,
+    places: Vec<u32>,
 }
+
+/// Rows in blocks that never move: growing copies nothing and wastes little.
+type Blocks<const W: usize> = Vec<Vec<Row<W>>>;
+
+const FIRST_BLOCK: usize = 64;
+const MOST_BLOCK: usize = 4096;
 
 /// A stretch of rows in a file.
 #[derive(Clone)]
 struct Segment {
     offset: u64,
     rows: usize,
+}
+
+impl Segment {
+    fn end<const W: usize>(&self) -> u64 {
+        self.offset + (self.rows * size_of::<Row<W>>()) as u64
+    }
+}
+
+/// Appends rows, in as many blocks as it takes.
+#[inline]
+fn extend<const W: usize>(blocks: &mut Blocks<W>, mut rows: &[Row<W>]) {
+    while !rows.is_empty() {
+        match blocks.last_mut() {
+            Some(last) if last.len() < last.capacity() => {
+                let (now, later) = rows.split_at(rows.len().min(last.capacity() - last.len()));
+                last.extend_from_slice(now);
+                rows = later;
+            }
+            last => {
+                let size = last.map_or(FIRST_BLOCK, |last| (2 * last.capacity()).min(MOST_BLOCK));
+                blocks.push(Vec::with_capacity(size));
+            }
+        }
+    }
 }
 
 impl<const W: usize> Store<W> {
@@ -58,35 +91,57 @@ impl<const W: usize> Store<W> {
             limit,
             spill: None,
             segments: vec![Vec::new(); PARTITIONS],
+            sorted: Vec::new(),
+            places: Vec::new(),
         }
     }
 
     /// Adds a batch, without the rows that are nobody's.
+    ///
+    /// The batch is sorted by partition first, where it fits the cache: writing
+    /// its rows straight to 256 places misses the cache at every one.
     pub(super) fn add(&mut self, batch: &Encoded, context: &TaskContext) -> Result<()> {
-        match &batch.somebody {
-            None => (0..batch.people.len()).for_each(|i| self.push(batch, i)),
-            Some(somebody) => {
-                somebody.valid_indices().for_each(|i| self.push(batch, i));
+        let mut starts = [0u32; PARTITIONS + 1];
+        let partition = |person: u64| (person >> 56) as usize;
+        let somebody = |i: usize| batch.somebody.as_ref().is_none_or(|s| s.is_valid(i));
+        for (i, &person) in batch.people.iter().enumerate() {
+            starts[partition(person) + 1] += u32::from(somebody(i));
+        }
+        for i in 0..PARTITIONS {
+            starts[i + 1] += starts[i];
+        }
+        let rows = starts[PARTITIONS] as usize;
+        let mut next = starts;
+        self.sorted.resize(rows.max(self.sorted.len()), [0; W]);
+        self.places.clear();
+        for (i, (&person, &group)) in batch.people.iter().zip(&batch.groups).enumerate() {
+            if !somebody(i) {
+                self.places.push(u32::MAX);
+                continue;
+            }
+            let place = &mut next[partition(person)];
+            let row = &mut self.sorted[*place as usize];
+            row[0] = (person >> 32) as u32;
+            row[1] = person as u32;
+            row[2] = group;
+            self.places.push(*place);
+            *place += 1;
+        }
+        for (word, argument) in (HEAD..W).zip(&batch.arguments) {
+            for (&place, &number) in self.places.iter().zip(argument) {
+                if let Some(row) = self.sorted.get_mut(place as usize) {
+                    row[word] = number;
+                }
             }
         }
+        for (i, part) in self.parts.iter_mut().enumerate() {
+            extend(part, &self.sorted[starts[i] as usize..starts[i + 1] as usize]);
+        }
+        self.held += rows;
         if self.held * size_of::<Row<W>>() > self.limit {
             self.write(context)?;
         }
         Ok(())
-    }
-
-    #[inline]
-    fn push(&mut self, batch: &Encoded, i: usize) {
-        let person = batch.people[i];
-        let mut row = [0; W];
-        row[0] = (person >> 32) as u32;
-        row[1] = person as u32;
-        row[2] = batch.groups[i];
-        for (slot, argument) in row[HEAD..].iter_mut().zip(&batch.arguments) {
-            *slot = argument[i];
-        }
-        self.parts[(person >> 56) as usize].push(row);
-        self.held += 1;
     }
 
     /// Writes every partition to the file and forgets it.
@@ -97,10 +152,12 @@ impl<const W: usize> Store<W> {
         };
         let mut file = lock(&spill.file);
         for (part, segments) in self.parts.iter_mut().zip(&mut self.segments) {
-            if !part.is_empty() {
-                let offset = file.append(part.as_flattened().to_byte_slice())?;
-                segments.push(Segment { offset, rows: part.len() });
-                part.clear();
+            for block in part.drain(..) {
+                let offset = file.append(block.as_flattened().to_byte_slice())?;
+                match segments.last_mut() {
+                    Some(last) if last.end::<W>() == offset => last.rows += block.len(),
+                    _ => segments.push(Segment { offset, rows: block.len() }),
+                }
             }
         }
         self.held = 0;
@@ -113,9 +170,7 @@ impl<const W: usize> Store<W> {
         for store in stores {
             let parts = store.parts.into_iter().zip(store.segments);
             for (partition, (part, segments)) in all.iter_mut().zip(parts) {
-                if !part.is_empty() {
-                    partition.chunks.push(part);
-                }
+                partition.chunks.extend(part);
                 if let Some(spill) = store.spill.as_ref().filter(|_| !segments.is_empty()) {
                     partition.files.push((Arc::clone(spill), segments));
                 }
@@ -128,7 +183,7 @@ impl<const W: usize> Store<W> {
 /// The rows of one radix partition, wherever they are.
 #[derive(Default)]
 pub(super) struct Partition<const W: usize> {
-    chunks: Vec<Vec<Row<W>>>,
+    chunks: Blocks<W>,
     files: Vec<(Arc<Spill>, Vec<Segment>)>,
 }
 
@@ -141,7 +196,7 @@ impl<const W: usize> Partition<W> {
 
     /// Appends the rows of all people in `which` to `out`, reading every file once.
     pub(super) fn read(&self, which: impl Fn(u64) -> bool, out: &mut Vec<Row<W>>) -> Result<()> {
-        let wanted = |row: &&Row<W>| which(person(*row));
+        let wanted = |row: &&Row<W>| which(person(row));
         for chunk in &self.chunks {
             out.extend(chunk.iter().filter(wanted));
         }

@@ -17,6 +17,16 @@ impl Steps {
         Self { per_step, lower: at(bounds.lower()), upper: at(bounds.upper()) }
     }
 
+    /// How many steps there are to one; a power of two.
+    pub(super) fn per_step(&self) -> f64 {
+        self.per_step
+    }
+
+    /// The bounds, in steps from 0.
+    pub(super) fn range(&self) -> (i64, i64) {
+        (self.lower, self.upper)
+    }
+
     /// The distance: half steps round away from 0, NaN counts as 0, all is clamped.
     #[inline]
     pub(super) fn of(&self, value: f64) -> u32 {

@@ -19,6 +19,13 @@ pub(super) struct Table {
     null: Option<u32>,
 }
 
+/// A number that a value may have, by its first slot, and where its bytes are.
+pub(super) struct Guess {
+    slot: u32,
+    start: usize,
+    end: usize,
+}
+
 impl Table {
     pub(super) fn len(&self) -> usize {
         self.hashes.len()
@@ -63,6 +70,37 @@ impl Table {
         Ok(number)
     }
 
+    /// Numbers the values at the places `run`, in three sweeps: first slots, then
+    /// spans, then bytes. The loads of one sweep do not wait for each other, which
+    /// is most of the time when the table is larger than the cache.
+    pub(super) fn intern_run<'a>(
+        &mut self,
+        run: &[u32],
+        hashes: &[u64],
+        bytes: &impl Fn(usize) -> &'a [u8],
+        guesses: &mut Vec<Guess>,
+        mut out: impl FnMut(usize, u32),
+    ) -> Result<(), Full> {
+        let mask = self.slots.len().wrapping_sub(1);
+        guesses.clear();
+        guesses.extend(run.iter().map(|&i| {
+            let slot = self.slots.get(hashes[i as usize] as usize & mask).copied().unwrap_or(0);
+            Guess { slot, start: 0, end: 0 }
+        }));
+        for guess in guesses.iter_mut().filter(|guess| guess.slot > 0) {
+            let at = guess.slot as usize - 1;
+            guess.start = if at == 0 { 0 } else { self.ends[at - 1] };
+            guess.end = self.ends[at];
+        }
+        for (&i, guess) in run.iter().zip(guesses.iter()) {
+            let (i, wanted) = (i as usize, bytes(i as usize));
+            // Slots never hold NULL's number.
+            let right = guess.slot > 0 && &self.bytes[guess.start..guess.end] == wanted;
+            out(i, if right { guess.slot - 1 } else { self.intern(hashes[i], wanted)? });
+        }
+        Ok(())
+    }
+
     pub(super) fn intern_null(&mut self, hash: u64) -> Result<u32, Full> {
         if let Some(number) = self.null {
             return Ok(number);
@@ -80,7 +118,7 @@ impl Table {
         self.hashes.push(hash);
         self.bytes.extend_from_slice(bytes);
         self.ends.push(self.bytes.len());
-        if self.hashes.len() * 2 > self.slots.len() {
+        if self.hashes.len() * 3 > self.slots.len() {
             self.grow();
         }
         Ok(number)
@@ -110,26 +148,30 @@ impl Table {
 
 /// A bounded cache from sixteen bytes to a number.
 pub(super) struct Words {
+    /// Small numbers, by themselves.
+    small: Vec<u32>,
     entries: Vec<(u128, u32)>,
     len: usize,
+    /// Secret, so that nobody can choose values that all look in one place.
+    seed: u64,
 }
 
 /// No number: an empty entry, or a value not in the cache.
 pub(super) const NONE: u32 = u32::MAX;
-const FIRST_WORDS: usize = 1 << 10;
+const SMALL: usize = 1 << 12;
+const FIRST_WORDS: usize = 1 << 8;
 const MOST_WORDS: usize = 1 << 18;
 
-impl Default for Words {
-    fn default() -> Self {
-        Self { entries: vec![(0, NONE); FIRST_WORDS], len: 0 }
-    }
-}
-
 impl Words {
+    pub(super) fn new(seed: u64) -> Self {
+        let (small, entries) = (vec![NONE; SMALL], vec![(0, NONE); FIRST_WORDS]);
+        Self { small, entries, len: 0, seed }
+    }
+
     #[inline]
     fn home(&self, word: u128) -> usize {
         let (low, high) = (word as u64, (word >> 64) as u64);
-        let product = u128::from(low ^ 0xa076_1d64_78bd_642f)
+        let product = u128::from(low ^ self.seed)
             * u128::from(high ^ low.rotate_left(32) ^ 0xe703_7ed1_a0b4_28db);
         (product as u64 ^ (product >> 64) as u64) as usize & (self.entries.len() - 1)
     }
@@ -137,6 +179,9 @@ impl Words {
     /// The number of `word`, or [`NONE`].
     #[inline]
     pub(super) fn get(&self, word: u128) -> u32 {
+        if word < SMALL as u128 {
+            return self.small[word as usize];
+        }
         let mut at = self.home(word);
         loop {
             let (key, number) = self.entries[at];
@@ -149,6 +194,10 @@ impl Words {
 
     /// Remembers a number, if there is room.
     pub(super) fn put(&mut self, word: u128, number: u32) {
+        if word < SMALL as u128 {
+            self.small[word as usize] = number;
+            return;
+        }
         if self.len >= MOST_WORDS || self.get(word) != NONE {
             return;
         }
@@ -196,15 +245,15 @@ mod tests {
 
     #[test]
     fn the_cache_is_exact_and_bounded() {
-        let mut words = Words::default();
+        let mut words = Words::new(0xa076_1d64_78bd_642f);
         assert_eq!(words.get(0), NONE);
-        for i in 0..(MOST_WORDS as u32 + 1_000) {
+        for i in 0..1 + (MOST_WORDS as u32 + 1_000) {
             words.put(u128::from(i) << 50, i);
         }
         assert_eq!(words.len, MOST_WORDS);
         assert_eq!(words.get(0), 0);
         assert_eq!(words.get(1_000 << 50), 1_000);
         assert_eq!(words.get(1), NONE);
-        assert_eq!(words.get((MOST_WORDS as u128 + 5) << 50), NONE);
+        assert_eq!(words.get((MOST_WORDS as u128 + 6) << 50), NONE);
     }
 }

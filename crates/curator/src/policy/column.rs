@@ -50,7 +50,8 @@ pub(super) fn read(name: &str, at: usize, node: &Node<'_>, notes: &mut Notes<'_>
         ("date", ColumnKind::Date),
         ("time", ColumnKind::Time),
     ];
-    column.kind = super::read::choice(&section, "type", &kinds, notes).ok().flatten().map(|(k, _)| k);
+    column.kind =
+        super::read::choice(&section, "type", &kinds, notes).ok().flatten().map(|(k, _)| k);
     column.bounds = bounds(name, &section, notes);
     column.grid = grid(name, &section, column.bounds, notes);
     column.values = values(name, &section, notes);

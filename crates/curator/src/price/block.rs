@@ -5,6 +5,7 @@ use super::{ColumnQuote, Expected, TYPICAL_ROWS, internal};
 use crate::analyse::{Keys, Measure, PrivateAggregate};
 use crate::bound::Form;
 use crate::error::Result;
+use crate::explain::short;
 use demure_core::mechanism::{
     Bounds, Budget, Change, Contributions, Exponential, Groups, PermuteAndFlip, Quantile, Scores,
     Wanted,
@@ -79,8 +80,7 @@ impl Block {
             Source::People => numbers(Contributions::new(g, 1)?),
             Source::Values { value, wanted, nulls } => {
                 let bounds = bounds(value)?;
-                let groups =
-                    Groups::values(budget, bounds, wanted, nulls, neighbours, of, single)?;
+                let groups = Groups::values(budget, bounds, wanted, nulls, neighbours, of, single)?;
                 Ok(Self::Numbers { source, groups })
             }
             Source::Rank(value, rank) if rank > 0.0 && rank < 1.0 => {
@@ -142,10 +142,9 @@ impl Block {
         let reach = |rows: u32| match (aggregate.bounded, limits.groups, rows) {
             (false, 1, 1) => "one row".to_owned(),
             (_, 1, rows) => format!("{rows} {} of one person", plural("row", rows)),
-            (_, groups, rows) => format!(
-                "{rows} {} in each of {groups} groups of one person",
-                plural("row", rows)
-            ),
+            (_, groups, rows) => {
+                format!("{rows} {} in each of {groups} groups of one person", plural("row", rows))
+            }
         };
         match self {
             Self::Numbers { source, groups } => {
@@ -159,9 +158,7 @@ impl Block {
                     }
                     Measure::Sum(_) => Expected::Within(known(groups.sum_error(beta)?)?),
                     Measure::Mean(_) => at(known(groups.mean_error(TYPICAL_ROWS, beta)?)?),
-                    Measure::Variance(_) => {
-                        at(known(groups.variance_error(TYPICAL_ROWS, beta)?)?)
-                    }
+                    Measure::Variance(_) => at(known(groups.variance_error(TYPICAL_ROWS, beta)?)?),
                     // |√v − √v′| ≤ √|v − v′|.
                     Measure::Deviation(_) => {
                         at(known(groups.variance_error(TYPICAL_ROWS, beta)?)?.sqrt())
@@ -171,7 +168,9 @@ impl Block {
                 let rows = if *source == Source::People { 1 } else { limits.rows };
                 let within = match source {
                     Source::Values { value, .. } => match aggregate.values[*value].bounds {
-                        Some(b) => format!(", values within {} to {}", b.lower(), b.upper()),
+                        Some(b) => {
+                            format!(", values within {} to {}", short(b.lower()), short(b.upper()))
+                        }
                         None => String::new(),
                     },
                     _ => String::new(),
@@ -186,7 +185,7 @@ impl Block {
                 Ok(ColumnQuote {
                     name,
                     mechanism: format!("{}{jointly}", noise.family),
-                    sensitivity: format!("{} ({}{within})", noise.sensitivity, reach(rows)),
+                    sensitivity: format!("{} ({}{within})", short(noise.sensitivity), reach(rows)),
                     scale: noise.scale,
                     error,
                 })
@@ -196,7 +195,7 @@ impl Block {
                 mechanism: "exponential mechanism on ranks".to_owned(),
                 sensitivity: format!(
                     "{} ranks ({})",
-                    quantile.sensitivity() * f64::from(limits.rows),
+                    short(quantile.sensitivity() * f64::from(limits.rows)),
                     reach(limits.rows)
                 ),
                 scale: quantile.scale(),

@@ -15,6 +15,8 @@ mod block;
 mod extreme;
 
 pub(crate) use block::{Block, Source};
+#[cfg(test)]
+pub(crate) use block::Chooser;
 
 use crate::analyse::{Keys, Measure, PrivateAggregate};
 use crate::bound::{Argument, BoundSpec, Form};
@@ -178,10 +180,10 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
     Ok(Quote { blocks, selection, from, event, epsilon: Some(spend.epsilon), columns })
 }
 
-/// A share of the query's budget. The shares together never exceed the whole: a little is
-/// left for the rounding of their sum.
+/// A share of the query's budget. A little is left for rounding, so that shares never add up to
+/// more than the whole, nor ten queries of 0.1 to more than a budget of 1.
 fn part_of(epsilon: Epsilon, accounting: Accounting, share: f64) -> Result<Budget> {
-    let share = if share == 1.0 { share } else { share * (1.0 - 1e-14) };
+    let share = share * (1.0 - 1e-14);
     Ok(match accounting {
         Accounting::Pure => Budget::Pure(Epsilon::new(epsilon.get() * share)?),
         // ρ = ε²/2: what a pure ε costs as zCDP.
@@ -202,8 +204,11 @@ fn select_keys(
     if spend.delta.get() <= 0.0 {
         return Err(Refusal::new(
             Rule::Keys,
-            format!("the values of {} are not public, and there is no δ to pay for choosing among \
-                     them", names.join(", ")),
+            format!(
+                "the values of {} are not public, and there is no δ to pay for choosing among \
+                     them",
+                names.join(", ")
+            ),
             "list them in the policy (`values = [...]`), give an integer column `bounds`, group by \
              CASE or FLOOR(x / 10), or give the budget a δ",
         )
@@ -227,9 +232,8 @@ fn sources(aggregate: &PrivateAggregate) -> (Vec<Source>, Vec<usize>) {
     let mut rows_block = None;
     // Columns first: the count of all rows rides along with one of them.
     for value in 0..aggregate.values.len() {
-        let spread = asks(&|m| {
-            matches!(m, Measure::Variance(v) | Measure::Deviation(v) if *v == value)
-        });
+        let spread =
+            asks(&|m| matches!(m, Measure::Variance(v) | Measure::Deviation(v) if *v == value));
         let mean = asks(&|m| matches!(m, Measure::Mean(v) if *v == value));
         let sum = asks(&|m| matches!(m, Measure::Sum(v) if *v == value));
         let count = asks(&|m| matches!(m, Measure::Count(v) if *v == value));
@@ -267,7 +271,9 @@ fn sources(aggregate: &PrivateAggregate) -> (Vec<Source>, Vec<usize>) {
                 continue;
             }
             Measure::Count(v) => match of_value(&found, v) {
-                Some(block) if !matches!(found[block], Source::Values { wanted: Wanted::Sum, .. }) => {
+                Some(block)
+                    if !matches!(found[block], Source::Values { wanted: Wanted::Sum, .. }) =>
+                {
                     from.push(block);
                     continue;
                 }

@@ -36,7 +36,8 @@ fn groups_are_chosen_evenly() {
         let even = vec![KEYS as f64 * 2.0 / 6.0; 6];
         assert_eq!(counts.iter().sum::<f64>(), 2.0 * KEYS as f64);
         assert!(chi_square(&counts, &even) < 35.9, "{counts:?}"); // χ²(5), upper 1e-6
-        let skew: Vec<f64> = counts.iter().enumerate().map(|(i, c)| if i == 0 { c * 1.3 } else { *c }).collect();
+        let skew: Vec<f64> =
+            counts.iter().enumerate().map(|(i, c)| if i == 0 { c * 1.3 } else { *c }).collect();
         assert!(chi_square(&skew, &even) > 35.9);
     });
 }

@@ -28,7 +28,8 @@ pub(super) enum Ids {
 }
 
 pub(super) fn spec(max_groups: u32, max_rows: u32) -> BoundSpec {
-    let arguments = vec![argument(2, steps(0.0, 9.0)), argument(3, Form::Code), argument(3, Form::Present)];
+    let arguments =
+        vec![argument(2, steps(0.0, 9.0)), argument(3, Form::Code), argument(3, Form::Present)];
     BoundSpec { unit: Some(0), keys: vec![1], arguments, max_groups, max_rows }
 }
 
@@ -53,16 +54,14 @@ pub(super) fn batch(rows: &[Row], ids: Ids) -> RecordBatch {
     let key: StringViewArray = rows.iter().map(|r| r.key.clone()).collect();
     let value: Float64Array = rows.iter().map(|r| r.value.map(f64::from)).collect();
     let code: StringArray = rows.iter().map(|r| r.code.clone()).collect();
-    RecordBatch::try_new(
-        schema(ids),
-        vec![id, Arc::new(key), Arc::new(value), Arc::new(code)],
-    )
-    .unwrap()
+    RecordBatch::try_new(schema(ids), vec![id, Arc::new(key), Arc::new(value), Arc::new(code)])
+        .unwrap()
 }
 
 pub(super) fn random_rows(draws: &mut Draws, count: usize, people: u64) -> Vec<Row> {
-    let texts = ["", "a", "b", "a key that is longer than sixteen bytes", "another long key, longer"];
-    let mut text = |draws: &mut Draws| {
+    let texts =
+        ["", "a", "b", "a key that is longer than sixteen bytes", "another long key, longer"];
+    let text = |draws: &mut Draws| {
         let at = draws.below(texts.len() as u64 + 1) as usize;
         texts.get(at).map(|t| (*t).to_owned())
     };

@@ -5,5 +5,6 @@ mod choice;
 mod definition;
 mod invariance;
 mod spilling;
+mod sql;
 mod tables;
 mod values;

@@ -1,5 +1,6 @@
 //! With hardly any memory the result is the same, and no file is left.
 
+use crate::bound::engine::exact;
 use super::definition::{Ids, batch, random_rows, schema, spec};
 use super::tables::{Draws, kept, key, native, plan, runtime, sorted};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -62,7 +63,7 @@ fn a_full_disk_is_an_error_and_leaves_no_file() {
         let rows = random_rows(&mut Draws(1), 500, 9);
         let input = plan(&context, schema(Ids::Int), vec![vec![batch(&rows, Ids::Int)]]).await;
         let engine = crate::bound::Native::new(context.state()).with_memory_limit(1);
-        assert!(engine.exact_with(input, &spec(2, 2), key(1)).await.is_err());
+        assert!(exact(&engine, input, &spec(2, 2), key(1)).await.is_err());
         assert_eq!(files(directory.path()), 0);
     });
 }

@@ -1,5 +1,6 @@
 //! Small tables, and running the operator over them.
 
+use crate::bound::engine::exact;
 use crate::bound::exact::Exact;
 use crate::bound::node::{BoundContributions, BoundPlanner};
 use crate::bound::spec::{Argument, BoundSpec, Form};
@@ -107,7 +108,7 @@ pub(super) async fn native(
     limit: usize,
 ) -> Exact {
     let engine = Native::new(context.state()).with_memory_limit(limit);
-    engine.exact_with(input, spec, key).await.unwrap()
+    exact(&engine, input, spec, key).await.unwrap()
 }
 
 /// A multiset in a canonical order.

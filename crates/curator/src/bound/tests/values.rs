@@ -7,7 +7,7 @@ use datafusion::arrow::array::{
     Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
     Int32Array, Int64Array, RecordBatch, StringArray, UInt8Array,
 };
-use datafusion::arrow::datatypes::{DataType, Field, Int8Type, Schema};
+use datafusion::arrow::datatypes::{Field, Int8Type, Schema};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 
@@ -37,7 +37,8 @@ async fn group_keys(columns: Vec<ArrayRef>, spec: &BoundSpec) -> Vec<String> {
 fn floats_that_are_equal_are_one_key() {
     runtime().block_on(async {
         let negative_nan = f64::from_bits(f64::NAN.to_bits() | 1 << 63 | 1);
-        let values = [Some(0.0), Some(-0.0), Some(f64::NAN), Some(negative_nan), None, None, Some(1.0)];
+        let values =
+            [Some(0.0), Some(-0.0), Some(f64::NAN), Some(negative_nan), None, None, Some(1.0)];
         let key: ArrayRef = Arc::new(Float64Array::from(values.to_vec()));
         let id: ArrayRef = Arc::new(Int64Array::from(vec![7; 7]));
         let keys = group_keys(vec![id.clone(), key], &bounds(Some(0), vec![1])).await;
@@ -78,7 +79,8 @@ fn rows_without_an_id_are_left_out_and_ids_of_all_types_are_exact() {
 #[test]
 fn ids_that_differ_in_any_bit_are_different_people() {
     runtime().block_on(async {
-        let ids: Vec<i64> = (0..64).flat_map(|bit| [1i64 << bit, !(1i64 << bit)]).chain([0, -1]).collect();
+        let ids: Vec<i64> =
+            (0..64).flat_map(|bit| [1i64 << bit, !(1i64 << bit)]).chain([0, -1]).collect();
         let count = ids.len() as u64;
         let id: ArrayRef = Arc::new(Int64Array::from([ids.clone(), ids].concat()));
         let found = group_keys(vec![id], &bounds(Some(0), vec![])).await;
@@ -92,7 +94,8 @@ fn people_who_share_a_radix_partition_and_a_bucket_stay_apart() {
         // Ids whose words agree in the 16 highest bits, by search.
         let key = key(1);
         let wanted = key.permute(0) >> 48;
-        let ids: Vec<i64> = (0..8_000_000).filter(|&id| key.permute(id as u64) >> 48 == wanted).collect();
+        let ids: Vec<i64> =
+            (0..8_000_000).filter(|&id| key.permute(id as u64) >> 48 == wanted).collect();
         assert!(ids.len() > 80, "{}", ids.len());
         let count = ids.len();
         let id: ArrayRef = Arc::new(Int64Array::from([ids.clone(), ids.clone(), ids].concat()));
@@ -111,8 +114,10 @@ fn several_keys_of_several_types_and_dictionaries() {
         let a: DictionaryArray<Int8Type> =
             vec![Some("x"), Some("x"), None, Some("y"), Some("x")].into_iter().collect();
         let a: ArrayRef = Arc::new(a);
-        let b: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), None, None, Some(true), Some(true)]));
-        let found = group_keys(vec![id.clone(), a.clone(), b.clone()], &bounds(Some(0), vec![1, 2])).await;
+        let b: ArrayRef =
+            Arc::new(BooleanArray::from(vec![Some(true), None, None, Some(true), Some(true)]));
+        let found =
+            group_keys(vec![id.clone(), a.clone(), b.clone()], &bounds(Some(0), vec![1, 2])).await;
         let wanted = [
             "([Utf8(\"x\"), Boolean(NULL)], 1, 1)",
             "([Utf8(\"x\"), Boolean(true)], 2, 2)",
@@ -129,7 +134,8 @@ fn several_keys_of_several_types_and_dictionaries() {
 #[test]
 fn a_dictionary_larger_than_its_rows_and_a_null_value_in_it() {
     runtime().block_on(async {
-        let values: ArrayRef = Arc::new(StringArray::from(vec![Some("p"), None, Some("q"), Some("r")]));
+        let values: ArrayRef =
+            Arc::new(StringArray::from(vec![Some("p"), None, Some("q"), Some("r")]));
         let wide = |keys: Vec<Option<i8>>| -> ArrayRef {
             Arc::new(DictionaryArray::<Int8Type>::try_new(keys.into(), values.clone()).unwrap())
         };
@@ -137,7 +143,10 @@ fn a_dictionary_larger_than_its_rows_and_a_null_value_in_it() {
             let id: ArrayRef = Arc::new(Int64Array::from_iter_values(0..keys.len() as i64));
             let found = group_keys(vec![id, wide(keys.clone())], &bounds(Some(0), vec![1])).await;
             let p = keys.len() - 2;
-            assert_eq!(found, [format!("([Utf8(\"p\")], {p}, {p})"), "([Utf8(NULL)], 2, 2)".into()]);
+            assert_eq!(
+                found,
+                [format!("([Utf8(\"p\")], {p}, {p})"), "([Utf8(NULL)], 2, 2)".into()]
+            );
         }
     });
 }
@@ -145,14 +154,19 @@ fn a_dictionary_larger_than_its_rows_and_a_null_value_in_it() {
 #[test]
 fn without_a_unit_every_row_stays_and_is_first() {
     runtime().block_on(async {
-        let value: ArrayRef = Arc::new(Float64Array::from(vec![Some(2.4), None, Some(99.0), Some(f64::NAN)]));
+        let value: ArrayRef =
+            Arc::new(Float64Array::from(vec![Some(2.4), None, Some(99.0), Some(f64::NAN)]));
         let batch = table(vec![value]);
         let (context, schema) = (context(), batch.schema());
         let input = plan(&context, schema, vec![vec![batch.clone()], vec![batch]]).await;
         let spec = BoundSpec {
             unit: None,
             keys: vec![],
-            arguments: vec![argument(0, steps(-1.0, 10.0)), argument(0, Form::Present), argument(0, Form::Code)],
+            arguments: vec![
+                argument(0, steps(-1.0, 10.0)),
+                argument(0, Form::Present),
+                argument(0, Form::Code),
+            ],
             max_groups: 1,
             max_rows: 1,
         };
@@ -162,14 +176,20 @@ fn without_a_unit_every_row_stays_and_is_first() {
         let exact = native(&context, input, &spec, key(1), 1).await;
         let [group] = exact.groups.as_slice() else { panic!("one group") };
         assert_eq!((group.rows, group.people), (8, 8));
-        let [ExactArgument::Steps { rows, sum, squares, histogram }, ExactArgument::Present(present), ExactArgument::Code(codes)] =
-            group.arguments.as_slice()
+        let [
+            ExactArgument::Steps { rows, sum, squares, histogram },
+            ExactArgument::Present(present),
+            ExactArgument::Code(codes),
+        ] = group.arguments.as_slice()
         else {
             panic!("three arguments")
         };
         // 2.4 is 3 steps above −1, 99 is clamped to 11, NaN counts as 0: 1 step.
         assert_eq!((*rows, *sum, *squares, *present), (6, 2 * 15, 2 * (9 + 121 + 1), 6));
-        assert_eq!(histogram.as_ref().unwrap().iter().map(|(k, n)| (*k, *n)).collect::<Vec<_>>(), [(1, 2), (3, 2), (11, 2)]);
+        assert_eq!(
+            histogram.as_ref().unwrap().iter().map(|(k, n)| (*k, *n)).collect::<Vec<_>>(),
+            [(1, 2), (3, 2), (11, 2)]
+        );
         assert_eq!(codes.iter().map(|(_, n)| *n).collect::<Vec<_>>(), [2, 2, 2]);
     });
 }
@@ -199,7 +219,8 @@ fn many_arguments_fit_the_wider_rows() {
         for count in [0, 1, 2, 3, 5, 9, 17, 65] {
             let input = plan(&context, batch.schema(), vec![vec![batch.clone()]]).await;
             let arguments = vec![argument(1, steps(0.0, 9.0)); count];
-            let spec = BoundSpec { unit: Some(0), keys: vec![], arguments, max_groups: 1, max_rows: 2 };
+            let spec =
+                BoundSpec { unit: Some(0), keys: vec![], arguments, max_groups: 1, max_rows: 2 };
             let rows = kept(&context, input, &spec, key(1), 1 << 20).await;
             let value = |n: u32| vec![Some(ScalarValue::from(n)); count];
             let found = rows.into_iter().map(|(_, _, arguments)| arguments);

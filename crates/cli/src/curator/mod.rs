@@ -1,0 +1,143 @@
+//! What the commands that talk to a curator share.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod.rs` | opening a policy, asking, refusals in words |
+//! | `options.rs` | `--epsilon` and the other settings of a query |
+//! | `told.rs` | what an answer cost, what is left, how wrong it may be |
+//! | `table.rs` | an answer as aligned text, `value ± half` |
+//! | `formats.rs` | an answer as CSV, JSON, Arrow or Parquet |
+//! | `spinner.rs` | a sign of life while a query runs; never how far it is |
+
+pub(crate) mod formats;
+pub(crate) mod options;
+mod spinner;
+pub(crate) mod table;
+pub(crate) mod told;
+
+use crate::Failure;
+use demure_curator::{Curator, Error, Explanation, Outcome, Rule, Session, price_in_words};
+use demure_ledger::Accounting;
+use spinner::Spinner;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// One conversation with a curator.
+pub(crate) struct Conversation {
+    runtime: Runtime,
+    pub(crate) session: Session,
+}
+
+impl Conversation {
+    /// Opens a policy, its tables and its ledger, and says what the policy is warned of.
+    pub(crate) fn open(policy: &Path, who: &str) -> Result<Self, Failure> {
+        let runtime = runtime()?;
+        let curator = {
+            let _spinner = Spinner::new("opening the tables");
+            runtime.block_on(Curator::open(policy))?
+        };
+        for warning in &curator.policy().warnings {
+            eprintln!("warning: {warning}");
+        }
+        Ok(Self { session: curator.session(who), runtime })
+    }
+
+    /// The same with a curator that is open already.
+    pub(crate) fn with(runtime: Runtime, curator: &Arc<Curator>, who: &str) -> Self {
+        Self { session: curator.session(who), runtime }
+    }
+
+    /// Answers, explains or sets.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<Outcome, Error> {
+        let _spinner = Spinner::new("asking");
+        self.runtime.block_on(self.session.run(sql))
+    }
+
+    /// What a query would cost.
+    pub(crate) fn explain(&self, sql: &str) -> Result<Explanation, Error> {
+        let _spinner = Spinner::new("pricing");
+        self.runtime.block_on(self.session.explanation(sql))
+    }
+
+    pub(crate) fn curator(&self) -> &Curator {
+        self.session.curator()
+    }
+}
+
+/// The threads that queries run on.
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    Runtime::new().map_err(|source| Failure::File { what: "starting threads".into(), source })
+}
+
+/// Who asks, as the ledger will have it, if nobody says.
+pub(crate) fn user() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    named.filter(|name| !name.is_empty()).unwrap_or_else(|| "analyst".to_owned())
+}
+
+/// Why a curator refused, and what to do instead; nothing if it failed in another way.
+pub(crate) fn refusal(error: &Error) -> Option<(String, String)> {
+    match error {
+        Error::Refused(refusal) => Some((refusal.what().to_owned(), refusal.remedy().to_owned())),
+        Error::Ledger(demure_ledger::Error::OverBudget { accounting, asked, left }) => {
+            let concentrated = *accounting == Accounting::Zcdp;
+            let words = |price| price_in_words(price, concentrated);
+            Some((
+                format!(
+                    "this query costs {} and the budget has {} left; nothing was spent",
+                    words(asked),
+                    words(left)
+                ),
+                "ask with a smaller epsilon, for fewer columns, or what was asked before: that is free"
+                    .to_owned(),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// What an error says, as lines for stderr: `refused: …` or `error: …`, and a hint.
+pub(crate) fn words(error: &Error) -> String {
+    if let Some((what, remedy)) = refusal(error) {
+        return format!("refused: {what}\nhint: {remedy}");
+    }
+    match hint(error) {
+        Some(hint) => format!("error: {error}\nhint: {hint}"),
+        None => format!("error: {error}"),
+    }
+}
+
+/// What to change, where the error itself does not say.
+pub(crate) fn hint(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Sql(_) => Some("`\\d` in `demure shell` lists tables and columns"),
+        Error::Source { .. } => {
+            Some("sources are relative to the policy's folder; `demure init` writes a first policy")
+        }
+        _ => None,
+    }
+}
+
+/// Whether a refusal is about a setting: a mistake in the call.
+pub(crate) fn about_setting(error: &Error) -> bool {
+    matches!(error, Error::Refused(refusal) if refusal.rule() == Rule::Setting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use demure_ledger::Price;
+
+    #[test]
+    fn a_budget_refusal_has_a_price_and_a_hint() {
+        let error = Error::Ledger(demure_ledger::Error::OverBudget {
+            accounting: Accounting::Pure,
+            asked: Price { main: 2.0, delta: 0.0 },
+            left: Price { main: 1.5, delta: 1e-6 },
+        });
+        let words = words(&error);
+        assert!(words.starts_with("refused: this query costs ε 2 and the budget has ε 1.5"));
+        assert!(words.contains("\nhint: "));
+    }
+}

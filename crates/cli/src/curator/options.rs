@@ -1,0 +1,81 @@
+//! The settings of a query, as options.
+
+use super::{Conversation, user};
+use crate::Failure;
+use std::path::PathBuf;
+
+/// Which policy, and what is set for the query.
+#[derive(clap::Args)]
+pub(crate) struct Asking {
+    /// The policy: a TOML file that says what may be asked
+    #[arg(value_name = "POLICY")]
+    pub(crate) policy: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) set: Set,
+
+    /// Who asks, as the ledger notes it; by default the user's name
+    #[arg(long = "as", value_name = "NAME")]
+    who: Option<String>,
+}
+
+/// Settings; what is not given is the policy's.
+#[derive(clap::Args)]
+pub(crate) struct Set {
+    /// The privacy loss to pay; by default the policy's per_query
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    epsilon: Option<String>,
+
+    /// The δ to pay where group keys are not public
+    #[arg(long, value_name = "D", allow_hyphen_values = true)]
+    delta: Option<String>,
+
+    /// Instead of ε: pay the least that keeps every 95 % error within this
+    #[arg(long, value_name = "X", allow_hyphen_values = true, conflicts_with = "epsilon")]
+    error_at_most: Option<String>,
+
+    /// How many groups of one person count
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    max_groups: Option<String>,
+
+    /// How many rows of one person count in a group
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    max_rows_per_group: Option<String>,
+}
+
+impl Asking {
+    /// Opens the policy and sets what was given.
+    pub(crate) fn open(&self) -> Result<Conversation, Failure> {
+        let who = self.who.clone().unwrap_or_else(user);
+        let mut conversation = Conversation::open(&self.policy, &who)?;
+        self.set.apply(&mut conversation)?;
+        Ok(conversation)
+    }
+}
+
+impl Set {
+    fn apply(&self, conversation: &mut Conversation) -> Result<(), Failure> {
+        let given = [
+            ("epsilon", &self.epsilon),
+            ("delta", &self.delta),
+            ("error-at-most", &self.error_at_most),
+            ("max-groups", &self.max_groups),
+            ("max-rows-per-group", &self.max_rows_per_group),
+        ];
+        let settings = conversation.session.settings_mut();
+        for (option, value) in given {
+            let Some(value) = value else { continue };
+            let name = format!("demure.{}", option.replace('-', "_"));
+            settings.set(&name, value).map_err(|refusal| {
+                // The core's sentence is one by itself.
+                let remedy = refusal.remedy();
+                let remedy = match remedy.strip_prefix("it takes ") {
+                    Some(sentence) if sentence.contains(" must be ") => sentence,
+                    _ => remedy,
+                };
+                Failure::usage(format!("--{option} is outside its range\nhint: {remedy}"))
+            })?;
+        }
+        Ok(())
+    }
+}

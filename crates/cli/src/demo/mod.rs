@@ -1,0 +1,249 @@
+//! `demure demo`: a made-up clinic, five questions, one refusal.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod.rs` | the questions, and what is shown of each answer |
+//! | `clinic.rs` | the patients, their visits, and the policy |
+//! | `draws.rs` | the made-up patients' random numbers; never noise |
+//! | `chart.rs` | bars with error bars |
+
+mod chart;
+mod clinic;
+mod draws;
+
+use crate::Failure;
+use crate::curator::table::Table;
+use crate::curator::{Conversation, refusal, runtime, told};
+use crate::input::{positive, whole};
+use crate::report::grouped;
+use demure_curator::policy::odds;
+use demure_curator::{Answer, Curator, Outcome};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Show what Demure does: a made-up clinic, five questions, one refusal
+///
+/// Makes patients and visits, opens them under a policy of ε 3, asks, and says of each answer how
+/// wrong it may be, what it cost and what is left. The patients are the same every time; the noise
+/// is real and is not.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  demure demo --patients 10000
+  demure demo --patients 5000 --keep clinic")]
+pub(crate) struct Args {
+    /// Keep the tables, the policy and the ledger in this new folder
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+
+    /// How many patients to make up, up to ten million
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = positive)]
+    patients: u32,
+
+    /// Other patients
+    #[arg(long, value_name = "N", default_value = "2024", value_parser = whole)]
+    seed: u64,
+}
+
+const MOST_PATIENTS: u32 = 10_000_000;
+
+/// What is asked, for how much.
+struct Question {
+    asks: &'static str,
+    sql: &'static str,
+    epsilon: f64,
+    chart: bool,
+}
+
+const QUESTIONS: [Question; 5] = [
+    Question {
+        asks: "How many patients smoke?",
+        sql: "SELECT COUNT(*) AS smokers FROM patients WHERE smoker",
+        epsilon: 0.1,
+        chart: false,
+    },
+    Question {
+        asks: "What does a visit cost on average, by disease?",
+        sql: "SELECT disease, AVG(cost) AS mean_cost FROM visits\n\
+              GROUP BY disease ORDER BY mean_cost DESC",
+        epsilon: 0.5,
+        chart: true,
+    },
+    Question {
+        asks: "And the median? Half of all visits cost less than …",
+        sql: "SELECT MEDIAN(cost) AS median_cost FROM visits",
+        epsilon: 0.3,
+        chart: false,
+    },
+    Question {
+        asks: "What is the most common disease in January?",
+        sql: "SELECT MODE(disease) AS most_common FROM visits\n\
+              WHERE day BETWEEN DATE '2024-01-01' AND DATE '2024-01-31'",
+        epsilon: 0.1,
+        chart: false,
+    },
+    Question {
+        asks: "Where do the flu patients live? (two protected tables and a public one)",
+        sql: "SELECT r.name AS region, COUNT(*) AS flu_visits\n\
+              FROM visits v\n\
+              JOIN patients p ON p.id = v.patient_id\n\
+              JOIN regions r ON r.code = p.region\n\
+              WHERE v.disease = 'flu' GROUP BY r.name ORDER BY flu_visits DESC",
+        epsilon: 0.5,
+        chart: false,
+    },
+];
+
+const REFUSED: Question = Question {
+    asks: "Now everything again, ten times as exactly?",
+    sql: "SELECT disease, AVG(cost) AS mean_cost FROM visits GROUP BY disease",
+    epsilon: 5.0,
+    chart: false,
+};
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    if args.patients > MOST_PATIENTS {
+        return Err(Failure::usage("--patients must be at most 10,000,000"));
+    }
+    let failed = |source| Failure::File { what: "making the clinic".into(), source };
+    let temporary = match &args.keep {
+        Some(folder) => {
+            fresh(folder)?;
+            None
+        }
+        None => Some(tempfile::tempdir().map_err(failed)?),
+    };
+    let folder = match (&args.keep, &temporary) {
+        (Some(folder), _) => folder.as_path(),
+        (None, Some(temporary)) => temporary.path(),
+        (None, None) => Path::new("."),
+    };
+    let policy = clinic::make(folder, args.patients, args.seed).map_err(failed)?;
+
+    let runtime = runtime()?;
+    let curator = runtime.block_on(Curator::open(&policy))?;
+    let mut conversation = Conversation::with(runtime, &curator, "demo");
+    say(out, &opening(args.patients, &conversation))?;
+    for (number, question) in QUESTIONS.iter().enumerate() {
+        say(out, &asked(number + 1, question))?;
+        match conversation.ask(question)? {
+            Outcome::Answer(answer) => show(&answer, question.chart, out)?,
+            _ => return Err(Failure::usage("the demo asked something that has no answer")),
+        }
+    }
+    say(out, &asked(QUESTIONS.len() + 1, &REFUSED))?;
+    match conversation.ask(&REFUSED) {
+        Ok(_) => return Err(Failure::usage("the budget was not kept: please report this")),
+        Err(error) => {
+            let Some((what, _)) = refusal(&error) else { return Err(error.into()) };
+            say(out, &format!("   refused: {}\n", wrapped(&what, "            ")))?;
+        }
+    }
+    say(out, &closing(args.keep.as_deref(), args.patients))
+}
+
+impl Conversation {
+    /// Asks at the question's price, with intervals.
+    fn ask(&mut self, question: &Question) -> Result<Outcome, demure_curator::Error> {
+        let settings = self.session.settings_mut();
+        settings.intervals = true;
+        settings.set("demure.epsilon", &question.epsilon.to_string())?;
+        self.run(question.sql)
+    }
+}
+
+/// A folder of that name that holds nothing yet.
+fn fresh(folder: &Path) -> Result<(), Failure> {
+    let failed = |source| Failure::File { what: "--keep: the folder".into(), source };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    if std::fs::read_dir(folder).map_err(failed)?.next().is_some() {
+        return Err(Failure::usage(
+            "--keep needs a folder that is new or empty\n\
+             hint: if it is a clinic already, ask it with `demure shell FOLDER/clinic.toml`",
+        ));
+    }
+    Ok(())
+}
+
+/// Shows it now: the next answer may take a moment.
+fn say(out: &mut impl Write, text: &str) -> Result<(), Failure> {
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::writing)
+}
+
+fn opening(patients: u32, conversation: &Conversation) -> String {
+    let budget = conversation.curator().policy().budget;
+    format!(
+        "A made-up clinic: {} patients, their visits of one year, and a policy that allows\n\
+         ε {} for all answers together, for ever:\n{}.\n",
+        grouped(f64::from(patients)),
+        budget.epsilon,
+        wrapped(&odds(budget.epsilon), "")
+    )
+}
+
+fn asked(number: usize, question: &Question) -> String {
+    let sql = question.sql.replace('\n', "\n   ");
+    format!("{number}  {}\n\n   {sql}\n   -- at ε {}\n", question.asks, question.epsilon)
+}
+
+fn show(answer: &Answer, chart: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let table = Table::of(answer, true)?;
+    let bars = if chart { chart::bars(&table) } else { None };
+    let with_errors = table.columns.iter().any(|c| c.cells.iter().any(|cell| cell.half.is_some()));
+    match bars {
+        Some(bars) => {
+            for bar in bars {
+                writeln!(out, "   {bar}").map_err(Failure::writing)?;
+            }
+        }
+        None => table.print("   ", out)?,
+    }
+    let errors = if with_errors { Vec::new() } else { told::errors(answer) };
+    for line in errors {
+        writeln!(out, "   {line}").map_err(Failure::writing)?;
+    }
+    say(out, &format!("   {}\n", told::cost(answer)))
+}
+
+fn closing(kept: Option<&Path>, patients: u32) -> String {
+    let folder = kept.map_or_else(|| "clinic".to_owned(), |folder| folder.display().to_string());
+    let mut text = String::from(
+        "± is a 95 % error of the noise. The noise is new in every run; within one budget the\n\
+         same question gets the same answer, free. Nothing exact has been printed.\n\n\
+         Try next:\n",
+    );
+    if kept.is_none() {
+        let patients = match patients {
+            100_000 => String::new(),
+            other => format!(" --patients {other}"),
+        };
+        text.push_str(&format!("  demure demo --keep {folder}{patients}\n"));
+    }
+    text.push_str(&format!(
+        "  demure explain {folder}/clinic.toml 'SELECT AVG(age) FROM patients'\n  \
+           demure query {folder}/clinic.toml 'SELECT AVG(age) FROM patients' --intervals\n  \
+           demure shell {folder}/clinic.toml\n  \
+           less {folder}/clinic.toml"
+    ));
+    text
+}
+
+/// Lines of at most 80 characters, those after the first with this before them.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let long = lines.last().is_some_and(|line| {
+            !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 80
+        });
+        match lines.last_mut() {
+            Some(line) if !long => {
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{indent}{word}")),
+        }
+    }
+    lines.join("\n")
+}

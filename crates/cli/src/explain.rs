@@ -1,0 +1,85 @@
+//! `demure explain …`: the price and the expected error of a question, before it is asked.
+
+use crate::Failure;
+use crate::curator::options::Asking;
+use crate::curator::told;
+use demure_curator::{AggregateExplanation, Explanation, expected};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Say what a question would cost and how wrong its answer would be; nothing is spent
+///
+/// Nothing of it comes from the data: mechanism, sensitivity, scale and error follow from the
+/// question and the policy alone.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  demure explain clinic/clinic.toml 'SELECT disease, AVG(cost) FROM visits GROUP BY disease'
+  demure explain clinic/clinic.toml 'SELECT MEDIAN(age) FROM patients' --epsilon 0.1 --json
+  demure explain clinic/clinic.toml 'SELECT COUNT(*) FROM patients' --error-at-most 50
+
+The clinic is made by: demure demo --keep clinic")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    asking: Asking,
+
+    /// The question, in SQL
+    #[arg(value_name = "SQL")]
+    sql: String,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let conversation = args.asking.open()?;
+    let explanation = conversation.explain(&args.sql)?;
+    print(&explanation, args.json, out)
+}
+
+/// Writes an explanation as aligned lines or as one JSON object.
+pub(crate) fn print(
+    explanation: &Explanation,
+    json: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    if json {
+        return writeln!(out, "{}", object(explanation)).map_err(Failure::writing);
+    }
+    let lines = explanation.lines();
+    let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
+    for (name, text) in lines {
+        writeln!(out, "{name:width$}{text}").map_err(Failure::writing)?;
+    }
+    Ok(())
+}
+
+fn object(explanation: &Explanation) -> Value {
+    let concentrated = explanation.concentrated;
+    json!({
+        "aggregates": explanation.aggregates.iter().map(aggregate).collect::<Vec<_>>(),
+        "cost": told::price(&explanation.price, concentrated),
+        "left": told::price(&explanation.left, concentrated),
+        "notes": explanation.notes,
+    })
+}
+
+fn aggregate(aggregate: &AggregateExplanation) -> Value {
+    let columns = aggregate.columns.iter().map(|column| {
+        json!({
+            "name": column.name,
+            "mechanism": column.mechanism,
+            "sensitivity": column.sensitivity,
+            "scale": column.scale,
+            "error_95": expected(&column.error),
+        })
+    });
+    json!({
+        "columns": columns.collect::<Vec<_>>(),
+        "groups": aggregate.keys,
+        "contributions": aggregate.contributions,
+        "event": aggregate.event,
+        "bought_before": aggregate.bought,
+    })
+}
