@@ -264,10 +264,7 @@ fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
             require_literal(&binary.right)?;
             false
         }
-        O::RegexMatch
-        | O::RegexIMatch
-        | O::RegexNotMatch
-        | O::RegexNotIMatch => {
+        O::RegexMatch | O::RegexIMatch | O::RegexNotMatch | O::RegexNotIMatch => {
             require_pattern(&binary.right)?;
             false
         }
@@ -326,7 +323,10 @@ fn function_call(call: ScalarFunction) -> Result<Expr, Refusal> {
                     && let (Some(low), Some(high)) = (number(low), number(high))
                     && low > high
                 {
-                    return Err(function("CLAMP with its bounds reversed", "write the lower first"));
+                    return Err(function(
+                        "CLAMP with its bounds reversed",
+                        "write the lower first",
+                    ));
                 }
                 // NULL stays NULL: `least` and `greatest` would skip it.
                 let clamped = least(vec![greatest(vec![value.clone(), low]), high]);

@@ -16,7 +16,9 @@ use crate::rows::{Limits, Owner, RESERVED, Rows};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Column, ExprSchema, Result as PlanResult, ScalarValue, TableReference, plan_err};
+use datafusion::common::{
+    Column, ExprSchema, Result as PlanResult, ScalarValue, TableReference, plan_err,
+};
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{
@@ -316,8 +318,7 @@ enum Format {
 impl Table {
     async fn open(policy: &TablePolicy, folder: &Path, state: &SessionState) -> Result<Self> {
         let wrong = |reason: String| Error::Source { table: policy.name.clone(), reason };
-        let failed =
-            |e: datafusion::error::DataFusionError| wrong(format!("{}", e.strip_backtrace()));
+        let failed = |e: datafusion::error::DataFusionError| wrong(e.strip_backtrace());
         let path = folder.join(&policy.source);
         let path = std::path::absolute(&path).map_err(|e| wrong(e.to_string()))?;
         let files = files(&path).map_err(|e| wrong(format!("{}: {e}", policy.source)))?;

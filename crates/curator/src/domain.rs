@@ -37,8 +37,8 @@ pub(crate) fn values(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<V
 /// −0 is 0 and there is one NaN, as in a group key.
 pub(crate) fn normal(value: ScalarValue) -> ScalarValue {
     match value {
-        ScalarValue::Float64(Some(x)) if x == 0.0 => ScalarValue::Float64(Some(0.0)),
-        ScalarValue::Float32(Some(x)) if x == 0.0 => ScalarValue::Float32(Some(0.0)),
+        ScalarValue::Float64(Some(0.0)) => ScalarValue::Float64(Some(0.0)), // −0 too
+        ScalarValue::Float32(Some(0.0)) => ScalarValue::Float32(Some(0.0)),
         ScalarValue::Float64(Some(x)) if x.is_nan() => ScalarValue::Float64(Some(f64::NAN)),
         ScalarValue::Float32(Some(x)) if x.is_nan() => ScalarValue::Float32(Some(f32::NAN)),
         other => other,

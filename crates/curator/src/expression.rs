@@ -126,7 +126,12 @@ fn known(expr: &Expr, rows: &Rows) -> Facts {
             let rest = case.else_expr.as_ref().map(|e| known(e, rows));
             let all = branches.chain(rest).reduce(Facts::or).unwrap_or_else(Facts::unknown);
             // Whatever comes out of a choice is no longer sure to be the id.
-            Facts { nullable: all.nullable || case.else_expr.is_none(), unit: false, origin: None, ..all }
+            Facts {
+                nullable: all.nullable || case.else_expr.is_none(),
+                unit: false,
+                origin: None,
+                ..all
+            }
         }
         Expr::ScalarFunction(function) => call(function, rows, integer(expr, rows)),
         Expr::IsNull(_)

@@ -382,10 +382,10 @@ impl Session {
         let (schema, batches) = self.post_process(after).await?;
         let mut notes = Vec::new();
         let bought = priced.iter().find(|p| p.known.is_none());
-        if let Some(epsilon) = bought.and_then(|p| p.quote.epsilon) {
-            if !(0.1..=5.0).contains(&epsilon.get()) {
-                notes = advice(epsilon);
-            }
+        if let Some(epsilon) = bought.and_then(|p| p.quote.epsilon)
+            && !(0.1..=5.0).contains(&epsilon.get())
+        {
+            notes = advice(epsilon);
         }
         let columns = priced.into_iter().flat_map(|p| p.quote.columns).collect();
         let balance = curator.ledger.balance()?;

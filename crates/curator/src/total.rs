@@ -8,6 +8,7 @@
 //! The value at a row is a function of that row alone: where the batch succeeds, every
 //! row of it succeeds with the same value, and where it fails, rows are taken one by one.
 
+use crate::refusal::{Refusal, Rule};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
 };
@@ -16,14 +17,13 @@ use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::util::display::FormatOptions;
-use crate::refusal::{Refusal, Rule};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, ScalarValue, exec_err};
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
+use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
-    Signature, Volatility,
+    ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs,
+    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -7,8 +7,7 @@
 //! Four things hold for every statement of every file: no output, error or `Debug` text
 //! holds a canary of a protected table; the same statement on harmless data is answered,
 //! explained or refused alike, at the same price; no statement ends in an incident; the order
-//! of the rows does not show. `golden/open.slt` has the statements for which one of them does
-//! not hold yet: each moves to the file of its subject when it is fixed (`GOLDEN_OPEN=1` tries).
+//! of the rows does not show.
 
 #[path = "golden/fixtures.rs"]
 mod fixtures;
@@ -211,14 +210,6 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime")
 }
 
-/// The files whose statements keep every promise.
-fn kept() -> Vec<PathBuf> {
-    let mut files = goldens();
-    let open = std::env::var_os("GOLDEN_OPEN").is_some();
-    files.retain(|file| open || !file.ends_with("open.slt"));
-    files
-}
-
 /// The statements of a file, in order.
 fn statements(file: &Path) -> Vec<String> {
     let records = sqllogictest::parse_file::<DefaultColumnType>(file).expect("a golden file");
@@ -272,7 +263,7 @@ fn harmless_data_are_answered_refused_and_priced_alike() {
     write(harmless.path(), Data::Harmless);
     let mut differ = Vec::new();
     runtime().block_on(async {
-        for file in kept() {
+        for file in goldens() {
             let mut one = Conversation { folder: nasty.path().to_owned(), session: None };
             let mut other = Conversation { folder: harmless.path().to_owned(), session: None };
             for sql in statements(&file) {
@@ -295,7 +286,7 @@ fn the_order_of_rows_does_not_show() {
     write(reversed.path(), Data::Reversed);
     let mut differ = Vec::new();
     runtime().block_on(async {
-        for file in kept() {
+        for file in goldens() {
             let mut one = Conversation { folder: nasty.path().to_owned(), session: None };
             let mut other = Conversation { folder: reversed.path().to_owned(), session: None };
             for sql in statements(&file) {

@@ -109,9 +109,9 @@ impl PrivateAggregate {
         self.input.hash(&mut hasher);
         (self.bounded, self.limits.groups, self.limits.rows, self.key_count).hash(&mut hasher);
         for value in &self.values {
-            let bounds = value.bounds.map(|b| {
-                (b.lower().to_bits(), b.upper().to_bits(), b.grid().exponent())
-            });
+            let bounds = value
+                .bounds
+                .map(|b| (b.lower().to_bits(), b.upper().to_bits(), b.grid().exponent()));
             (bounds, value.facts.nullable, &value.facts.values).hash(&mut hasher);
         }
         for measure in &self.measures {
@@ -434,7 +434,9 @@ fn column(
         known.nullable = true;
     }
     let bounds = if numeric {
-        let ranks = !matches!(name, "sum" | "avg" | "mean") && !name.starts_with("var") && !name.starts_with("stddev");
+        let ranks = !matches!(name, "sum" | "avg" | "mean")
+            && !name.starts_with("var")
+            && !name.starts_with("stddev");
         let bounds = bounds(&known, &data_type, name, &text, ranks)?;
         expr = conversion(expr, &DataType::Float64, rows.schema());
         Some(bounds)

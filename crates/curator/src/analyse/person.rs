@@ -18,9 +18,7 @@ use datafusion::functions::core::expr_fn::{greatest, least, nullif};
 use datafusion::functions::math::expr_fn::{isnan, round};
 use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min, sum};
 use datafusion::logical_expr::expr::AggregateFunction;
-use datafusion::logical_expr::{
-    Aggregate, Expr, ExprSchemable, LogicalPlanBuilder, lit, try_cast,
-};
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlanBuilder, lit, try_cast};
 use demure_core::mechanism::Bounds;
 
 /// One aggregate of a person: its terms, what is made of them, what is known of it.

@@ -5,9 +5,9 @@ use super::key::Key;
 use super::node::{BoundContributions, BoundPlanner};
 use super::operator::MEMORY_LIMIT;
 use super::spec::BoundSpec;
-use async_trait::async_trait;
 use crate::error::{Error, Result};
 use crate::total;
+use async_trait::async_trait;
 use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
@@ -91,9 +91,9 @@ impl Engine for Native {
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(BoundPlanner)]);
         let plan = planner.create_physical_plan(&plan, &self.state).await.map_err(planned)?;
         let (context, spec) = (self.state.task_ctx(), spec.clone());
-        Ok(Task::new(async move {
-            accumulate(execute_stream(plan, context)?, &interned, &spec).await
-        }))
+        Ok(Task::new(
+            async move { accumulate(execute_stream(plan, context)?, &interned, &spec).await },
+        ))
     }
 }
 

@@ -111,12 +111,7 @@ impl fmt::Debug for Windows {
 
 #[async_trait]
 impl Engine for Windows {
-    async fn prepare(
-        &self,
-        input: LogicalPlan,
-        spec: &BoundSpec,
-        key: Key,
-    ) -> crate::Result<Task> {
+    async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> crate::Result<Task> {
         let planned = |e: DataFusionError| Error::planning(&e);
         total::check(&self.state.optimize(&input).map_err(planned)?)?;
         let mut plans = Vec::new();

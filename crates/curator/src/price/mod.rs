@@ -14,9 +14,9 @@
 mod block;
 mod extreme;
 
-pub(crate) use block::{Block, Source};
 #[cfg(test)]
 pub(crate) use block::Chooser;
+pub(crate) use block::{Block, Source};
 
 use crate::analyse::{Keys, Measure, PrivateAggregate};
 use crate::bound::{Argument, BoundSpec, Form};

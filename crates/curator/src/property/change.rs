@@ -47,7 +47,8 @@ impl Claim<'_> {
     pub(super) fn check(&self, left: &Exact, right: &Exact) -> Found {
         let mut found = Found::default();
         let pairs = self.pairs(left, right);
-        if matches!(self.aggregate.keys, Keys::One) && left.groups.len().max(right.groups.len()) > 1 {
+        if matches!(self.aggregate.keys, Keys::One) && left.groups.len().max(right.groups.len()) > 1
+        {
             found.broken.push("several groups where one was promised".to_owned());
         }
         self.keys(&pairs, &mut found);
@@ -97,7 +98,8 @@ impl Claim<'_> {
     ) {
         let argument = |group: Option<&ExactGroup>, value: usize, code: bool| {
             let same = |(v, form): &(usize, Form)| {
-                *v == value && matches!(form, Form::Steps { .. }) != code
+                *v == value
+                    && matches!(form, Form::Steps { .. }) != code
                     && matches!(form, Form::Code) == code
             };
             let place = forms.iter().position(same).expect("the block's argument");
@@ -173,11 +175,13 @@ impl Claim<'_> {
             Block::Extreme(extreme) => {
                 let (mut one, mut two) = (0.0, 0.0);
                 for (l, r) in pairs {
-                    let (l, r) = (argument(*l, extreme.value, false), argument(*r, extreme.value, false));
+                    let (l, r) =
+                        (argument(*l, extreme.value, false), argument(*r, extreme.value, false));
                     let (l, r) = (histogram(l.as_ref()), histogram(r.as_ref()));
                     let steps: BTreeSet<u32> = l.keys().chain(r.keys()).copied().collect();
                     let reach = |h: &BTreeMap<u32, u64>, step: u32| -> i128 {
-                        let within = |s: &u32| if extreme.largest { *s >= step } else { *s <= step };
+                        let within =
+                            |s: &u32| if extreme.largest { *s >= step } else { *s <= step };
                         h.iter().filter(|(s, _)| within(s)).map(|(_, n)| i128::from(*n)).sum()
                     };
                     let moved = steps.iter().map(|&step| reach(&r, step) - reach(&l, step));
@@ -236,7 +240,9 @@ impl Claim<'_> {
             Source::Values { value, wanted, nulls } => {
                 let place = place(value, |f| matches!(f, Form::Steps { .. }));
                 let (n, sum, squares) = group.map_or((0, 0, 0), |g| match g.arguments[place] {
-                    ExactArgument::Steps { rows, sum, squares, .. } => (i128::from(rows), sum, squares),
+                    ExactArgument::Steps { rows, sum, squares, .. } => {
+                        (i128::from(rows), sum, squares)
+                    }
                     _ => panic!("another form"),
                 });
                 let bounds = self.bounds(value);
@@ -247,9 +253,10 @@ impl Claim<'_> {
                     Wanted::Count => (vec![n], 1),
                     Wanted::Sum => (vec![sum + n * low], 0),
                     Wanted::Mean => (vec![sum, n * w - sum], w),
-                    Wanted::Variance => {
-                        (vec![n * w * w - 2 * w * sum + squares, 2 * (w * sum - squares), squares], w * w)
-                    }
+                    Wanted::Variance => (
+                        vec![n * w * w - 2 * w * sum + squares, 2 * (w * sum - squares), squares],
+                        w * w,
+                    ),
                 };
                 if nulls {
                     parts.push((rows - n) * size);

@@ -59,7 +59,8 @@ impl Database {
         for (name, text) in files {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let policy = Policy::parse(policy, folder.path()).unwrap_or_else(|e| panic!("{e}\n{policy}"));
+        let policy =
+            Policy::parse(policy, folder.path()).unwrap_or_else(|e| panic!("{e}\n{policy}"));
         let builder = SessionStateBuilder::new().with_query_planner(Arc::new(Planner));
         let catalog = Catalog::open(&policy, builder).await.unwrap();
         Self { policy, catalog, _folder: folder }

@@ -88,14 +88,15 @@ fn relation(person: bool, depth: usize, draw: &mut Draw) -> Relation {
             let all = format!("{id}a, b, c, d, e, f, g");
             format!("SELECT {all} FROM ({inner}) UNION ALL SELECT {all} FROM ({other})")
         }
-        5 => format!("SELECT * FROM ({inner}) WHERE e IN (SELECT code FROM codes WHERE weight > 0)"),
+        5 => {
+            format!("SELECT * FROM ({inner}) WHERE e IN (SELECT code FROM codes WHERE weight > 0)")
+        }
         6 | 7 => {
             let other = relation(true, draw.below(depth), draw).sql;
             let join = draw.text(&["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN"]);
             let whose = if join == "RIGHT JOIN" { "y" } else { "x" };
-            let side = |column: &str, draw: &mut Draw| {
-                format!("{}.{column}", draw.text(&["x", "y"]))
-            };
+            let side =
+                |column: &str, draw: &mut Draw| format!("{}.{column}", draw.text(&["x", "y"]));
             let columns: Vec<String> =
                 ["a", "b", "c", "d", "e", "f", "g"].iter().map(|c| side(c, draw)).collect();
             let more = draw.text(&["", "", " AND x.a < y.a", " AND x.c = y.c", " AND y.b > 0"]);
@@ -109,7 +110,9 @@ fn relation(person: bool, depth: usize, draw: &mut Draw) -> Relation {
             let other = relation(true, draw.below(depth), draw).sql;
             match draw.below(3) {
                 0 => format!("SELECT * FROM ({inner}) WHERE id IN (SELECT id FROM ({other}))"),
-                1 => format!("SELECT x.* FROM ({inner}) AS x LEFT SEMI JOIN ({other}) AS y ON x.id = y.id"),
+                1 => format!(
+                    "SELECT x.* FROM ({inner}) AS x LEFT SEMI JOIN ({other}) AS y ON x.id = y.id"
+                ),
                 _ => format!(
                     "SELECT x.* FROM ({inner}) AS x LEFT ANTI JOIN ({other}) AS y \
                      ON x.id = y.id AND x.a = y.a"
@@ -133,7 +136,13 @@ fn per_person(inner: &str, draw: &mut Draw) -> String {
     // A second key, and where it goes.
     let by = draw.text(&["", "", "c", "d", "g"]);
     let whole = draw.text(&[
-        "COUNT(*)", "SUM(a)", "MIN(a)", "MAX(e)", "COUNT(DISTINCT c)", "COUNT(b)", "SUM(e)",
+        "COUNT(*)",
+        "SUM(a)",
+        "MIN(a)",
+        "MAX(e)",
+        "COUNT(DISTINCT c)",
+        "COUNT(b)",
+        "SUM(e)",
         "COUNT(*) FILTER (WHERE a > 0)",
     ]);
     let measure = draw.text(&["SUM(b)", "AVG(b)", "MIN(b)", "MAX(b)", "AVG(a)"]);
@@ -191,11 +200,7 @@ fn aggregate(person: bool, draw: &mut Draw) -> String {
         13 => format!("MODE({})", draw.text(&["c", "g"])),
         _ => "SUM(1)".to_owned(),
     };
-    if draw.percent(15) {
-        format!("{call} FILTER (WHERE {})", predicate(1, draw))
-    } else {
-        call
-    }
+    if draw.percent(15) { format!("{call} FILTER (WHERE {})", predicate(1, draw)) } else { call }
 }
 
 fn integer(depth: usize, draw: &mut Draw) -> String {

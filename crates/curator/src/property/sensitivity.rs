@@ -56,7 +56,8 @@ async fn world(seed: u64, queries: usize, tally: &mut Tally) {
             Ok(Err(error)) => {
                 tally.not_sql += u32::from(matches!(error, Error::Sql(_)));
                 let text = error.to_string();
-                let line: String = text.lines().next().unwrap_or_default().chars().take(90).collect();
+                let line: String =
+                    text.lines().next().unwrap_or_default().chars().take(90).collect();
                 *tally.refusals.entry(line).or_default() += 1;
                 continue;
             }

@@ -73,12 +73,20 @@ impl World {
             }
             let (low, high) = *draw.pick(&A);
             let null = |draw: &mut Draw| ["", ", nullable = false"][draw.below(2)];
-            writeln!(policy, "a = {{ type = \"integer\", bounds = [{low}, {high}]{} }}", null(draw))
-                .unwrap();
+            writeln!(
+                policy,
+                "a = {{ type = \"integer\", bounds = [{low}, {high}]{} }}",
+                null(draw)
+            )
+            .unwrap();
             let (low, high) = *draw.pick(&B);
             let grid = if draw.percent(25) { ", grid = 0.25" } else { "" };
-            writeln!(policy, "b = {{ type = \"real\", bounds = [{low:?}, {high:?}]{grid}{} }}", null(draw))
-                .unwrap();
+            writeln!(
+                policy,
+                "b = {{ type = \"real\", bounds = [{low:?}, {high:?}]{grid}{} }}",
+                null(draw)
+            )
+            .unwrap();
             writeln!(policy, "c = {{ values = [\"x\", \"y\", \"z\"]{} }}", null(draw)).unwrap();
             writeln!(policy, "d = {{ type = \"text\" }}\ne = {{ type = \"integer\" }}").unwrap();
             writeln!(policy, "f = {{ type = \"boolean\" }}").unwrap();
@@ -188,8 +196,22 @@ fn with(first: &str, rest: Vec<String>) -> Vec<String> {
 /// One row of `a` to `g`.
 fn values(draw: &mut Draw) -> Vec<String> {
     const A: &[&str] = &[
-        "0", "1", "1", "3", "5", "-7", "-3", "9", "10", "", "", "200", "-200", "?",
-        "9223372036854775807", "-9223372036854775808",
+        "0",
+        "1",
+        "1",
+        "3",
+        "5",
+        "-7",
+        "-3",
+        "9",
+        "10",
+        "",
+        "",
+        "200",
+        "-200",
+        "?",
+        "9223372036854775807",
+        "-9223372036854775808",
     ];
     const B: &[&str] = &[
         "0", "1", "0.5", "-0.0", "7.25", "-2.5", "-4", "99.9", "", "", "NaN", "inf", "-inf",

@@ -1,8 +1,8 @@
 //! With hardly any memory the result is the same, and no file is left.
 
-use crate::bound::engine::exact;
 use super::definition::{Ids, batch, random_rows, schema, spec};
 use super::tables::{Draws, kept, key, native, plan, runtime, sorted};
+use crate::bound::engine::exact;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};

@@ -1,9 +1,9 @@
 //! The window form: the same as the operator where no bound bites, in bounds
 //! always, and expressible in SQL.
 
-use crate::bound::engine::exact;
 use super::definition::{Ids, Row, batch, random_rows, schema, spec};
 use super::tables::{Draws, argument, context, key, native, plan, runtime};
+use crate::bound::engine::exact;
 use crate::bound::exact::ExactArgument;
 use crate::bound::spec::{BoundSpec, Form};
 use crate::bound::windows::Windows;
@@ -75,8 +75,7 @@ fn bounds_hold_and_people_do_not_depend_on_each_other() {
             for person in -3..1 {
                 let own: Vec<Row> = rows.iter().filter(|r| r.id == Some(person)).cloned().collect();
                 let input = plan(&context, schema(ids), vec![vec![batch(&own, ids)]]).await;
-                let exact =
-                    exact(&engine, input, &spec(groups, most), key(round)).await.unwrap();
+                let exact = exact(&engine, input, &spec(groups, most), key(round)).await.unwrap();
                 assert!(exact.groups.len() <= groups as usize);
                 for group in &exact.groups {
                     assert!(group.rows <= u64::from(most) && group.people == 1);
