@@ -8,7 +8,7 @@ use crate::refusal::{Refusal, Rule};
 use crate::rows::{RESERVED, Rows};
 use crate::total::Total;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DataFusionError};
 use datafusion::functions::core::expr_fn::{greatest, least};
 use datafusion::logical_expr::expr::{Case, ScalarFunction};
@@ -85,6 +85,9 @@ pub(crate) const FUNCTIONS: &[&str] = &[
 /// The largest expression, in nodes, once every name in it is written out.
 const LARGEST: u32 = 10_000;
 
+/// The deepest expression: the engine evaluates it recursively, on stacks that are not ours.
+const DEEPEST: usize = 200;
+
 /// Total as they are, and better known to the optimizer unwrapped.
 const NATIVE: &[&str] = &["greatest", "least", "nullif"];
 
@@ -99,6 +102,13 @@ pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
             Rule::Statement,
             "an expression that is too large once every name in it is written out",
             "use each computed column once or twice, or aggregate in between",
+        ));
+    }
+    if depth(&expr) > DEEPEST {
+        return Err(Refusal::new(
+            Rule::Statement,
+            format!("an expression nested more than {DEEPEST} deep"),
+            "write it with IN, BETWEEN or parentheses, or in two queries",
         ));
     }
     let mut refused = None;
@@ -118,6 +128,17 @@ pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
             "write it more simply",
         )),
     }
+}
+
+/// How deep an expression nests.
+fn depth(expr: &Expr) -> usize {
+    let mut deepest = 0;
+    // The closure never fails, so neither does the walk.
+    let _ = expr.apply_children(|child| {
+        deepest = deepest.max(depth(child));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    deepest + 1
 }
 
 fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {

@@ -101,9 +101,11 @@ pub fn expected(error: &Expected) -> String {
 #[must_use]
 pub fn price(price: &Price, concentrated: bool) -> String {
     let symbol = if concentrated { "ρ" } else { "ε" };
-    match (price.main == 0.0, price.delta == 0.0) {
+    // What rounding left over is nothing.
+    match (price.main < 1e-12, price.delta == 0.0) {
         (true, true) => "nothing".to_owned(),
         (_, true) => format!("{symbol} {}", short(price.main)),
+        (true, _) => format!("{symbol} 0, δ {:.1e}", price.delta),
         _ => format!("{symbol} {}, δ {:.1e}", short(price.main), price.delta),
     }
 }

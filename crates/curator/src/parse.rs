@@ -15,7 +15,7 @@ const LONGEST: usize = 64 * 1024;
 
 /// The most words and signs of a statement. Each can nest at most once, and the planner, which
 /// is recursive, has room for as many.
-const MOST_TOKENS: usize = 2_000;
+const MOST_TOKENS: usize = 6_000;
 
 /// What was asked.
 pub(crate) enum Statement {

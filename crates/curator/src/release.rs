@@ -241,52 +241,70 @@ fn column(
         }
         _ => return Err(internal("a block of another kind")),
     };
-    let beta = Beta::new(BETA)?;
+    let known = Errors::of(measure, groups)?;
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for summary in summaries {
-        let (value, error) = number(measure, groups, summary, beta)?;
+        let (value, error) = number(measure, groups, summary, &known)?;
         values.push(as_type(ScalarValue::Float64(Some(value)), data_type)?);
         errors.push(error);
     }
     Ok((values, errors))
 }
 
-/// A number of one group, made consistent where that is free: counts are not negative, a sum
-/// of values that are not negative neither.
+/// The errors that are the same for every group.
+struct Errors {
+    /// Of the number itself, where it does not depend on the group.
+    own: Option<f64>,
+    /// Of the count of rows, for an average: its interval uses the least number of rows that its
+    /// own noise allows, each at half of β.
+    rows: f64,
+    half: Beta,
+}
+
+impl Errors {
+    fn of(measure: &Measure, groups: &Groups) -> Result<Self> {
+        let (beta, half) = (Beta::new(BETA)?, Beta::new(BETA / 2.0)?);
+        let missing = || internal("a number that was not released");
+        let (own, rows) = match measure {
+            Measure::CountRows => (groups.rows_error(beta)?.or(groups.count_error(beta)?), 0.0),
+            Measure::Sum(_) => (groups.sum_error(beta)?, 0.0),
+            Measure::Mean(_) | Measure::Variance(_) | Measure::Deviation(_) => {
+                (None, groups.count_error(half)?.ok_or_else(missing)?)
+            }
+            _ => (groups.count_error(beta)?, 0.0),
+        };
+        Ok(Self { own, rows, half })
+    }
+
+    /// The least number of rows of a group whose noised count is this.
+    fn at_least(&self, count: f64) -> u64 {
+        (count - self.rows).max(0.0) as u64
+    }
+}
+
+/// A number of one group, made consistent where that is free: counts are not negative.
 fn number(
     measure: &Measure,
     groups: &Groups,
     summary: &GroupSummary,
-    beta: Beta,
+    errors: &Errors,
 ) -> Result<(f64, Option<f64>)> {
-    let missing = || internal("a number that was not released");
-    let count = |x: Option<f64>| x.ok_or_else(missing).map(|x| x.round().max(0.0));
-    // The interval of an average uses the least number of rows that its own noise allows,
-    // each at half of β.
-    let half = Beta::new(beta.get() / 2.0)?;
-    let at_least = || -> Result<u64> {
-        let n = summary.count.ok_or_else(missing)?;
-        let off = groups.count_error(half)?.ok_or_else(missing)?;
-        Ok((n - off).max(0.0) as u64)
-    };
+    let released = |x: Option<f64>| x.ok_or_else(|| internal("a number that was not released"));
+    let count = |x: Option<f64>| released(x).map(|x| x.round().max(0.0));
+    let rows = || released(summary.count).map(|n| errors.at_least(n));
     Ok(match measure {
-        Measure::CountRows => {
-            let error = groups.rows_error(beta)?.or(groups.count_error(beta)?);
-            (count(summary.rows.or(summary.count))?, error)
-        }
-        Measure::Sum(_) => (summary.sum.ok_or_else(missing)?, groups.sum_error(beta)?),
-        Measure::Mean(_) => {
-            (summary.mean.ok_or_else(missing)?, groups.mean_error(at_least()?, half)?)
-        }
+        Measure::CountRows => (count(summary.rows.or(summary.count))?, errors.own),
+        Measure::Sum(_) => (released(summary.sum)?, errors.own),
+        Measure::Mean(_) => (released(summary.mean)?, groups.mean_error(rows()?, errors.half)?),
         Measure::Variance(_) => {
-            (summary.variance.ok_or_else(missing)?, groups.variance_error(at_least()?, half)?)
+            (released(summary.variance)?, groups.variance_error(rows()?, errors.half)?)
         }
         Measure::Deviation(_) => {
-            let variance = summary.variance.ok_or_else(missing)?;
-            let error = groups.variance_error(at_least()?, half)?;
+            let variance = released(summary.variance)?;
+            let error = groups.variance_error(rows()?, errors.half)?;
             (variance.max(0.0).sqrt(), error.map(f64::sqrt))
         }
-        _ => (count(summary.count)?, groups.count_error(beta)?),
+        _ => (count(summary.count)?, errors.own),
     })
 }
 

@@ -6,6 +6,8 @@
 //! makes a longer run; inside the crate `property::distinguish` draws many more samples of
 //! the release alone.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
+
 use datafusion::arrow::util::display::array_value_to_string;
 use demure_core::random::SeededForTests;
 use demure_core::unit::{Delta, Epsilon, Neighbours};

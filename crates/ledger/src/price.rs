@@ -48,8 +48,21 @@ impl Price {
             Accounting::Pure => "epsilon",
             Accounting::Zcdp => "rho",
         };
-        format!("{currency} {main} and delta {delta}")
+        let main = rounded(main);
+        if delta == 0.0 {
+            return format!("{currency} {main}");
+        }
+        format!("{currency} {main} and delta {delta:.1e}")
     }
+}
+
+/// To six significant digits: for people, never for a comparison.
+fn rounded(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let unit = 10f64.powi(5 - x.abs().log10().floor() as i32);
+    if unit.is_finite() { (x * unit).round() / unit } else { x }
 }
 
 /// `a − b` rounded down, exactly for b = 0, and at least 0.

@@ -16,15 +16,20 @@ pub(crate) fn cost(answer: &Answer) -> String {
     format!("{cost}; left {}", left(&answer.balance))
 }
 
+/// What rounding left over of a budget is nothing.
+fn amount(x: f64) -> String {
+    short(if x < 1e-12 { 0.0 } else { x })
+}
+
 /// `ε 2.5 of 3`; for zCDP `ρ 0.08 of 0.1 (ε 0.9 of 3 spent)`. δ where there is one.
 pub(crate) fn left(balance: &Balance) -> String {
     let main = match balance.limit.accounting {
         Accounting::Pure => {
-            format!("ε {} of {}", short(balance.left.main), short(balance.limit.epsilon.get()))
+            format!("ε {} of {}", amount(balance.left.main), short(balance.limit.epsilon.get()))
         }
         Accounting::Zcdp => format!(
             "ρ {}; what is spent amounts to ε {} of {}",
-            short(balance.left.main),
+            amount(balance.left.main),
             short(balance.spent_epsilon),
             short(balance.limit.epsilon.get())
         ),

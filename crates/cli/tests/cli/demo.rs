@@ -29,7 +29,9 @@ fn the_demo_answers_five_questions_and_refuses_one() {
     assert_eq!(ran.out.matches("cost ε").count(), 5, "{}", ran.out);
     assert_eq!(ran.out.matches("refused: ").count(), 1);
     assert!(ran.out.contains(" ± ") && ran.out.contains('┼'));
-    assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
+    // The path of the folder is as long as it is.
+    let mut lines = ran.out.lines().filter(|line| !line.contains(&folder));
+    assert!(lines.all(|line| line.chars().count() <= 100), "{}", ran.out);
     assert!(ran.out.contains("left ε 1.5 of 3"), "{}", ran.out);
 
     // What it says to try next works.
