@@ -9,6 +9,8 @@
 //! explained or refused alike, at the same price; no statement ends in an incident; the order
 //! of the rows does not show.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
+
 #[path = "golden/fixtures.rs"]
 mod fixtures;
 
