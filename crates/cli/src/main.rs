@@ -133,6 +133,19 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
+    // What panics may quote what it stumbled over, and that it did is itself an answer: say
+    // nothing of it where it happens. A kernel that fails on a row gives NULL there.
+    if std::env::var_os("DEMURE_SHOW_PANICS").is_none() {
+        std::panic::set_hook(Box::new(|_| {}));
+    }
+    std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        eprintln!("error: demure failed in a way it should not");
+        eprintln!("hint: with DEMURE_SHOW_PANICS=1 it says where; that may show protected values");
+        ExitCode::from(2)
+    })
+}
+
+fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),

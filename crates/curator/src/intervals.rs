@@ -78,11 +78,12 @@ fn at_release(
     if !name.starts_with(RELEASED) {
         return Ok(None);
     }
+    let keys: usize = name.rsplit('_').next().and_then(|n| n.parse().ok()).unwrap_or(0);
     let mut exprs = projection.expr.clone();
     let mut ends = Vec::new();
     for i in 0..projection.expr.len() {
         let field = projection.schema.field(i);
-        if !field.data_type().is_numeric() {
+        if i < keys || !field.data_type().is_numeric() {
             ends.push(None);
             continue;
         }

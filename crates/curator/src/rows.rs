@@ -6,7 +6,7 @@ use datafusion::logical_expr::LogicalPlan;
 
 /// Columns of our own begin so; no query may name one.
 pub(crate) const RESERVED: &str = "__demure_";
-/// And so the tables that a release is read from.
+/// And so the tables that a release is read from: a number, and how many columns are keys.
 pub(crate) const RELEASED: &str = "__demure_released_";
 
 /// A plan whose output rows belong to somebody.

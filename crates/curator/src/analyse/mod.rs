@@ -258,7 +258,7 @@ impl Walk<'_> {
         });
         let table = Arc::clone(&self.aggregates[place].1);
         // A name of its own: scans of one name are one scan to the optimizer.
-        let name = format!("{RELEASED}{place}");
+        let name = format!("{RELEASED}{place}_{}", aggregate.key_count);
         let source = provider_as_source(table);
         let scan = LogicalPlanBuilder::scan(name.as_str(), source, None);
         let columns = aggregate.schema.iter().enumerate().map(|(i, (qualifier, field))| {

@@ -155,7 +155,7 @@ fn query(aggregate: &str, setting: Setting) -> String {
 
 #[test]
 fn no_query_shows_more_epsilon_than_it_is_charged() {
-    let samples = from_environment("DEMURE_PROPERTY_SAMPLES", 240);
+    let samples = from_environment("DEMURE_PROPERTY_SAMPLES", 1200);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut most = (0.0, String::new());
     for replace in [false, true] {
@@ -169,7 +169,7 @@ fn no_query_shows_more_epsilon_than_it_is_charged() {
                     } else {
                         &["COUNT(*)", "AVG(x)", "MODE(k)"]
                     };
-                    let short = grouped && samples <= 1000;
+                    let short = grouped && samples <= 2000;
                     let skipped = short && !(person && few.contains(&aggregate));
                     if skipped || (!person && aggregate.contains("id")) {
                         continue;
