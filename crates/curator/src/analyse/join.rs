@@ -59,7 +59,13 @@ fn refuse(what: impl Into<String>, remedy: &str) -> crate::error::Error {
 }
 
 impl Walk<'_> {
-    pub(super) fn join(&mut self, join: &Join, plan: &LogicalPlan) -> Result<Node> {
+    /// `plan` is what the join was written as: the join itself, or a filter over `cross`.
+    pub(super) fn join(
+        &mut self,
+        join: &Join,
+        plan: &LogicalPlan,
+        cross: Option<&Join>,
+    ) -> Result<Node> {
         let (left, right) = (self.visit(&join.left)?, self.visit(&join.right)?);
         match (left, right) {
             (Node::Rows(left), Node::Rows(right)) => self.of_people(join, *left, *right),
@@ -89,7 +95,14 @@ impl Walk<'_> {
                 "a join of protected rows with what is itself being released",
                 "ask for the inner values first, then write them into the second query",
             )),
-            (left, right) => self.again(plan, vec![left, right]),
+            (left, right) => match cross {
+                None => self.again(plan, vec![left, right]),
+                Some(cross) => {
+                    let both = LogicalPlan::Join(cross.clone());
+                    let both = self.again(&both, vec![left, right])?;
+                    self.again(plan, vec![both])
+                }
+            },
         }
     }
 

@@ -31,7 +31,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DataFusionError};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Distinct, Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Distinct, Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
 
 /// A plan cut at its private aggregates.
@@ -112,7 +112,7 @@ impl Walk<'_> {
                 Node::Rows(rows) => self.distinct(*rows, plan),
                 other => self.again(plan, vec![other]),
             },
-            LogicalPlan::Join(join) => self.join(join, plan),
+            LogicalPlan::Join(join) => self.join(join, plan, None),
             LogicalPlan::Union(union) => self.union(union, plan),
             LogicalPlan::Limit(_) | LogicalPlan::Window(_) | LogicalPlan::Distinct(_) => {
                 self.released_only(plan)
@@ -135,6 +135,17 @@ impl Walk<'_> {
     }
 
     fn over_one(&mut self, plan: &LogicalPlan) -> Result<Node> {
+        // `FROM a, b WHERE a.id = b.id` is a join, however it is written.
+        if let LogicalPlan::Filter(filter) = plan
+            && let LogicalPlan::Join(cross) = filter.input.as_ref()
+            && cross.join_type == JoinType::Inner
+            && cross.on.is_empty()
+            && cross.filter.is_none()
+            && !has_subquery(&filter.predicate)
+        {
+            let join = Join { filter: Some(filter.predicate.clone()), ..cross.clone() };
+            return self.join(&join, plan, Some(cross));
+        }
         let input = plan.inputs().first().copied().ok_or_else(|| unexpected("a missing input"))?;
         match self.visit(input)? {
             Node::Rows(rows) => match plan {
@@ -269,6 +280,19 @@ impl Walk<'_> {
         let plan = plan.and_then(LogicalPlanBuilder::build).map_err(|e| Error::planning(&e))?;
         Ok(Node::Released(plan))
     }
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    let found = expr.exists(|part| {
+        Ok(matches!(
+            part,
+            Expr::ScalarSubquery(_)
+                | Expr::InSubquery(_)
+                | Expr::Exists(_)
+                | Expr::SetComparison(_)
+        ))
+    });
+    found.unwrap_or(true)
 }
 
 fn statement(what: &str, remedy: &str) -> Error {
