@@ -1,10 +1,13 @@
-//! The clock of the benchmarks. The rules are in `benchmarks/README.md`.
+//! The clocks of the benchmarks. The rules are in `benchmarks/README.md`.
 //!
 //! # What this crate does not do
 //! It keeps no records and compares no two runs: only rates of one run are comparable.
 
 #![forbid(unsafe_code)]
 
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Something to be timed: it makes `batch` samples a call.
@@ -46,6 +49,30 @@ pub fn rates(contestants: &mut [Contestant<'_>], rounds: usize, least: Duration)
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// The CPU seconds of all children that have ended, where the system tells.
+#[must_use]
+pub fn children() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The program's name, in parentheses, may hold spaces; then come fields 3, 4, …
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i - 3)?.parse::<f64>().ok();
+    Some((ticks(16)? + ticks(17)?) / 100.0)
+}
+
+/// Builds `demure` in release, if it is not built, and finds it beside the benchmark.
+///
+/// # Errors
+/// It does not build.
+pub fn demure() -> Result<PathBuf, Box<dyn Error>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo).args(["build", "--release", "--workspace"]).status()?;
+    if !built.success() {
+        return Err("the workspace does not build".into());
+    }
+    let name = format!("demure{}", std::env::consts::EXE_SUFFIX);
+    Ok(std::env::current_exe()?.with_file_name(name))
 }
 
 #[cfg(test)]

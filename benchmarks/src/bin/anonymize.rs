@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+use demure_bench::{children, demure};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -148,7 +149,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Fallible<bool> {
-    let demure = binary()?;
+    let demure = demure()?;
     let folder = std::env::temp_dir().join(format!("demure-bench-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let met = all(&demure, &folder);
@@ -177,17 +178,6 @@ fn all(demure: &Path, folder: &Path) -> Fallible<bool> {
         met &= measure(demure, folder, data, case, given.is_some(), seconds)?;
     }
     Ok(linear(demure, folder)? && met)
-}
-
-/// Builds the release binary, if it is not built, and finds it beside this one.
-fn binary() -> Fallible<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--release", "--workspace"]).status()?;
-    if !built.success() {
-        return Err("the workspace does not build".into());
-    }
-    let name = format!("demure{}", std::env::consts::EXE_SUFFIX);
-    Ok(std::env::current_exe()?.with_file_name(name))
 }
 
 /// One case: RUNS fresh processes, and whether what they say is what is known.
@@ -313,15 +303,6 @@ fn linear(demure: &Path, folder: &Path) -> Fallible<bool> {
         if met { "" } else { " !" }
     );
     Ok(met)
-}
-
-/// The CPU seconds of all children that have ended, where the system tells.
-fn children() -> Option<f64> {
-    let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // The program's name, in parentheses, may hold spaces; then come fields 3, 4, …
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i - 3)?.parse::<f64>().ok();
-    Some((ticks(16)? + ticks(17)?) / 100.0)
 }
 
 /// anjana's CPU seconds by percent of suppression; none if it did not run on the same table.

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
+use demure_bench::{children, demure};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::error::Error;
@@ -88,7 +89,7 @@ fn run(documents: &[String]) -> Fallible<bool> {
             }
         }
     }
-    let demure = binary()?;
+    let demure = demure()?;
     let folder = std::env::temp_dir().join(format!("demure-bench-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let met = compare(&demure, &folder, &tables, &peers);
@@ -262,15 +263,6 @@ fn measured(command: &mut Command) -> Fallible<Run> {
     Ok(Run { cpu: after - before, peak, csv })
 }
 
-/// The CPU seconds of all children that have ended, where the system tells.
-fn children() -> Option<f64> {
-    let text = fs::read_to_string("/proc/self/stat").ok()?;
-    // The program's name, in parentheses, may hold spaces; then come fields 3, 4, …
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = |i: usize| fields.get(i - 3)?.parse::<f64>().ok();
-    Some((ticks(16)? + ticks(17)?) / 100.0)
-}
-
 /// Mean absolute errors of counts and sums, against the bounded truth in expectation.
 fn errors(csv: &str, truth: &Value) -> Fallible<(f64, f64)> {
     let exact = |name: &str| -> Fallible<Vec<f64>> {
@@ -291,15 +283,4 @@ fn errors(csv: &str, truth: &Value) -> Fallible<(f64, f64)> {
         return Err("a group is missing".into());
     }
     Ok((count / groups, sum / groups))
-}
-
-/// Builds the release binary, if it is not built, and finds it beside this one.
-fn binary() -> Fallible<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--release", "--workspace"]).status()?;
-    if !built.success() {
-        return Err("the workspace does not build".into());
-    }
-    let name = format!("demure{}", std::env::consts::EXE_SUFFIX);
-    Ok(std::env::current_exe()?.with_file_name(name))
 }
