@@ -168,7 +168,7 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
             Kind::Other => return Err(function("minus of what is not a number", "cast it first")),
         },
         Expr::Like(ref like) => {
-            require_literal(&like.pattern)?;
+            require_like(&like.pattern)?;
             expr
         }
         Expr::BinaryExpr(binary) => operator(binary, schema)?,
@@ -254,6 +254,29 @@ fn require_literal(pattern: &Expr) -> Result<(), Refusal> {
     }
 }
 
+/// A constant LIKE pattern, short enough to compile whatever it is.
+fn require_like(pattern: &Expr) -> Result<(), Refusal> {
+    require_literal(pattern)?;
+    match pattern {
+        Expr::Literal(value, _)
+            if value.try_as_str().flatten().is_none_or(|p| p.len() <= 1_000) =>
+        {
+            Ok(())
+        }
+        _ => Err(function("a LIKE pattern of more than 1,000 bytes", "write a shorter pattern")),
+    }
+}
+
+/// Whether a pattern compiles, with or without regard to case, within a tenth of the room that
+/// the engine has for it: the engine compiles it when a row gets there, and must not fail then.
+fn compiles(pattern: &str) -> bool {
+    let fits = |insensitive: bool| {
+        let mut builder = regex::RegexBuilder::new(pattern);
+        builder.case_insensitive(insensitive).size_limit(1 << 20).build().is_ok()
+    };
+    fits(false) && fits(true)
+}
+
 /// A constant regular expression that the engine can compile.
 fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
     require_literal(pattern)?;
@@ -261,8 +284,8 @@ fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
         Expr::Literal(value, _) => value.try_as_str().flatten(),
         _ => None,
     };
-    match text.map(regex::Regex::new) {
-        Some(Ok(_)) => Ok(()),
+    match text.map(compiles) {
+        Some(true) => Ok(()),
         _ => Err(function(
             "a regular expression that cannot be used",
             "write a valid and smaller one, as a constant text",
@@ -282,7 +305,7 @@ fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
         }
         O::Divide | O::Modulo => !matches!((left, right), (Kind::Float, Kind::Float)),
         O::LikeMatch | O::ILikeMatch | O::NotLikeMatch | O::NotILikeMatch => {
-            require_literal(&binary.right)?;
+            require_like(&binary.right)?;
             false
         }
         O::RegexMatch | O::RegexIMatch | O::RegexNotMatch | O::RegexNotIMatch => {

@@ -419,6 +419,26 @@ fn visible(
         UnitPolicy::Column(column) | UnitPolicy::Via { column, .. } => Some(column.as_str()),
     };
     let declared = protection.columns.iter().map(|column| column.name.as_str()).chain(needed);
+    let real = |t: &DataType| {
+        t.is_floating()
+            || matches!(
+                t,
+                DataType::Decimal32(..)
+                    | DataType::Decimal64(..)
+                    | DataType::Decimal128(..)
+                    | DataType::Decimal256(..)
+            )
+    };
+    if let UnitPolicy::Column(unit) = &protection.unit {
+        let stored = source.field_with_name(unit).map(Field::data_type);
+        let read = named(unit).filter(|_| csv).map(csv_type);
+        if read.as_ref().or(stored.ok()).is_some_and(real) {
+            return Err(format!(
+                "`{unit}` is a real number and cannot say whose row it is (NaN is nobody's name): give \
+                 it `type = \"integer\"` or `type = \"text\"`, or store it so"
+            ));
+        }
+    }
     for name in declared {
         if source.field_with_name(name).is_err() {
             return Err(format!(

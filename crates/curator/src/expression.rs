@@ -204,6 +204,7 @@ fn arithmetic(op: Operator, left: Facts, right: Facts, integer: bool) -> Facts {
             };
             Facts::number(rest, integral, true)
         }
+        Operator::StringConcat => Facts::unknown(), // NULL where it is too long
         _ => Facts { nullable, ..Facts::unknown() },
     }
 }

@@ -1,7 +1,7 @@
 //! The noised table that the rest of a plan reads.
 
 use async_trait::async_trait;
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Result, plan_err};
@@ -72,6 +72,61 @@ impl TableProvider for ReleaseTable {
             return plan_err!("nothing has been released yet");
         };
         let partitions = [vec![batch.clone()]];
+        let schema = Arc::clone(&self.schema);
+        Ok(MemorySourceConfig::try_new_exec(&partitions, schema, projection.cloned())?)
+    }
+}
+
+/// The rows of a public plan, read before any protected row: columns `c0`, `c1`, …
+#[derive(Debug)]
+pub(crate) struct PublicRows {
+    schema: SchemaRef,
+    batches: OnceLock<Vec<RecordBatch>>,
+}
+
+impl PublicRows {
+    pub(crate) fn new(of: &DFSchema) -> Self {
+        let fields = of.fields().iter().enumerate();
+        let fields =
+            fields.map(|(i, f)| Field::new(ReleaseTable::column(i), f.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        Self { schema, batches: OnceLock::new() }
+    }
+
+    /// Puts the rows in, under this table's names; the first time counts.
+    pub(crate) fn fill(&self, batches: Vec<RecordBatch>) -> Result<()> {
+        let named = batches.into_iter().map(|batch| {
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let columns = batch.columns().to_vec();
+            RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
+        });
+        let named = named.collect::<std::result::Result<Vec<_>, _>>()?;
+        let _ = self.batches.set(named);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl TableProvider for PublicRows {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Temporary
+    }
+
+    async fn scan(
+        &self,
+        _: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _: &[Expr],
+        _: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(batches) = self.batches.get() else {
+            return plan_err!("the public rows have not been read yet");
+        };
+        let partitions = [batches.clone()];
         let schema = Arc::clone(&self.schema);
         Ok(MemorySourceConfig::try_new_exec(&partitions, schema, projection.cloned())?)
     }

@@ -280,7 +280,12 @@ impl Session {
     async fn priced(&self, query: Parsed) -> Result<(LogicalPlan, Vec<Priced>)> {
         let curator = &self.curator;
         let plan = curator.plan(query).await?;
-        let Analysis { after, aggregates } = analyse(&plan, &curator.catalog, &self.settings)?;
+        let Analysis { after, aggregates, publics } =
+            analyse(&plan, &curator.catalog, &self.settings)?;
+        for (plan, rows) in publics {
+            let read = DataFrame::new(curator.catalog.state(), plan).collect().await;
+            read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
+        }
         let mut priced = Vec::new();
         for (aggregate, table) in aggregates {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;

@@ -52,6 +52,14 @@ impl Hasher for Fingerprint {
     }
 }
 
+/// A plan's structure and text, as a name.
+pub(super) fn digest(plan: &LogicalPlan) -> String {
+    let mut hasher = Fingerprint::default();
+    plan.hash(&mut hasher);
+    plan.display_indent().to_string().hash(&mut hasher);
+    hasher.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Where the group keys come from.
 #[derive(Clone, Debug)]
 pub(crate) enum Keys {
@@ -107,6 +115,8 @@ impl PrivateAggregate {
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = Fingerprint::default();
         self.input.hash(&mut hasher);
+        // A number's hash does not say its type; its text does.
+        self.input.display_indent().to_string().hash(&mut hasher);
         (self.bounded, self.limits.groups, self.limits.rows, self.key_count).hash(&mut hasher);
         for value in &self.values {
             let bounds = value

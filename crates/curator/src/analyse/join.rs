@@ -134,7 +134,12 @@ impl Walk<'_> {
             ));
         }
         // Unit, then the columns in the join's own order.
-        let public_facts = self.public_facts(&public);
+        let mut public_facts = self.public_facts(&public);
+        if join.join_type != JoinType::Inner {
+            // A row without a match has NULL there.
+            public_facts.iter_mut().for_each(|facts| facts.nullable = true);
+        }
+        let public = self.read_before(public)?;
         let (left, right, facts) = if rows_left {
             let mut facts = rows.facts.clone();
             if !semi {

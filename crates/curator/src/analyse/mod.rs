@@ -24,7 +24,7 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::policy::Access;
 use crate::refusal::{Refusal, Rule};
-use crate::released::ReleaseTable;
+use crate::released::{PublicRows, ReleaseTable};
 use crate::rows::{Limits, RELEASED, RESERVED, Rows};
 use crate::settings::Settings;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -40,6 +40,9 @@ pub(crate) struct Analysis {
     pub(crate) after: LogicalPlan,
     /// What has to be bought, in the order of the tables.
     pub(crate) aggregates: Vec<(PrivateAggregate, Arc<ReleaseTable>)>,
+    /// Public plans that protected rows are joined with, and where their rows go: they are run to
+    /// the end before any protected row is read.
+    pub(crate) publics: Vec<(LogicalPlan, Arc<PublicRows>)>,
 }
 
 /// What a node's output is.
@@ -54,6 +57,7 @@ pub(crate) struct Walk<'a> {
     state: SessionState,
     settings: &'a Settings,
     aggregates: Vec<(PrivateAggregate, Arc<ReleaseTable>)>,
+    publics: Vec<(LogicalPlan, Arc<PublicRows>)>,
     named: u32,
 }
 
@@ -64,10 +68,11 @@ pub(crate) fn analyse(
     settings: &Settings,
 ) -> Result<Analysis> {
     let state = catalog.state();
-    let mut walk = Walk { catalog, state, settings, aggregates: Vec::new(), named: 0 };
+    let mut walk =
+        Walk { catalog, state, settings, aggregates: Vec::new(), publics: Vec::new(), named: 0 };
     match walk.visit(plan)? {
         Node::Public(after) | Node::Released(after) => {
-            Ok(Analysis { after, aggregates: walk.aggregates })
+            Ok(Analysis { after, aggregates: walk.aggregates, publics: walk.publics })
         }
         Node::Rows(_) => Err(Refusal::new(
             Rule::Rows,
@@ -253,6 +258,30 @@ impl Walk<'_> {
             groups: self.settings.max_groups.unwrap_or(policy.groups),
             rows: self.settings.max_rows.unwrap_or(policy.rows),
         }
+    }
+
+    /// A public plan that will have been run before protected rows are joined with it.
+    ///
+    /// Otherwise an engine may skip it where no protected row is left, and whether it fails, or
+    /// how long it takes, says whether there is one.
+    fn read_before(&mut self, public: LogicalPlan) -> Result<LogicalPlan> {
+        let name = format!("{RESERVED}public_{}", aggregate::digest(&public));
+        let same = self.publics.iter().find(|(plan, _)| *plan == public);
+        let rows = match same {
+            Some((_, rows)) => Arc::clone(rows),
+            None => {
+                let rows = Arc::new(PublicRows::new(public.schema()));
+                self.publics.push((public.clone(), Arc::clone(&rows)));
+                rows
+            }
+        };
+        let scan = LogicalPlanBuilder::scan(name.as_str(), provider_as_source(rows), None);
+        let columns = public.schema().iter().enumerate().map(|(i, (qualifier, field))| {
+            Expr::Column(Column::new(Some(name.as_str()), ReleaseTable::column(i)))
+                .alias_qualified(qualifier.cloned(), field.name())
+        });
+        let plan = scan.and_then(|scan| scan.project(columns.collect::<Vec<_>>()));
+        plan.and_then(LogicalPlanBuilder::build).map_err(|e| Error::planning(&e))
     }
 
     /// Cuts here: `aggregate` is bought, and the rest of the plan reads its release.

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::expression::{Facts, facts};
 use crate::refusal::{Refusal, Rule};
 use crate::rows::{Owner, Rows};
-use datafusion::common::{Column, DFSchema, DataFusionError};
+use datafusion::common::{Column, DFSchema, DataFusionError, ExprSchema};
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
@@ -68,6 +68,7 @@ impl Walk<'_> {
                     )
                     .into());
                 }
+                let list = self.read_before(list)?;
                 semi(rows, expr, list, join)
             }
             Node::Rows(others) => {
@@ -192,7 +193,19 @@ fn named_like(rows: Rows, schema: &DFSchema) -> Result<Rows> {
 
 fn stack(above: Rows, below: Rows) -> Result<Rows> {
     let owner = match (&above.owner, &below.owner) {
-        (Owner::Person { column, .. }, Owner::Person { .. }) => {
+        (Owner::Person { column, .. }, Owner::Person { column: theirs, .. }) => {
+            let kind = |rows: &Rows, column: &Column| {
+                rows.schema().field_from_column(column).map(|field| field.data_type().clone())
+            };
+            // One type for both could make two ids one.
+            if kind(&above, column).map_err(planned)? != kind(&below, theirs).map_err(planned)? {
+                return Err(Refusal::new(
+                    Rule::Clause,
+                    "UNION of tables whose person ids are of different types",
+                    "give the ids the same `type` in the policy, or ask two queries",
+                )
+                .into());
+            }
             Owner::Person { column: column.clone(), once: false }
         }
         // The same source may be in both: a row of it then has copies in both.

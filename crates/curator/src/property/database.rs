@@ -11,6 +11,7 @@ use crate::price::{Quote, quote};
 use crate::settings::Settings;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
+use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as EngineResult;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -78,7 +79,11 @@ impl Database {
         let plan = state.statement_to_plan(*query).await.map_err(planned)?;
         let options = state.config_options();
         let plan = state.analyzer().execute_and_check(plan, options, |_, _| {}).map_err(planned)?;
-        let Analysis { aggregates, .. } = analyse(&plan, &self.catalog, settings)?;
+        let Analysis { aggregates, publics, .. } = analyse(&plan, &self.catalog, settings)?;
+        for (plan, rows) in publics {
+            let read = DataFrame::new(self.catalog.state(), plan).collect().await;
+            read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
+        }
         let price = |(aggregate, _): (PrivateAggregate, _)| {
             let quote = quote(&aggregate, &self.policy.budget, settings)?;
             Ok((aggregate, quote))
