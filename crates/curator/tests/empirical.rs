@@ -87,7 +87,7 @@ async fn shown(sql: &str, (person, replace): (bool, bool), epsilon: f64, n: usiz
 #[test]
 fn no_answer_shows_more_than_was_charged() {
     let n = std::env::var("DEMURE_EMPIRICAL_SAMPLES").ok().and_then(|s| s.parse().ok());
-    let n = n.unwrap_or(10);
+    let n = n.unwrap_or(40);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let aggregates = [
         "COUNT(*)",
