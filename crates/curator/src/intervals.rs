@@ -3,7 +3,7 @@
 //! An interval follows its column through projections, filters, sorts and limits. A column
 //! that is computed from others has none: its ends are not those of its parts.
 
-use crate::released::ReleaseTable;
+use crate::released::LaterTable;
 use crate::rows::{RELEASED, RESERVED};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, Result};
@@ -88,8 +88,8 @@ fn at_release(
             continue;
         }
         let column = |c: String| Expr::Column(Column::new(Some(name), c));
-        let value = cast(column(ReleaseTable::column(i)), DataType::Float64);
-        let error = column(ReleaseTable::error(i));
+        let value = cast(column(LaterTable::column(i)), DataType::Float64);
+        let error = column(LaterTable::error(i));
         let (low, high) = (format!("{RESERVED}low_{i}"), format!("{RESERVED}high_{i}"));
         exprs.push((value.clone() - error.clone()).alias(&low));
         exprs.push((value + error).alias(&high));

@@ -5,7 +5,7 @@ use crate::bound::{Exact, ExactArgument, ExactGroup, Form};
 use crate::domain::normal;
 use crate::error::{Error, Result};
 use crate::price::{BETA, Block, Quote, Source, internal};
-use crate::released::ReleaseTable;
+use crate::released::LaterTable;
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::ScalarValue;
@@ -36,7 +36,7 @@ pub(crate) fn release(
         let values: Vec<ScalarValue> =
             values.collect::<std::result::Result<_, _>>().map_err(|_| internal("a key's type"))?;
         columns.push(array(values, data_type)?);
-        fields.push(Field::new(ReleaseTable::column(i), data_type.clone(), true));
+        fields.push(Field::new(LaterTable::column(i), data_type.clone(), true));
     }
     let mut errors: Vec<ArrayRef> = vec![nothing(keys.len()); aggregate.key_count];
     for (i, measure) in aggregate.measures.iter().enumerate() {
@@ -46,10 +46,10 @@ pub(crate) fn release(
         let (values, error) = column(measure, &quote.blocks[block], &made[block], data_type)?;
         columns.push(array(values, data_type)?);
         errors.push(Arc::new(Float64Array::from(error)));
-        fields.push(Field::new(ReleaseTable::column(place), data_type.clone(), true));
+        fields.push(Field::new(LaterTable::column(place), data_type.clone(), true));
     }
     let error_fields =
-        (0..errors.len()).map(|i| Field::new(ReleaseTable::error(i), DataType::Float64, true));
+        (0..errors.len()).map(|i| Field::new(LaterTable::error(i), DataType::Float64, true));
     fields.extend(error_fields);
     columns.extend(errors);
     let options = RecordBatchOptions::new().with_row_count(Some(keys.len()));

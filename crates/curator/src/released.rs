@@ -1,4 +1,5 @@
-//! The noised table that the rest of a plan reads.
+//! Tables that a plan names before they have rows: what will be released, and public rows that
+//! are read before any protected one.
 
 use async_trait::async_trait;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
@@ -11,22 +12,34 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::{Arc, OnceLock};
 
-/// Columns `c0`, `c1`, … as the aggregate has them, then `e0`, … : for each of them half the
-/// width of its 95 % interval, NULL where there is none. Empty until it is released.
+/// A table that is filled once, and cannot be scanned before. Its columns are `c0`, `c1`, …
 #[derive(Debug)]
-pub(crate) struct ReleaseTable {
+pub(crate) struct LaterTable {
     schema: SchemaRef,
-    batch: OnceLock<RecordBatch>,
+    batches: OnceLock<Vec<RecordBatch>>,
 }
 
-impl ReleaseTable {
-    pub(crate) fn new(of: &DFSchema) -> Self {
-        let columns = of.fields().iter().enumerate();
-        let values = columns.map(|(i, f)| Field::new(Self::column(i), f.data_type().clone(), true));
+impl LaterTable {
+    /// For the rows of a public plan.
+    pub(crate) fn public(of: &DFSchema) -> Self {
+        Self::with(Self::values(of).collect())
+    }
+
+    /// For a release: the columns of the aggregate, then `e0`, … : for each of them half the width
+    /// of its 95 % interval, NULL where there is none.
+    pub(crate) fn released(of: &DFSchema) -> Self {
         let errors =
             (0..of.fields().len()).map(|i| Field::new(Self::error(i), DataType::Float64, true));
-        let schema = Arc::new(Schema::new(values.chain(errors).collect::<Vec<_>>()));
-        Self { schema, batch: OnceLock::new() }
+        Self::with(Self::values(of).chain(errors).collect())
+    }
+
+    fn with(fields: Vec<Field>) -> Self {
+        Self { schema: Arc::new(Schema::new(fields)), batches: OnceLock::new() }
+    }
+
+    fn values(of: &DFSchema) -> impl Iterator<Item = Field> + '_ {
+        let columns = of.fields().iter().enumerate();
+        columns.map(|(i, f)| Field::new(Self::column(i), f.data_type().clone(), true))
     }
 
     pub(crate) fn column(i: usize) -> String {
@@ -45,54 +58,6 @@ impl ReleaseTable {
         types(&batch.schema()) == types(&self.schema)
     }
 
-    /// Puts the released values in; the first time counts.
-    pub(crate) fn fill(&self, batch: RecordBatch) {
-        let _ = self.batch.set(batch);
-    }
-}
-
-#[async_trait]
-impl TableProvider for ReleaseTable {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn table_type(&self) -> TableType {
-        TableType::Temporary
-    }
-
-    async fn scan(
-        &self,
-        _: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        _: &[Expr],
-        _: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let Some(batch) = self.batch.get() else {
-            return plan_err!("nothing has been released yet");
-        };
-        let partitions = [vec![batch.clone()]];
-        let schema = Arc::clone(&self.schema);
-        Ok(MemorySourceConfig::try_new_exec(&partitions, schema, projection.cloned())?)
-    }
-}
-
-/// The rows of a public plan, read before any protected row: columns `c0`, `c1`, …
-#[derive(Debug)]
-pub(crate) struct PublicRows {
-    schema: SchemaRef,
-    batches: OnceLock<Vec<RecordBatch>>,
-}
-
-impl PublicRows {
-    pub(crate) fn new(of: &DFSchema) -> Self {
-        let fields = of.fields().iter().enumerate();
-        let fields =
-            fields.map(|(i, f)| Field::new(ReleaseTable::column(i), f.data_type().clone(), true));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        Self { schema, batches: OnceLock::new() }
-    }
-
     /// Puts the rows in, under this table's names; the first time counts.
     pub(crate) fn fill(&self, batches: Vec<RecordBatch>) -> Result<()> {
         let named = batches.into_iter().map(|batch| {
@@ -107,7 +72,7 @@ impl PublicRows {
 }
 
 #[async_trait]
-impl TableProvider for PublicRows {
+impl TableProvider for LaterTable {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
@@ -124,7 +89,7 @@ impl TableProvider for PublicRows {
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(batches) = self.batches.get() else {
-            return plan_err!("the public rows have not been read yet");
+            return plan_err!("the rows of this table are not there yet");
         };
         let partitions = [batches.clone()];
         let schema = Arc::clone(&self.schema);

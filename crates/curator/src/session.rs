@@ -14,7 +14,7 @@ use crate::policy::{self, Policy};
 use crate::price::{Quote, quote};
 use crate::refusal::{Refusal, Rule};
 use crate::release::{public_keys, release};
-use crate::released::ReleaseTable;
+use crate::released::LaterTable;
 use crate::settings::{SETTINGS, Settings};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::dataframe::DataFrame;
@@ -214,7 +214,7 @@ fn limit(policy: &Policy) -> Limit {
 /// A private aggregate, priced; its answer if it was bought before.
 struct Priced {
     aggregate: PrivateAggregate,
-    table: Arc<ReleaseTable>,
+    table: Arc<LaterTable>,
     quote: Quote,
     key: String,
     known: Option<RecordBatch>,
@@ -378,7 +378,7 @@ impl Session {
                 // Public keys alone: nothing of it comes from the data.
                 _ => public_keys(&p.aggregate)?,
             };
-            p.table.fill(batch);
+            p.table.fill(vec![batch]).map_err(|e| Error::After(e.strip_backtrace()))?;
         }
         let after = match self.settings.intervals {
             true => with_intervals(after).map_err(|e| Error::After(e.strip_backtrace()))?,

@@ -24,11 +24,11 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::policy::Access;
 use crate::refusal::{Refusal, Rule};
-use crate::released::{PublicRows, ReleaseTable};
+use crate::released::LaterTable;
 use crate::rows::{Limits, RELEASED, RESERVED, Rows};
 use crate::settings::Settings;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DataFusionError};
+use datafusion::common::{Column, DFSchema, DataFusionError};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Distinct, Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder};
@@ -39,10 +39,10 @@ pub(crate) struct Analysis {
     /// What runs on released tables.
     pub(crate) after: LogicalPlan,
     /// What has to be bought, in the order of the tables.
-    pub(crate) aggregates: Vec<(PrivateAggregate, Arc<ReleaseTable>)>,
+    pub(crate) aggregates: Vec<(PrivateAggregate, Arc<LaterTable>)>,
     /// Public plans that protected rows are joined with, and where their rows go: they are run to
     /// the end before any protected row is read.
-    pub(crate) publics: Vec<(LogicalPlan, Arc<PublicRows>)>,
+    pub(crate) publics: Vec<(LogicalPlan, Arc<LaterTable>)>,
 }
 
 /// What a node's output is.
@@ -56,8 +56,8 @@ pub(crate) struct Walk<'a> {
     catalog: &'a Catalog,
     state: SessionState,
     settings: &'a Settings,
-    aggregates: Vec<(PrivateAggregate, Arc<ReleaseTable>)>,
-    publics: Vec<(LogicalPlan, Arc<PublicRows>)>,
+    aggregates: Vec<(PrivateAggregate, Arc<LaterTable>)>,
+    publics: Vec<(LogicalPlan, Arc<LaterTable>)>,
     named: u32,
 }
 
@@ -270,18 +270,12 @@ impl Walk<'_> {
         let rows = match same {
             Some((_, rows)) => Arc::clone(rows),
             None => {
-                let rows = Arc::new(PublicRows::new(public.schema()));
+                let rows = Arc::new(LaterTable::public(public.schema()));
                 self.publics.push((public.clone(), Arc::clone(&rows)));
                 rows
             }
         };
-        let scan = LogicalPlanBuilder::scan(name.as_str(), provider_as_source(rows), None);
-        let columns = public.schema().iter().enumerate().map(|(i, (qualifier, field))| {
-            Expr::Column(Column::new(Some(name.as_str()), ReleaseTable::column(i)))
-                .alias_qualified(qualifier.cloned(), field.name())
-        });
-        let plan = scan.and_then(|scan| scan.project(columns.collect::<Vec<_>>()));
-        plan.and_then(LogicalPlanBuilder::build).map_err(|e| Error::planning(&e))
+        named_scan(&name, rows, public.schema())
     }
 
     /// Cuts here: `aggregate` is bought, and the rest of the plan reads its release.
@@ -292,23 +286,27 @@ impl Walk<'_> {
         self.named = 0;
         let place = self.aggregates.iter().position(|(a, _)| a.fingerprint() == fingerprint);
         let place = place.unwrap_or_else(|| {
-            let table = Arc::new(ReleaseTable::new(&aggregate.schema));
+            let table = Arc::new(LaterTable::released(&aggregate.schema));
             self.aggregates.push((aggregate.clone(), table));
             self.aggregates.len() - 1
         });
         let table = Arc::clone(&self.aggregates[place].1);
         // A name of its own: scans of one name are one scan to the optimizer.
         let name = format!("{RELEASED}{place}_{}", aggregate.key_count);
-        let source = provider_as_source(table);
-        let scan = LogicalPlanBuilder::scan(name.as_str(), source, None);
-        let columns = aggregate.schema.iter().enumerate().map(|(i, (qualifier, field))| {
-            Expr::Column(Column::new(Some(name.as_str()), ReleaseTable::column(i)))
-                .alias_qualified(qualifier.cloned(), field.name())
-        });
-        let plan = scan.and_then(|scan| scan.project(columns.collect::<Vec<_>>()));
-        let plan = plan.and_then(LogicalPlanBuilder::build).map_err(|e| Error::planning(&e))?;
+        let plan = named_scan(&name, table, &aggregate.schema)?;
         Ok(Node::Released(plan))
     }
+}
+
+/// A scan of `table` with the names that the plan around it expects.
+fn named_scan(name: &str, table: Arc<LaterTable>, schema: &DFSchema) -> Result<LogicalPlan> {
+    let scan = LogicalPlanBuilder::scan(name, provider_as_source(table), None);
+    let columns = schema.iter().enumerate().map(|(i, (qualifier, field))| {
+        Expr::Column(Column::new(Some(name), LaterTable::column(i)))
+            .alias_qualified(qualifier.cloned(), field.name())
+    });
+    let plan = scan.and_then(|scan| scan.project(columns.collect::<Vec<_>>()));
+    plan.and_then(LogicalPlanBuilder::build).map_err(|e| Error::planning(&e))
 }
 
 fn has_subquery(expr: &Expr) -> bool {
