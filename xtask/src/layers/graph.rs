@@ -1,7 +1,7 @@
 //! Dependencies point one way.
 //!
 //! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack}`; `anonymize`
-//! sees none of them; `cli → anonymize` too; `python → core, ledger, curator, collect, anonymize,
+//! sees none of them; `cli → {anonymize, collect, graph}` too; `python → core, ledger, curator, collect, anonymize,
 //! graph`, never `server`. What is below may be used directly, not only through the crate between.
 
 use crate::metadata::{Kind, Package};
@@ -17,7 +17,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-server", &["demure-core", "demure-ledger", "demure-curator"]),
     (
         "demure-cli",
-        &["demure-core", "demure-ledger", "demure-curator", "demure-server", "demure-anonymize"],
+        &[
+            "demure-core",
+            "demure-ledger",
+            "demure-curator",
+            "demure-server",
+            "demure-anonymize",
+            "demure-collect",
+            "demure-graph",
+        ],
     ),
     ("demure-anonymize", &[]), // no claim of differential privacy: cannot see the core
     (

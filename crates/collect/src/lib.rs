@@ -1,0 +1,1 @@
+//! The local model: collecting from people who trust nobody.

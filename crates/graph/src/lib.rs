@@ -1,0 +1,1 @@
+//! Statistics of graphs under edge privacy.

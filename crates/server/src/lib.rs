@@ -1,0 +1,1 @@
+//! Who may ask: the PostgreSQL wire, HTTP and the console.
