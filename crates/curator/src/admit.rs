@@ -9,10 +9,13 @@ use crate::rows::{RESERVED, Rows};
 use crate::total::Total;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, DataFusionError};
+use datafusion::common::{DFSchema, DataFusionError, ScalarValue};
 use datafusion::functions::core::expr_fn::{greatest, least};
+use datafusion::functions::regex::regexp_like;
 use datafusion::logical_expr::expr::{Case, ScalarFunction};
-use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator, TryCast, Volatility};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, ExprSchemable, Operator, TryCast, Volatility, lit,
+};
 
 /// Functions of one row that may be used: deterministic, and total once wrapped.
 pub(crate) const FUNCTIONS: &[&str] = &[
@@ -92,7 +95,7 @@ const DEEPEST: usize = 200;
 const NATIVE: &[&str] = &["greatest", "least", "nullif"];
 
 /// Functions whose second argument is a pattern that is compiled.
-const PATTERNS: &[&str] = &["regexp_count", "regexp_like"];
+pub(crate) const PATTERNS: &[&str] = &["regexp_count", "regexp_like"];
 
 /// `expr`, made total, or the reason why it may not be used.
 pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
@@ -122,12 +125,13 @@ pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
     match (outcome, refused) {
         (Ok(expr), _) => Ok(expr.data),
         (Err(_), Some(refusal)) => Err(refusal),
-        (Err(error), None) => Err(Refusal::new(
-            Rule::Function,
-            format!("an expression could not be prepared: {}", error.strip_backtrace()),
-            "write it more simply",
-        )),
+        (Err(error), None) => Err(unprepared(error)),
     }
+}
+
+fn unprepared(error: DataFusionError) -> Refusal {
+    let what = format!("an expression could not be prepared: {}", error.strip_backtrace());
+    Refusal::new(Rule::Function, what, "write it more simply")
 }
 
 /// How deep an expression nests.
@@ -163,8 +167,13 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
         | Expr::InList(_) => expr,
         Expr::Cast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
         Expr::TryCast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
-        Expr::Negative(ref inner) => match kind(inner, schema) {
-            Kind::Integer | Kind::Float => expr,
+        Expr::Negative(inner) => match kind(&inner, schema) {
+            Kind::Integer | Kind::Float => {
+                match inner.as_literal().map(ScalarValue::arithmetic_negate) {
+                    Some(Ok(value)) => Expr::Literal(value, None),
+                    _ => Total::negation(*inner, schema).map_err(unprepared)?,
+                }
+            }
             Kind::Other => return Err(function("minus of what is not a number", "cast it first")),
         },
         Expr::Like(ref like) => {
@@ -172,7 +181,7 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
             expr
         }
         Expr::BinaryExpr(binary) => operator(binary, schema)?,
-        Expr::ScalarFunction(call) => function_call(call)?,
+        Expr::ScalarFunction(call) => function_call(call, schema)?,
         Expr::ScalarSubquery(_)
         | Expr::Exists(_)
         | Expr::InSubquery(_)
@@ -215,6 +224,11 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
 /// calendar has, as text). Between plain numbers, and from text to a number, it does not.
 pub(crate) fn conversion(expr: Expr, to: &DataType, schema: &DFSchema) -> Expr {
     let plain = |t: &DataType| t.is_integer() || matches!(t, DataType::Float32 | DataType::Float64);
+    if let Expr::Literal(value, _) = &expr
+        && let Ok(value) = value.cast_to(to)
+    {
+        return Expr::Literal(value, None);
+    }
     match expr.get_type(schema) {
         Ok(from) if from == *to => expr,
         Ok(from) if plain(to) && (plain(&from) || text(&from)) => {
@@ -267,26 +281,32 @@ fn require_like(pattern: &Expr) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a pattern compiles, with or without regard to case, within a tenth of the room that
-/// the engine has for it: the engine compiles it when a row gets there, and must not fail then.
-fn compiles(pattern: &str) -> bool {
-    let fits = |insensitive: bool| {
-        let mut builder = regex::RegexBuilder::new(pattern);
-        builder.case_insensitive(insensitive).size_limit(1 << 20).build().is_ok()
+/// The room, in bytes, that all regular expressions of a query may take together. Matching takes
+/// time in proportion to it and to the text, so that more would let one row cost seconds.
+pub(crate) const LARGEST_PATTERNS: usize = 1 << 18;
+
+/// The room that a pattern takes, with or without regard to case, up to a factor of two; `None`
+/// if it does not compile or is too large: the engine compiles it when a row gets there, and
+/// must not fail then.
+pub(crate) fn pattern_size(pattern: &Expr) -> Option<usize> {
+    let text = match pattern {
+        Expr::Literal(value, _) => value.try_as_str().flatten()?,
+        _ => return None,
     };
-    fits(false) && fits(true)
+    let fits = |size: usize, insensitive: bool| {
+        let mut builder = regex::RegexBuilder::new(text);
+        builder.case_insensitive(insensitive).size_limit(size).build().is_ok()
+    };
+    let mut sizes = (10..=LARGEST_PATTERNS.ilog2()).map(|bits| 1 << bits);
+    sizes.find(|&size| fits(size, true) && fits(size, false))
 }
 
 /// A constant regular expression that the engine can compile.
 fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
     require_literal(pattern)?;
-    let text = match pattern {
-        Expr::Literal(value, _) => value.try_as_str().flatten(),
-        _ => None,
-    };
-    match text.map(compiles) {
-        Some(true) => Ok(()),
-        _ => Err(function(
+    match pattern_size(pattern) {
+        Some(_) => Ok(()),
+        None => Err(function(
             "a regular expression that cannot be used",
             "write a valid and smaller one, as a constant text",
         )),
@@ -309,22 +329,44 @@ fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
             false
         }
         O::RegexMatch | O::RegexIMatch | O::RegexNotMatch | O::RegexNotIMatch => {
-            require_pattern(&binary.right)?;
-            false
+            return matches(binary, schema);
         }
         op => {
             let what = format!("the operator {op} is not available over protected rows");
             return Err(function(what, "write it with arithmetic and comparisons"));
         }
     };
-    Ok(if wrap {
-        Total::arithmetic(binary.op, *binary.left, *binary.right)
-    } else {
-        Expr::BinaryExpr(binary)
+    if !wrap {
+        return Ok(Expr::BinaryExpr(binary));
+    }
+    Total::arithmetic(binary.op, *binary.left, *binary.right, schema).map_err(unprepared)
+}
+
+/// `text ~ pattern` and its kin, as a call.
+fn matches(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
+    require_pattern(&binary.right)?;
+    let mut arguments = vec![*binary.left, *binary.right];
+    if matches!(binary.op, Operator::RegexIMatch | Operator::RegexNotIMatch) {
+        arguments.push(lit("i"));
+    }
+    let found = Total::function(regexp_like(), arguments, schema).map_err(unprepared)?;
+    Ok(match binary.op {
+        Operator::RegexNotMatch | Operator::RegexNotIMatch => Expr::Not(Box::new(found)),
+        _ => found,
     })
 }
 
-fn function_call(call: ScalarFunction) -> Result<Expr, Refusal> {
+/// Arguments that the engine takes from the first row, or treats otherwise where they are the
+/// same for all rows: they must be constants.
+fn constants(name: &str) -> std::ops::Range<usize> {
+    match name {
+        "date_part" | "date_trunc" => 0..1,
+        "round" | "trunc" => 1..2,
+        _ => 0..0,
+    }
+}
+
+fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusal> {
     let name = call.func.name().to_owned();
     if name.starts_with("total_") {
         return Ok(Expr::ScalarFunction(call));
@@ -342,6 +384,13 @@ fn function_call(call: ScalarFunction) -> Result<Expr, Refusal> {
     if PATTERNS.contains(&name.as_str()) {
         call.args.iter().skip(1).take(1).try_for_each(require_pattern)?;
         call.args.iter().skip(2).try_for_each(require_literal)?;
+    }
+    let bin = if name == "date_bin" { [0, 2].as_slice() } else { &[] };
+    for i in constants(&name).chain(bin.iter().copied()) {
+        if call.args.get(i).is_some_and(|argument| !matches!(argument, Expr::Literal(..))) {
+            let what = format!("{name}() with argument {} that is not a constant", i + 1);
+            return Err(function(what, "write that argument as a constant"));
+        }
     }
     if name == "replace" {
         // A text that can only shrink.
@@ -391,7 +440,7 @@ fn function_call(call: ScalarFunction) -> Result<Expr, Refusal> {
             }
         }
         native if NATIVE.contains(&native) => Expr::ScalarFunction(ScalarFunction { func, args }),
-        _ => Total::function(func, args),
+        _ => Total::function(func, args, schema).map_err(unprepared)?,
     })
 }
 
@@ -399,4 +448,20 @@ fn function_call(call: ScalarFunction) -> Result<Expr, Refusal> {
 pub(crate) fn present(value: Expr, then: Expr) -> Expr {
     let when = (Box::new(Expr::IsNotNull(Box::new(value))), Box::new(then));
     Expr::Case(Case::new(None, vec![when], None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_patterns_have_room() {
+        let size = |pattern: &str| pattern_size(&lit(pattern));
+        for ordinary in [r"^\w+@\w+\.(com|org)$", r"\d{4}-\d{2}-\d{2}", "(?i)diabetes|asthma"] {
+            assert!(size(ordinary).is_some_and(|size| 2 * size <= LARGEST_PATTERNS), "{ordinary}");
+        }
+        for large in ["([a-b]{1,200}[a-b]?){16}Z", "(", r"\w{1000}"] {
+            assert_eq!(size(large), None, "{large}");
+        }
+    }
 }

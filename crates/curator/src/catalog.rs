@@ -13,6 +13,7 @@ use crate::policy::{
     Access, ColumnKind, ColumnPolicy, Policy, Protection, TablePolicy, UnitPolicy, Value,
 };
 use crate::rows::{Limits, Owner, RESERVED, Rows};
+use crate::source::{RowsOnly, parquet, rows_only, rules};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::catalog::{Session, TableProvider};
@@ -20,16 +21,16 @@ use datafusion::common::{
     Column, ExprSchema, Result as PlanResult, ScalarValue, TableReference, plan_err,
 };
 use datafusion::datasource::file_format::csv::CsvFormat;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
 use datafusion::datasource::{TableType, provider_as_source};
 use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::{Expr, JoinType, LogicalPlanBuilder};
+use datafusion::functions_aggregate::expr_fn::{max, min};
+use datafusion::logical_expr::{Expr, JoinType, LogicalPlanBuilder, ident};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,12 +86,13 @@ impl Catalog {
     /// Opens every source of the policy.
     pub(crate) async fn open(policy: &Policy, state: SessionStateBuilder) -> Result<Self> {
         let mut config = SessionConfig::new().with_information_schema(false);
+        rows_only(&mut config);
         let options = config.options_mut();
-        options.execution.collect_statistics = false;
         options.execution.parquet.schema_force_view_types = false;
         options.sql_parser.map_string_types_to_utf8view = false;
         options.explain.show_statistics = false;
-        let state = state.with_config(config).with_default_features().build();
+        let state = state.with_config(config).with_default_features();
+        let state = state.with_physical_optimizer_rules(rules()).build();
         let context = SessionContext::new_with_state(state);
         context.register_udf(functions::clamp());
         context.register_udaf(functions::mode());
@@ -108,6 +110,7 @@ impl Catalog {
         }
         let mut catalog = Self { tables, context };
         catalog.check_keys().await?;
+        catalog.check_owners().await?;
         catalog.list_values().await?;
         Ok(catalog)
     }
@@ -283,6 +286,40 @@ impl Catalog {
         )
     }
 
+    /// What carries the unit names one person: a row with several owners would move what each
+    /// of them moves, all at once. The values of nobody but the steward's own files are asked, and
+    /// nothing of them is said.
+    async fn check_owners(&self) -> Result<()> {
+        for table in self.tables.values() {
+            let Some(protection) = table.policy.protection() else { continue };
+            let UnitPolicy::Via { table: parent, key, .. } = &protection.unit else { continue };
+            let wrong = |reason: String| Error::Source { table: parent.clone(), reason };
+            let failed = |e: datafusion::error::DataFusionError| wrong(e.strip_backtrace());
+            let unit = format!("{RESERVED}owner");
+            let shared_key = Expr::Column(Column::new(Some(parent), key));
+            let owner = Expr::Column(Column::new_unqualified(&unit));
+            let plan = LogicalPlanBuilder::from(self.rows(parent, &unit)?.plan)
+                .filter(shared_key.clone().is_not_null().and(owner.clone().is_not_null()))
+                .and_then(|rows| {
+                    let (least, most) = (min(owner.clone()).alias("a"), max(owner).alias("z"));
+                    rows.aggregate(vec![shared_key], vec![least, most])
+                })
+                .and_then(|rows| rows.filter(ident("a").not_eq(ident("z"))))
+                .and_then(|rows| rows.limit(0, Some(1)))
+                .and_then(LogicalPlanBuilder::build)
+                .map_err(failed)?;
+            let shared = DataFrame::new(self.state(), plan).collect().await.map_err(failed)?;
+            if shared.iter().any(|batch| batch.num_rows() > 0) {
+                return Err(wrong(format!(
+                    "a value of `{key}` belongs to several people, but `{}` takes its unit from \
+                     it; give every `{key}` one person, or use `unit = \"row\"` there",
+                    table.policy.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The declared keys of public tables are keys.
     async fn check_keys(&self) -> Result<()> {
         for table in self.tables.values() {
@@ -336,7 +373,9 @@ impl Table {
         let protected = matches!(policy.access, Access::Protected(_));
         let config = match format {
             Format::Csv => {
-                let csv = CsvFormat::default().with_has_header(true).with_truncated_rows(true);
+                // Without ranges of bytes: one may begin within a quoted field.
+                let csv = CsvFormat::default().with_newlines_in_values(true);
+                let csv = csv.with_has_header(true).with_truncated_rows(true);
                 let options = ListingOptions::new(Arc::new(csv)).with_file_extension(".csv");
                 let config = config.with_listing_options(options);
                 if protected {
@@ -350,13 +389,14 @@ impl Table {
                 }
             }
             Format::Parquet => {
-                let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
-                    .with_file_extension(".parquet");
+                let options =
+                    ListingOptions::new(Arc::new(parquet())).with_file_extension(".parquet");
                 config.with_listing_options(options).infer_schema(state).await.map_err(failed)?
             }
         };
         let source: Arc<dyn TableProvider> =
             Arc::new(ListingTable::try_new(config).map_err(failed)?);
+        let source = if protected { Arc::new(RowsOnly(source)) } else { source };
         let schema = match &policy.access {
             Access::Public { .. } => source.schema(),
             Access::Protected(protection) => {

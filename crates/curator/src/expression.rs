@@ -243,6 +243,7 @@ fn call(function: &ScalarFunction, rows: &Rows, integer: bool) -> Facts {
         "*" => arithmetic(Operator::Multiply, first, argument(1), integer),
         "/" => arithmetic(Operator::Divide, first, argument(1), integer),
         "%" => arithmetic(Operator::Modulo, first, argument(1), integer),
+        "negative" => Facts::number(x.neg(), first.integral, first.nullable),
         "abs" => Facts::number(x.abs(), first.integral, nullable),
         "floor" => Facts::number(x.rising(f64::floor), true, nullable),
         "ceil" => Facts::number(x.rising(f64::ceil), true, nullable),

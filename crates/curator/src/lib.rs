@@ -52,6 +52,7 @@ mod released;
 mod rows;
 mod session;
 mod settings;
+mod source;
 mod total;
 
 pub use answer::Answer;

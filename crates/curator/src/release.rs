@@ -79,6 +79,7 @@ fn groups<'a>(
     match &aggregate.keys {
         Keys::One => Ok((vec![Vec::new()], vec![exact.groups.first()])),
         Keys::Public(keys) => {
+            // An engine returns one group of each normal form.
             let normal_key = |key: &[ScalarValue]| key.iter().cloned().map(normal).collect();
             let found: HashMap<Vec<ScalarValue>, &ExactGroup> =
                 exact.groups.iter().map(|group| (normal_key(&group.key), group)).collect();
@@ -244,65 +245,67 @@ fn column(
     let known = Errors::of(measure, groups)?;
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     for summary in summaries {
-        let (value, error) = number(measure, groups, summary, &known)?;
+        let (value, error) = number(measure, summary, &known)?;
         values.push(as_type(ScalarValue::Float64(Some(value)), data_type)?);
         errors.push(error);
     }
     Ok((values, errors))
 }
 
-/// The errors that are the same for every group.
+/// How wrong a number may be, as far as that is the same for every group.
 struct Errors {
     /// Of the number itself, where it does not depend on the group.
     own: Option<f64>,
-    /// Of the count of rows, for an average: its interval uses the least number of rows that its
-    /// own noise allows, each at half of β.
+    /// Of a mean or a variance, by the least number of rows that the noise of their count
+    /// allows: each at half of β.
+    by_rows: Option<Box<dyn Fn(u64) -> f64>>,
+    /// Of that count.
     rows: f64,
-    half: Beta,
 }
 
 impl Errors {
     fn of(measure: &Measure, groups: &Groups) -> Result<Self> {
         let (beta, half) = (Beta::new(BETA)?, Beta::new(BETA / 2.0)?);
         let missing = || internal("a number that was not released");
-        let (own, rows) = match measure {
-            Measure::CountRows => (groups.rows_error(beta)?.or(groups.count_error(beta)?), 0.0),
-            Measure::Sum(_) => (groups.sum_error(beta)?, 0.0),
+        let own = match measure {
+            Measure::CountRows => groups.rows_error(beta)?.or(groups.count_error(beta)?),
+            Measure::Sum(_) => groups.sum_error(beta)?,
             Measure::Mean(_) | Measure::Variance(_) | Measure::Deviation(_) => {
-                (None, groups.count_error(half)?.ok_or_else(missing)?)
+                let by_rows: Box<dyn Fn(u64) -> f64> = match measure {
+                    Measure::Mean(_) => Box::new(groups.mean_errors(half)?.ok_or_else(missing)?),
+                    _ => Box::new(groups.variance_errors(half)?.ok_or_else(missing)?),
+                };
+                let rows = groups.count_error(half)?.ok_or_else(missing)?;
+                return Ok(Self { own: None, by_rows: Some(by_rows), rows });
             }
-            _ => (groups.count_error(beta)?, 0.0),
+            _ => groups.count_error(beta)?,
         };
-        Ok(Self { own, rows, half })
+        Ok(Self { own, by_rows: None, rows: 0.0 })
     }
 
-    /// The least number of rows of a group whose noised count is this.
-    fn at_least(&self, count: f64) -> u64 {
-        (count - self.rows).max(0.0) as u64
+    /// For a group with this noised count.
+    fn at(&self, count: Option<f64>) -> Option<f64> {
+        let least = (count? - self.rows).max(0.0) as u64;
+        self.by_rows.as_ref().map(|error| error(least))
     }
 }
 
 /// A number of one group, made consistent where that is free: counts are not negative.
 fn number(
     measure: &Measure,
-    groups: &Groups,
     summary: &GroupSummary,
     errors: &Errors,
 ) -> Result<(f64, Option<f64>)> {
     let released = |x: Option<f64>| x.ok_or_else(|| internal("a number that was not released"));
     let count = |x: Option<f64>| released(x).map(|x| x.round().max(0.0));
-    let rows = || released(summary.count).map(|n| errors.at_least(n));
     Ok(match measure {
         Measure::CountRows => (count(summary.rows.or(summary.count))?, errors.own),
         Measure::Sum(_) => (released(summary.sum)?, errors.own),
-        Measure::Mean(_) => (released(summary.mean)?, groups.mean_error(rows()?, errors.half)?),
-        Measure::Variance(_) => {
-            (released(summary.variance)?, groups.variance_error(rows()?, errors.half)?)
-        }
+        Measure::Mean(_) => (released(summary.mean)?, errors.at(summary.count)),
+        Measure::Variance(_) => (released(summary.variance)?, errors.at(summary.count)),
         Measure::Deviation(_) => {
-            let variance = released(summary.variance)?;
-            let error = groups.variance_error(rows()?, errors.half)?;
-            (variance.max(0.0).sqrt(), error.map(f64::sqrt))
+            let error = errors.at(summary.count).map(f64::sqrt);
+            (released(summary.variance)?.max(0.0).sqrt(), error)
         }
         _ => (count(summary.count)?, errors.own),
     })

@@ -2,14 +2,16 @@
 //! are read before any protected one.
 
 use async_trait::async_trait;
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// A table that is filled once, and cannot be scanned before. Its columns are `c0`, `c1`, …
@@ -56,6 +58,27 @@ impl LaterTable {
             schema.fields().iter().map(|field| field.data_type().clone()).collect()
         };
         types(&batch.schema()) == types(&self.schema)
+    }
+
+    /// The most rows that agree in these columns, none of them NULL. 0 before it is filled.
+    pub(crate) fn most_alike(&self, columns: &[usize]) -> Result<usize> {
+        let batches = self.batches.get().map_or(&[][..], Vec::as_slice);
+        if columns.is_empty() {
+            return Ok(batches.iter().map(RecordBatch::num_rows).sum());
+        }
+        let types = columns.iter().map(|&i| self.schema.field(i).data_type().clone());
+        let converter = RowConverter::new(types.map(SortField::new).collect())?;
+        let mut counts: HashMap<Box<[u8]>, usize> = HashMap::new();
+        for batch in batches {
+            let values: Vec<ArrayRef> =
+                columns.iter().map(|&i| Arc::clone(batch.column(i))).collect();
+            let known = |row: usize| values.iter().all(|column| column.is_valid(row));
+            let rows = converter.convert_columns(&values)?;
+            for (_, row) in rows.iter().enumerate().filter(|(i, _)| known(*i)) {
+                *counts.entry(row.as_ref().into()).or_default() += 1;
+            }
+        }
+        Ok(counts.into_values().max().unwrap_or(0))
     }
 
     /// Puts the rows in, under this table's names; the first time counts.

@@ -280,12 +280,13 @@ impl Session {
     async fn priced(&self, query: Parsed) -> Result<(LogicalPlan, Vec<Priced>)> {
         let curator = &self.curator;
         let plan = curator.plan(query).await?;
-        let Analysis { after, aggregates, publics } =
+        let Analysis { after, aggregates, publics, fans } =
             analyse(&plan, &curator.catalog, &self.settings)?;
         for (plan, rows) in publics {
             let read = DataFrame::new(curator.catalog.state(), plan).collect().await;
             read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
         }
+        spread(&fans)?;
         let mut priced = Vec::new();
         for (aggregate, table) in aggregates {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
@@ -421,6 +422,23 @@ async fn on_large_stack<T>(work: impl Future<Output = T>) -> T {
         stacker::maybe_grow(ROOM, 2 * ROOM, || work.as_mut().poll(context))
     })
     .await
+}
+
+/// Refuses joins with public tables that make very many rows of one: which rows they are made of
+/// would show in the time that it takes. Nothing but public rows is looked at.
+fn spread(fans: &[(Arc<LaterTable>, Vec<usize>)]) -> Result<()> {
+    const MOST: usize = 10_000;
+    let mut rows = 1usize;
+    for (table, columns) in fans {
+        let most = table.most_alike(columns).map_err(|e| Error::planning(&e))?;
+        rows = rows.saturating_mul(most.max(1));
+    }
+    if rows <= MOST {
+        return Ok(());
+    }
+    let what = format!("joins with public tables that may make {rows} rows of one");
+    let remedy = "join on more columns, or on a key; at most 10,000 rows may come of one";
+    Err(Refusal::new(Rule::Join, what, remedy).into())
 }
 
 /// Whether an event costs nothing: no mechanism was used.

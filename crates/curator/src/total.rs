@@ -2,23 +2,27 @@
 //!
 //! An error that depends on the data is an answer nobody paid for ("is there a patient
 //! whose divisor is 0?"). So whatever can fail on some row is wrapped: if it fails on a
-//! batch it is evaluated row by row, and a row on which it fails gives NULL.
+//! batch it is evaluated on its halves, and a row on which it fails alone gives NULL.
 //!
 //! # Guarantee
-//! The value at a row is a function of that row alone: where the batch succeeds, every
-//! row of it succeeds with the same value, and where it fails, rows are taken one by one.
+//! The value at a row is a function of that row alone: where a batch succeeds, every
+//! row of it succeeds with the same value, and where it fails, it is taken apart. What is not
+//! a constant of the query comes as a column, also where all rows of a batch happen to agree:
+//! some functions treat a constant otherwise. The type is fixed when the expression is written.
 
+use crate::admit::{LARGEST_PATTERNS, PATTERNS, pattern_size};
 use crate::refusal::{Refusal, Rule};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
 };
+use datafusion::arrow::compute::kernels::cmp::eq;
 use datafusion::arrow::compute::kernels::numeric;
-use datafusion::arrow::compute::{CastOptions, cast_with_options};
+use datafusion::arrow::compute::{CastOptions, cast_with_options, concat, nullif};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::util::display::FormatOptions;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, ScalarValue, exec_err};
+use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
@@ -34,12 +38,16 @@ pub(crate) struct Total {
     inner: Inner,
     name: String,
     signature: Signature,
+    /// Which arguments are constants of the query.
+    constant: Vec<bool>,
+    returns: DataType,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Inner {
     Function(Arc<ScalarUDF>),
     Arithmetic(Operator),
+    Negation,
     Conversion(DataType),
 }
 
@@ -49,33 +57,109 @@ const LONGEST: usize = 4096;
 
 impl Total {
     /// The total form of a function call whose arguments are already coerced.
-    pub(crate) fn function(function: Arc<ScalarUDF>, arguments: Vec<Expr>) -> Expr {
+    pub(crate) fn function(
+        function: Arc<ScalarUDF>,
+        arguments: Vec<Expr>,
+        schema: &DFSchema,
+    ) -> Result<Expr> {
         let name = format!("total_{}", function.name());
-        Self::call(Inner::Function(function), name, arguments)
+        let fields = arguments.iter().map(|a| a.to_field(schema).map(|(_, field)| field));
+        let fields: Vec<FieldRef> = fields.collect::<Result<_>>()?;
+        let scalars = arguments.iter().map(|argument| match argument {
+            Expr::Literal(value, _) => Some(value),
+            _ => None,
+        });
+        let scalars: Vec<Option<&ScalarValue>> = scalars.collect();
+        let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
+        let returns = function.return_field_from_args(known)?.data_type().clone();
+        Ok(Self::call(Inner::Function(function), name, arguments, returns))
     }
 
     /// The total form of `left op right`: wrapping for integers, NULL for a division by 0.
-    pub(crate) fn arithmetic(op: Operator, left: Expr, right: Expr) -> Expr {
-        Self::call(Inner::Arithmetic(op), format!("total_{op}"), vec![left, right])
+    pub(crate) fn arithmetic(
+        op: Operator,
+        left: Expr,
+        right: Expr,
+        schema: &DFSchema,
+    ) -> Result<Expr> {
+        let returns = match op {
+            Operator::StringConcat => DataType::Utf8,
+            _ => {
+                let (left, right) = (left.get_type(schema)?, right.get_type(schema)?);
+                BinaryTypeCoercer::new(&left, &op, &right).get_result_type()?
+            }
+        };
+        let name = format!("total_{op}");
+        Ok(Self::call(Inner::Arithmetic(op), name, vec![left, right], returns))
+    }
+
+    /// `-expr`, wrapping for integers.
+    pub(crate) fn negation(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+        let returns = expr.get_type(schema)?;
+        Ok(Self::call(Inner::Negation, "total_negative".to_owned(), vec![expr], returns))
     }
 
     /// `expr` as another type, NULL where that is impossible.
     pub(crate) fn conversion(expr: Expr, to: DataType) -> Expr {
         let name = format!("total_cast_{to}");
-        Self::call(Inner::Conversion(to), name, vec![expr])
+        Self::call(Inner::Conversion(to.clone()), name, vec![expr], to)
     }
 
-    fn call(inner: Inner, name: String, arguments: Vec<Expr>) -> Expr {
+    fn call(inner: Inner, name: String, arguments: Vec<Expr>, returns: DataType) -> Expr {
         let signature = Signature::user_defined(Volatility::Immutable);
-        let total = Arc::new(ScalarUDF::from(Self { inner, name, signature }));
-        total.call(arguments)
+        let constant = arguments.iter().map(|a| matches!(a, Expr::Literal(..))).collect();
+        let total = Self { inner, name, signature, constant, returns };
+        Arc::new(ScalarUDF::from(total)).call(arguments)
+    }
+
+    /// The arguments with everything that is not a constant as a column.
+    fn columns(&self, mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
+        for (value, constant) in arguments.args.iter_mut().zip(&self.constant) {
+            if !constant && matches!(value, ColumnarValue::Scalar(_)) {
+                *value = ColumnarValue::Array(value.to_array(arguments.number_rows)?);
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Fails where a row's texts are too long for what is done with them.
+    fn check_lengths(&self, arguments: &ScalarFunctionArgs) -> Result<()> {
+        let Inner::Function(function) = &self.inner else { return Ok(()) };
+        let looked_at = match function.name() {
+            "concat" | "concat_ws" => arguments.args.len(),
+            "regexp_count" | "regexp_like" => 1,
+            _ => return Ok(()),
+        };
+        let mut bytes = vec![0; arguments.number_rows];
+        for value in arguments.args.iter().take(looked_at) {
+            let array = cast_with_options(
+                &value.to_array(arguments.number_rows)?,
+                &DataType::Utf8View,
+                &SAFE,
+            )?;
+            let texts = array.as_string_view();
+            for (sum, text) in bytes.iter_mut().zip(texts) {
+                *sum += text.map_or(0, str::len);
+            }
+        }
+        match bytes.iter().any(|&sum| sum > LONGEST) {
+            true => exec_err!("a text that is too long"),
+            false => Ok(()),
+        }
     }
 
     fn evaluate(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         // A kernel that panics fails like one that returns an error.
         let attempt = AssertUnwindSafe(|| match &self.inner {
-            Inner::Function(function) => function.invoke_with_args(arguments),
+            Inner::Function(function) => {
+                self.check_lengths(&arguments)?;
+                function.invoke_with_args(arguments)
+            }
             Inner::Arithmetic(op) => arithmetic(*op, &arguments),
+            Inner::Negation => {
+                let arrays = ColumnarValue::values_to_arrays(&arguments.args)?;
+                Ok(ColumnarValue::Array(numeric::neg_wrapping(&arrays[0])?))
+            }
             Inner::Conversion(to) => match arguments.args.first() {
                 Some(value) => value.cast_to(to, Some(&SAFE)),
                 None => exec_err!("a conversion of nothing"),
@@ -90,6 +174,7 @@ impl Total {
 /// here, and this is how we know that the engine's planner added none.
 pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
     let mut risky = None;
+    let mut patterns = 0;
     let looked = plan.apply_with_subqueries(|node| {
         let schema = merge_schema(&node.inputs());
         node.apply_expressions(|expr| {
@@ -101,10 +186,22 @@ pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
                         risky = Some(cast.field.data_type().to_string());
                     }
                 }
+                if let Expr::ScalarFunction(call) = part
+                    && PATTERNS.contains(&call.name().trim_start_matches("total_"))
+                {
+                    patterns += call.args.get(1).and_then(pattern_size).unwrap_or(LARGEST_PATTERNS);
+                }
                 Ok(TreeNodeRecursion::Continue)
             })
         })
     });
+    if patterns > LARGEST_PATTERNS {
+        return Err(Refusal::new(
+            Rule::Function,
+            "regular expressions that are too large together",
+            "write fewer or smaller ones, or use LIKE",
+        ));
+    }
     match (looked, risky) {
         (Ok(_), None) => Ok(()),
         (_, to) => Err(Refusal::new(
@@ -182,12 +279,21 @@ fn arithmetic(op: Operator, arguments: &ScalarFunctionArgs) -> Result<ColumnarVa
         Operator::Plus => numeric::add_wrapping(left, right),
         Operator::Minus => numeric::sub_wrapping(left, right),
         Operator::Multiply => numeric::mul_wrapping(left, right),
-        Operator::Divide => numeric::div(left, right),
-        Operator::Modulo => numeric::rem(left, right),
+        Operator::Divide => numeric::div(left, &without_zeros(right)?),
+        Operator::Modulo => numeric::rem(left, &without_zeros(right)?),
         Operator::StringConcat => concatenate(left, right),
         _ => return exec_err!("not arithmetic"),
     }?;
     Ok(ColumnarValue::Array(array))
+}
+
+/// A divisor with NULL for 0, where a division by 0 fails: it would fail for the whole batch.
+fn without_zeros(divisor: &ArrayRef) -> Result<ArrayRef> {
+    if !divisor.data_type().is_integer() && !divisor.data_type().is_decimal() {
+        return Ok(Arc::clone(divisor));
+    }
+    let zero = ScalarValue::new_zero(divisor.data_type())?.to_scalar()?;
+    Ok(nullif(divisor, &eq(divisor, &zero)?)?)
 }
 
 /// `left || right`, refused for the whole batch where offsets would not hold it.
@@ -223,49 +329,54 @@ impl ScalarUDFImpl for Total {
         exec_err!("the type is that of the field")
     }
 
-    fn return_field_from_args(&self, arguments: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        let data_type = match &self.inner {
-            Inner::Function(function) => {
-                function.return_field_from_args(arguments)?.data_type().clone()
-            }
-            Inner::Conversion(to) => to.clone(),
-            Inner::Arithmetic(Operator::StringConcat) => DataType::Utf8,
-            Inner::Arithmetic(op) => {
-                let [left, right] = arguments.arg_fields else {
-                    return exec_err!("arithmetic takes two arguments");
-                };
-                BinaryTypeCoercer::new(left.data_type(), op, right.data_type()).get_result_type()?
-            }
-        };
-        Ok(Arc::new(Field::new(&self.name, data_type, true)))
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        Ok(Arc::new(Field::new(&self.name, self.returns.clone(), true)))
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        // A kernel may give another type than the planner promised.
-        let promised = |value: ColumnarValue| match value.data_type() == *arguments.return_type() {
+        let rows = arguments.number_rows;
+        let mut pieces = Vec::new();
+        self.by_halves(&self.columns(arguments)?, (0, rows), &mut pieces)?;
+        Ok(ColumnarValue::Array(match &pieces[..] {
+            [] => new_null_array(&self.returns, 0),
+            [one] => Arc::clone(one),
+            _ => concat(&pieces.iter().map(AsRef::as_ref).collect::<Vec<_>>())?,
+        }))
+    }
+}
+
+impl Total {
+    /// The values of some rows, in pieces as large as succeed.
+    fn by_halves(
+        &self,
+        all: &ScalarFunctionArgs,
+        (from, rows): (usize, usize),
+        pieces: &mut Vec<ArrayRef>,
+    ) -> Result<()> {
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut some = all.clone();
+        some.number_rows = rows;
+        for value in &mut some.args {
+            if let ColumnarValue::Array(array) = value {
+                *array = array.slice(from, rows);
+            }
+        }
+        // A kernel may give another type than was promised.
+        let value = self.evaluate(some).and_then(|value| match value.data_type() == self.returns {
             true => Ok(value),
-            false => value.cast_to(arguments.return_type(), Some(&SAFE)),
-        };
-        if let Ok(value) = self.evaluate(arguments.clone()).and_then(promised) {
-            return Ok(value);
-        }
-        let null = ScalarValue::try_from(arguments.return_type())?;
-        if arguments.number_rows == 0 {
-            return Ok(ColumnarValue::Array(new_null_array(arguments.return_type(), 0)));
-        }
-        let values = (0..arguments.number_rows).map(|row| {
-            let one = |value: &ColumnarValue| match value {
-                ColumnarValue::Array(array) => ColumnarValue::Array(array.slice(row, 1)),
-                scalar => scalar.clone(),
-            };
-            let mut single = arguments.clone();
-            single.args = single.args.iter().map(one).collect();
-            single.number_rows = 1;
-            let value = self.evaluate(single).and_then(promised);
-            let value = value.and_then(|value| value.into_array(1));
-            value.and_then(|array: ArrayRef| ScalarValue::try_from_array(&array, 0))
+            false => value.cast_to(&self.returns, Some(&SAFE)),
         });
-        let values = values.map(|value| value.unwrap_or_else(|_| null.clone()));
-        Ok(ColumnarValue::Array(ScalarValue::iter_to_array(values)?))
+        match value.and_then(|value| value.into_array(rows)) {
+            Ok(array) => pieces.push(array),
+            Err(_) if rows == 1 => pieces.push(new_null_array(&self.returns, 1)),
+            Err(_) => {
+                let half = rows / 2;
+                self.by_halves(all, (from, half), pieces)?;
+                self.by_halves(all, (from + half, rows - half), pieces)?;
+            }
+        }
+        Ok(())
     }
 }

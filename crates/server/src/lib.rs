@@ -1,1 +1,4 @@
 //! Who may ask: the PostgreSQL wire, HTTP and the console.
+
+pub mod scram;
+pub mod users;

@@ -308,21 +308,33 @@ impl Groups {
         self.sum().map(|sum| sum.error(&self.noise, beta)).transpose()
     }
 
-    /// An error that the mean of a group of n rows with a value exceeds with probability at
-    /// most β: as [`super::BoundedMean::error`].
-    pub fn mean_error(&self, rows: u64, beta: Beta) -> Result<Option<f64>> {
+    /// By the number n of a group's rows with a value, an error that its mean exceeds with
+    /// probability at most β: as [`super::BoundedMean::error`]. `None` where there is no mean.
+    pub fn mean_errors(&self, beta: Beta) -> Result<Option<impl Fn(u64) -> f64 + use<>>> {
         if self.wanted.degree() == 0 {
             return Ok(None);
         }
-        Ok(Some(moments::mean_error(&self.bounds, rows, &self.error_of_parts(beta)?)))
+        let (bounds, parts) = (self.bounds, self.error_of_parts(beta)?);
+        Ok(Some(move |rows| moments::mean_error(&bounds, rows, &parts)))
     }
 
     /// The same for the variance: as [`super::BoundedVariance::error`].
-    pub fn variance_error(&self, rows: u64, beta: Beta) -> Result<Option<f64>> {
+    pub fn variance_errors(&self, beta: Beta) -> Result<Option<impl Fn(u64) -> f64 + use<>>> {
         if self.wanted.degree() < 2 {
             return Ok(None);
         }
-        Ok(Some(moments::variance_error(&self.bounds, rows, &self.error_of_parts(beta)?)))
+        let (bounds, parts) = (self.bounds, self.error_of_parts(beta)?);
+        Ok(Some(move |rows| moments::variance_error(&bounds, rows, &parts)))
+    }
+
+    /// [`Groups::mean_errors`] of one group.
+    pub fn mean_error(&self, rows: u64, beta: Beta) -> Result<Option<f64>> {
+        Ok(self.mean_errors(beta)?.map(|error| error(rows)))
+    }
+
+    /// [`Groups::variance_errors`] of one group.
+    pub fn variance_error(&self, rows: u64, beta: Beta) -> Result<Option<f64>> {
+        Ok(self.variance_errors(beta)?.map(|error| error(rows)))
     }
 
     /// A bound on the noise of all the values' parts of a group at once.

@@ -11,10 +11,12 @@ use super::rows::planned;
 use super::{Node, Walk};
 use crate::admit::admit;
 use crate::error::Result;
-use crate::expression::Facts;
+use crate::expression::{Facts, text};
 use crate::policy::Access;
 use crate::refusal::{Refusal, Rule};
 use crate::rows::{Owner, RESERVED, Rows};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullEquality};
 use datafusion::logical_expr::utils::split_conjunction_owned;
 use datafusion::logical_expr::{
@@ -44,6 +46,53 @@ fn scanned(plan: &LogicalPlan) -> Option<&TableScan> {
         _ => None,
     }
 }
+
+/// The columns of the public side that the other side determines: `column = something that the
+/// public row has no part in`. Casts between integers, or between texts, keep values apart.
+fn determined(conditions: &[Expr], public: &LogicalPlan) -> Vec<usize> {
+    fn named<'a>(expr: &'a Expr, public: &LogicalPlan) -> Option<&'a Column> {
+        let kept = |inner: &Expr, to: &DataType| {
+            let from = inner.get_type(public.schema());
+            from.is_ok_and(|from| from.is_integer() && to.is_integer() || text(&from) && text(to))
+        };
+        match expr {
+            Expr::Column(column) => Some(column),
+            Expr::Cast(cast) if kept(&cast.expr, cast.field.data_type()) => {
+                named(&cast.expr, public)
+            }
+            _ => None,
+        }
+    }
+    let has = |c: &Column| public.schema().has_column(c);
+    let fixes = |key: &Expr, other: &Expr| match named(key, public) {
+        Some(c) if has(c) && !other.column_refs().into_iter().any(has) => {
+            public.schema().maybe_index_of_column(c)
+        }
+        _ => None,
+    };
+    let fixed = conditions.iter().filter_map(|condition| match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            fixes(left, right).or_else(|| fixes(right, left))
+        }
+        _ => None,
+    });
+    fixed.collect()
+}
+
+/// How many protected tables a plan reads.
+fn protected_scans(plan: &LogicalPlan) -> usize {
+    let mut scans = 0;
+    // The closure never fails, so neither does the walk.
+    let _ = plan.apply(|node| {
+        let public = |scan: &TableScan| scan.table_name.table().starts_with(RESERVED);
+        scans += usize::from(matches!(node, LogicalPlan::TableScan(scan) if !public(scan)));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    scans
+}
+
+/// The most protected tables in one join: each may multiply the rows that a person has.
+const MOST_JOINED: usize = 4;
 
 /// [`admit`], and the equality of ids that is ours.
 fn admit_join(condition: Expr, scope: &Rows) -> std::result::Result<Expr, Refusal> {
@@ -139,7 +188,11 @@ impl Walk<'_> {
             // A row without a match has NULL there.
             public_facts.iter_mut().for_each(|facts| facts.nullable = true);
         }
-        let public = self.read_before(public)?;
+        let determined = determined(&conditions, &public);
+        let (public, table) = self.read_before(public)?;
+        if !semi {
+            self.fans.push((table, determined));
+        }
         let (left, right, facts) = if rows_left {
             let mut facts = rows.facts.clone();
             if !semi {
@@ -210,24 +263,10 @@ impl Walk<'_> {
         else {
             return false;
         };
-        // `key = something that the public row has no part in`.
-        let has = |c: &Column| public.schema().has_column(c);
-        let fixes = |key: &Expr, other: &Expr| match key {
-            Expr::Column(c) if has(c) && !other.column_refs().into_iter().any(has) => {
-                Some(c.name.clone())
-            }
-            _ => None,
-        };
-        let fixed: Vec<String> = conditions
-            .iter()
-            .filter_map(|condition| match condition {
-                Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
-                    fixes(left, right).or_else(|| fixes(right, left))
-                }
-                _ => None,
-            })
-            .collect();
-        !key.is_empty() && key.iter().all(|k| fixed.contains(k))
+        let names = public.schema().fields();
+        let fixed: Vec<&String> =
+            determined(conditions, public).into_iter().map(|i| names[i].name()).collect();
+        !key.is_empty() && key.iter().all(|k| fixed.contains(&k))
     }
 
     fn of_people(&mut self, join: &Join, left: Rows, right: Rows) -> Result<Node> {
@@ -288,6 +327,12 @@ impl Walk<'_> {
             ));
         }
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+        if !semi && protected_scans(&left.plan) + protected_scans(&right.plan) > MOST_JOINED {
+            return Err(refuse(
+                format!("a join of more than {MOST_JOINED} protected tables"),
+                "aggregate per person first (GROUP BY the person's id), then join the results",
+            ));
+        }
         let mut facts = left.facts.clone();
         if !semi {
             facts.extend(right.facts.clone());

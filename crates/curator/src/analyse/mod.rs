@@ -43,6 +43,9 @@ pub(crate) struct Analysis {
     /// Public plans that protected rows are joined with, and where their rows go: they are run to
     /// the end before any protected row is read.
     pub(crate) publics: Vec<(LogicalPlan, Arc<LaterTable>)>,
+    /// Joins of protected rows with public ones: the public rows, and which of their columns a
+    /// protected row determines.
+    pub(crate) fans: Vec<(Arc<LaterTable>, Vec<usize>)>,
 }
 
 /// What a node's output is.
@@ -58,6 +61,7 @@ pub(crate) struct Walk<'a> {
     settings: &'a Settings,
     aggregates: Vec<(PrivateAggregate, Arc<LaterTable>)>,
     publics: Vec<(LogicalPlan, Arc<LaterTable>)>,
+    fans: Vec<(Arc<LaterTable>, Vec<usize>)>,
     named: u32,
 }
 
@@ -68,12 +72,22 @@ pub(crate) fn analyse(
     settings: &Settings,
 ) -> Result<Analysis> {
     let state = catalog.state();
-    let mut walk =
-        Walk { catalog, state, settings, aggregates: Vec::new(), publics: Vec::new(), named: 0 };
+    let mut walk = Walk {
+        catalog,
+        state,
+        settings,
+        aggregates: Vec::new(),
+        publics: Vec::new(),
+        fans: Vec::new(),
+        named: 0,
+    };
     match walk.visit(plan)? {
-        Node::Public(after) | Node::Released(after) => {
-            Ok(Analysis { after, aggregates: walk.aggregates, publics: walk.publics })
-        }
+        Node::Public(after) | Node::Released(after) => Ok(Analysis {
+            after,
+            aggregates: walk.aggregates,
+            publics: walk.publics,
+            fans: walk.fans,
+        }),
         Node::Rows(_) => Err(Refusal::new(
             Rule::Rows,
             "this would show rows of a protected table",
@@ -264,7 +278,7 @@ impl Walk<'_> {
     ///
     /// Otherwise an engine may skip it where no protected row is left, and whether it fails, or
     /// how long it takes, says whether there is one.
-    fn read_before(&mut self, public: LogicalPlan) -> Result<LogicalPlan> {
+    fn read_before(&mut self, public: LogicalPlan) -> Result<(LogicalPlan, Arc<LaterTable>)> {
         let name = format!("{RESERVED}public_{}", aggregate::digest(&public));
         let same = self.publics.iter().find(|(plan, _)| *plan == public);
         let rows = match same {
@@ -275,7 +289,7 @@ impl Walk<'_> {
                 rows
             }
         };
-        named_scan(&name, rows, public.schema())
+        Ok((named_scan(&name, Arc::clone(&rows), public.schema())?, rows))
     }
 
     /// Cuts here: `aggregate` is bought, and the rest of the plan reads its release.

@@ -104,6 +104,16 @@ fn one_form(expr: Expr, rows: &Rows, extreme: bool) -> Result<Expr> {
         .map_err(planned)
 }
 
+/// Whether the engine's MIN and MAX know the type.
+fn has_order(t: &DataType) -> bool {
+    t.is_numeric()
+        || t.is_temporal()
+        || matches!(
+            t,
+            DataType::Boolean | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+        )
+}
+
 fn key(i: usize) -> String {
     format!("{RESERVED}key_{i}")
 }
@@ -151,6 +161,10 @@ fn own(
             (vec![counted(distinct, &column).alias(term(0))], ours(term(0)), facts)
         }
         ("min" | "max", _) => {
+            if !argument.get_type(rows.schema()).is_ok_and(|t| has_order(&t)) {
+                let what = format!("{name} per person of what has no order");
+                return Err(refuse(what, "use it on numbers, texts, dates or times").into());
+            }
             let admitted = one_form(admitted, rows, true)?;
             before.push((admitted.alias(&column), Facts::unknown()));
             let found = if name == "min" { min(ours(&*column)) } else { max(ours(&*column)) };

@@ -68,7 +68,7 @@ impl Walk<'_> {
                     )
                     .into());
                 }
-                let list = self.read_before(list)?;
+                let (list, _) = self.read_before(list)?;
                 semi(rows, expr, list, join)
             }
             Node::Rows(others) => {

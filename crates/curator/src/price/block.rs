@@ -84,7 +84,9 @@ impl Block {
                 Ok(Self::Numbers { source, groups })
             }
             Source::Rank(value, rank) if rank > 0.0 && rank < 1.0 => {
-                let epsilon = per_row(budget, neighbours, (g, m), single, rank.max(1.0 - rank))?;
+                // The quantile rounds its rank to 2⁻³².
+                let h = rank.max(1.0 - rank) + 2f64.powi(-32);
+                let epsilon = per_row(budget, neighbours, (g, m), single, h)?;
                 let quantile = Box::new(quantile(epsilon, neighbours, rank, &bounds(value)?)?);
                 Ok(Self::Rank { value, quantile })
             }

@@ -1,0 +1,121 @@
+//! What one person's row does to the reading of files: nothing but add or take away that row.
+//!
+//! Answers are bought at an ε so large that they are exact.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
+
+use datafusion::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use datafusion::arrow::util::display::array_value_to_string;
+use datafusion::parquet::arrow::ArrowWriter;
+use demure_curator::policy::Policy;
+use demure_curator::{Curator, Outcome};
+use std::path::Path;
+use std::sync::Arc;
+
+const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n[tables.t]\nsource = \"t.EXT\"\n\
+    unit = \"id\"\n[tables.t.columns]\nx = { type = \"real\", bounds = [0, 100] }\n\
+    k = { type = \"integer\" }\n";
+
+async fn count(folder: &Path, format: &str, filter: &str) -> i64 {
+    let policy = Policy::parse(&POLICY.replace("EXT", format), folder).unwrap();
+    let curator = Curator::in_memory(policy).await.unwrap();
+    let sql = format!("SELECT COUNT(*) FROM t WHERE {filter}");
+    let Outcome::Answer(answer) = curator.session("tester").run(&sql).await.unwrap() else {
+        panic!("no answer")
+    };
+    array_value_to_string(answer.batches[0].column(0), 0).unwrap().parse().unwrap()
+}
+
+fn parquet(folder: &Path, rows: &[(f64, i64)]) {
+    let ids = Int64Array::from_iter_values(0..rows.len() as i64);
+    let xs = Float64Array::from_iter_values(rows.iter().map(|row| row.0));
+    let ks = Int64Array::from_iter_values(rows.iter().map(|row| row.1));
+    let columns: [(&str, ArrayRef); 3] =
+        [("id", Arc::new(ids)), ("x", Arc::new(xs)), ("k", Arc::new(ks))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = std::fs::File::create(folder.join("t.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[tokio::test]
+async fn statistics_of_a_file_decide_nothing() {
+    // One row more or less, which alone sets the minimum and the maximum that the file
+    // states: NaN is in neither, and −(−2⁶³) is not 2⁶³.
+    let nobody: Vec<(f64, i64)> =
+        std::iter::repeat_n((f64::NAN, i64::MIN), 99).chain([(1.0, i64::MIN)]).collect();
+    let mut somebody = nobody.clone();
+    somebody.push((50.0, 7));
+    for filter in [
+        "x > 5",
+        "x <> 1",
+        "NOT (x <= 5)",
+        "x IS DISTINCT FROM 1",
+        "x BETWEEN 5 AND 1e300",
+        "-k < 5",
+        "k - 1 < 0",
+        "abs(k) > 3",
+        "x IS NOT NULL",
+        "k IN (7, 8)",
+        "x > 5 AND -k < 5",
+    ] {
+        let mut counts = Vec::new();
+        for rows in [&nobody, &somebody] {
+            let folder = tempfile::tempdir().unwrap();
+            parquet(folder.path(), rows);
+            counts.push(count(folder.path(), "parquet", filter).await);
+        }
+        assert!((0..=1).contains(&(counts[1] - counts[0])), "{filter}: {counts:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_break_within_a_field_moves_nobody_elses_rows() {
+    // Large enough to be read by several threads; the break is in the middle of the file.
+    let line = |i: usize| format!("{i},1,1,{}\n", "n".repeat(40));
+    let row = "50001,1,1,\"he said\n\nno\"\"\n\"\n".to_owned();
+    let (n, middle) = (30_000, 15_000);
+    let mut counts = Vec::new();
+    for with in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = "id,x,k,note\n".to_owned();
+        // Moves the middle of the file through the field.
+        for i in 0..n {
+            if with && (i + 40 > middle && i < middle + 40) {
+                file.push_str(&row.replacen("50001", &(50_001 + i).to_string(), 1));
+            }
+            file.push_str(&line(i));
+        }
+        assert!(file.len() > 1 << 20);
+        std::fs::write(folder.path().join("t.csv"), &file).unwrap();
+        counts.push(count(folder.path(), "csv", "x >= 0").await);
+    }
+    assert_eq!(counts, [n as i64, n as i64 + 79]);
+}
+
+#[tokio::test]
+async fn what_carries_the_unit_has_one_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = "[budget]\nepsilon = 1\n[tables.accounts]\nsource = \"accounts.csv\"\n\
+        unit = \"id\"\n[tables.accounts.columns]\nacc = { type = \"integer\" }\n\
+        [tables.tx]\nsource = \"tx.csv\"\nunit = { column = \"acc\", references = \
+        \"accounts.acc\" }\n[tables.tx.columns]\nacc = { type = \"integer\" }\n";
+    std::fs::write(folder.path().join("tx.csv"), "acc,amount\n77231,1\n").unwrap();
+    for (accounts, good) in [
+        ("id,acc\nann,77231\nbob,2\nann,77231\n,77231\n", true),
+        ("id,acc\nann,77231\nbob,77231\n", false),
+        ("id,acc\nann,\nbob,\n", true),
+    ] {
+        std::fs::write(folder.path().join("accounts.csv"), accounts).unwrap();
+        let opened = Curator::in_memory(Policy::parse(policy, folder.path()).unwrap()).await;
+        match opened {
+            Ok(_) => assert!(good, "{accounts}"),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(!good && error.contains("several people"), "{error}");
+                assert!(!error.contains("77231") && !error.contains("ann"), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,645 @@
+//! Who may ask: names, verifiers, tokens, and a record of everything that was done with them.
+//!
+//! One SQLite file beside the policy. There is no account that nobody added.
+//!
+//! # Guarantee
+//! - Passwords are kept as SCRAM verifiers, tokens as SHA-256 of 32 random bytes: reading the
+//!   file lets nobody in.
+//! - After [`FAILURES`] wrong passwords in a row a name is locked for a minute, and for twice
+//!   as long after each further one, up to an hour. While it is locked the right password is
+//!   refused too, and looks like a wrong one.
+//! - Whatever changes who may do what, and every failed or successful sign-in, is recorded with
+//!   its time; the record cannot be changed by accident (triggers refuse).
+
+use crate::scram::{ITERATIONS, Verifier, hmac};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// Wrong passwords in a row before a name is locked.
+pub const FAILURES: u32 = 5;
+
+/// The shortest password.
+const SHORTEST: usize = 10;
+
+/// "Demv": whose file this is.
+const APPLICATION: i64 = 0x4465_6d76;
+const VERSION: i64 = 1;
+
+const SCHEMA: &str = "
+CREATE TABLE users (
+    name         TEXT NOT NULL PRIMARY KEY,
+    role         TEXT NOT NULL CHECK (role IN ('analyst', 'steward')),
+    salt         BLOB NOT NULL,
+    iterations   INTEGER NOT NULL,
+    stored_key   BLOB NOT NULL,
+    server_key   BLOB NOT NULL,
+    created      INTEGER NOT NULL,  -- seconds since 1970, as all times here
+    disabled     INTEGER NOT NULL DEFAULT 0,
+    failures     INTEGER NOT NULL DEFAULT 0,
+    locked_until INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE tokens (
+    hash    BLOB NOT NULL PRIMARY KEY,
+    name    TEXT NOT NULL REFERENCES users (name),
+    label   TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    expires INTEGER NOT NULL
+) STRICT;
+CREATE TABLE audit (
+    seq    INTEGER PRIMARY KEY AUTOINCREMENT,
+    time   INTEGER NOT NULL,
+    who    TEXT NOT NULL,
+    action TEXT NOT NULL,
+    detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE secret (key BLOB NOT NULL) STRICT;
+CREATE TRIGGER audit_keeps_rows BEFORE DELETE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+CREATE TRIGGER audit_keeps_values BEFORE UPDATE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the record is append-only'); END;
+";
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that cannot be one.
+    #[error("a name has 1 to 63 letters, digits, '.', '_' or '-', and begins with a letter")]
+    Name,
+    /// There is one already.
+    #[error("there is a user {0} already\nhint: `demure user password {0}` changes the password")]
+    Exists(String),
+    /// There is none.
+    #[error("there is no user {0}\nhint: `demure user list` shows all")]
+    Unknown(String),
+    /// Too short, or the name itself.
+    #[error("a password has at least {SHORTEST} characters and is not the user's name")]
+    WeakPassword,
+    /// Wrong name, wrong password, locked, disabled or expired: which one is not said.
+    #[error("the name or the password is wrong, or the account is locked")]
+    Denied,
+    /// The file.
+    #[error("{path}: {what}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// No randomness.
+    #[error("the operating system gave no random bytes")]
+    Random,
+}
+
+/// The result of what may fail so.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What someone may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Asks, and sees the budget.
+    Analyst,
+    /// Also sees the ledger and the policy, grants and freezes.
+    Steward,
+}
+
+impl Role {
+    /// By its name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Analyst, Self::Steward].into_iter().find(|role| role.name() == text)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Analyst => "analyst",
+            Self::Steward => "steward",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Somebody who was let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// Unique.
+    pub name: String,
+    /// What they may do.
+    pub role: Role,
+}
+
+/// A line of `demure user list`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Who.
+    pub user: User,
+    /// Since when.
+    pub created: SystemTime,
+    /// May not sign in.
+    pub disabled: bool,
+    /// Locked for now, after wrong passwords.
+    pub locked: bool,
+    /// Tokens that have not expired.
+    pub tokens: u64,
+}
+
+/// A line of the record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When.
+    pub time: SystemTime,
+    /// Who did it, or tried.
+    pub who: String,
+    /// What.
+    pub action: String,
+    /// To whom, from where.
+    pub detail: String,
+}
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// The accounts. A clone is the same.
+#[derive(Clone)]
+pub struct Users {
+    inside: Arc<Mutex<Connection>>,
+    path: PathBuf,
+    secret: [u8; 32],
+    clock: Clock,
+}
+
+impl fmt::Debug for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Users").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Users {
+    /// Opens the file, or creates it, readable by its owner alone.
+    pub fn open(path: &Path, clock: Clock) -> Result<Self> {
+        private(path).map_err(|e| file(path, &e))?;
+        let connection = Connection::open(path).map_err(|e| file(path, &e))?;
+        Self::with(connection, path, clock)
+    }
+
+    /// Accounts that end with the process, for demonstrations.
+    pub fn in_memory() -> Result<Self> {
+        let path = Path::new("(in memory)");
+        let connection = Connection::open_in_memory().map_err(|e| file(path, &e))?;
+        Self::with(connection, path, Arc::new(SystemTime::now))
+    }
+
+    fn with(connection: Connection, path: &Path, clock: Clock) -> Result<Self> {
+        let fail = |e: rusqlite::Error| file(path, &e);
+        connection.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
+        connection
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+            )
+            .map_err(fail)?;
+        let mut connection = connection;
+        let once = connection
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(fail)?;
+        let ask = |sql: &str| once.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(fail);
+        let (application, version) = (ask("PRAGMA application_id")?, ask("PRAGMA user_version")?);
+        if application == 0 && ask("SELECT count(*) FROM sqlite_schema")? == 0 {
+            let mut secret = [0; 32];
+            getrandom::fill(&mut secret).map_err(|_| Error::Random)?;
+            let sql = format!(
+                "{SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+            );
+            once.execute_batch(&sql).map_err(fail)?;
+            once.execute("INSERT INTO secret VALUES (?)", [secret]).map_err(fail)?;
+        } else if application != APPLICATION {
+            return Err(file(path, &"this is not a file of Demure's users"));
+        } else if version != VERSION {
+            return Err(file(path, &"it was written by another version of demure"));
+        }
+        let secret =
+            once.query_row("SELECT key FROM secret", [], |row| row.get(0)).map_err(fail)?;
+        once.commit().map_err(fail)?;
+        let inside = Arc::new(Mutex::new(connection));
+        Ok(Self { inside, path: path.to_owned(), secret, clock })
+    }
+
+    /// A new account. `by` is who adds it.
+    pub fn add(&self, by: &str, name: &str, role: Role, password: &str) -> Result<()> {
+        if !is_name(name) {
+            return Err(Error::Name);
+        }
+        let v = self.made(name, password)?;
+        let added = self.change(by, "add", &format!("{name} as {role}"), |connection, now| {
+            connection.execute(
+                "INSERT INTO users (name, role, salt, iterations, stored_key, server_key, created)
+                 VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                params![name, role.name(), v.salt, v.iterations, v.stored_key, v.server_key, now],
+            )
+        })?;
+        if added == 1 { Ok(()) } else { Err(Error::Exists(name.to_owned())) }
+    }
+
+    /// Another password; it also unlocks.
+    pub fn set_password(&self, by: &str, name: &str, password: &str) -> Result<()> {
+        let v = self.made(name, password)?;
+        self.change_one(by, "password", name, |connection, _| {
+            connection.execute(
+                "UPDATE users SET salt = ?, iterations = ?, stored_key = ?, server_key = ?,
+                 failures = 0, locked_until = 0 WHERE name = ?",
+                params![v.salt, v.iterations, v.stored_key, v.server_key, name],
+            )
+        })
+    }
+
+    /// Nobody can sign in as `name` from now on, with a password or a token; or can again.
+    pub fn set_disabled(&self, by: &str, name: &str, disabled: bool) -> Result<()> {
+        let action = if disabled { "disable" } else { "enable" };
+        self.change_one(by, action, name, |connection, _| {
+            connection.execute(
+                "UPDATE users SET disabled = ?, failures = 0, locked_until = 0 WHERE name = ?",
+                params![disabled, name],
+            )
+        })
+    }
+
+    /// A token that signs in as `name` for so many days. It is shown now and never again.
+    pub fn add_token(&self, by: &str, name: &str, label: &str, days: u32) -> Result<String> {
+        let token = format!("demure_{}", hex(&random()?));
+        let hash: [u8; 32] = Sha256::digest(&token).into();
+        let detail = format!("{name}, {label}, {days} days");
+        let added = self.change(by, "token", &detail, |connection, now| {
+            let expires = now.saturating_add(i64::from(days) * 86_400);
+            connection.execute(
+                "INSERT INTO tokens SELECT ?, name, ?, ?, ? FROM users WHERE name = ?",
+                params![hash, label, now, expires, name],
+            )
+        })?;
+        if added == 1 { Ok(token) } else { Err(Error::Unknown(name.to_owned())) }
+    }
+
+    /// Takes back all tokens of `name`.
+    pub fn revoke_tokens(&self, by: &str, name: &str) -> Result<usize> {
+        self.change(by, "revoke", name, |connection, _| {
+            connection.execute("DELETE FROM tokens WHERE name = ?", [name])
+        })
+    }
+
+    /// All accounts, by name.
+    pub fn list(&self) -> Result<Vec<Account>> {
+        let now = self.now();
+        let sql = "SELECT name, role, created, disabled, locked_until > ?1,
+            (SELECT count(*) FROM tokens t WHERE t.name = users.name AND expires > ?1)
+            FROM users ORDER BY name";
+        self.rows(sql, [now], |row| {
+            Ok(Account {
+                user: user(row)?,
+                created: from_seconds(row.get(2)?),
+                disabled: row.get(3)?,
+                locked: row.get(4)?,
+                tokens: row.get::<_, i64>(5)?.unsigned_abs(),
+            })
+        })
+    }
+
+    /// The newest lines of the record, the newest first.
+    pub fn record(&self, most: u32) -> Result<Vec<Record>> {
+        let sql = "SELECT time, who, action, detail FROM audit ORDER BY seq DESC LIMIT ?";
+        self.rows(sql, [most], |row| {
+            Ok(Record {
+                time: from_seconds(row.get(0)?),
+                who: row.get(1)?,
+                action: row.get(2)?,
+                detail: row.get(3)?,
+            })
+        })
+    }
+
+    /// The verifier to begin an exchange with; of a name that nobody has, or that may not sign
+    /// in now, one that nothing fits.
+    pub fn verifier(&self, name: &str) -> Result<Verifier> {
+        let now = self.now();
+        let found = self.one(
+            "SELECT salt, iterations, stored_key, server_key, disabled OR locked_until > ?
+             FROM users WHERE name = ?",
+            params![now, name],
+            |row| {
+                let verifier = Verifier {
+                    salt: row.get(0)?,
+                    iterations: row.get(1)?,
+                    stored_key: row.get(2)?,
+                    server_key: row.get(3)?,
+                };
+                Ok((verifier, row.get::<_, bool>(4)?))
+            },
+        )?;
+        let decoy = Verifier::decoy(name, &self.secret);
+        Ok(match found {
+            // The same salt as ever, so that a locked name looks like itself.
+            Some((verifier, true)) => Verifier { stored_key: decoy.stored_key, ..verifier },
+            Some((verifier, false)) => verifier,
+            None => decoy,
+        })
+    }
+
+    /// Somebody proved to be `name`, from some address.
+    pub fn admitted(&self, name: &str, from: &str) -> Result<User> {
+        let sql = "SELECT name, role FROM users WHERE name = ? AND NOT disabled";
+        let user = self.one(sql, [name], user)?.ok_or(Error::Denied)?;
+        self.change(name, "sign in", from, |connection, _| {
+            connection
+                .execute("UPDATE users SET failures = 0, locked_until = 0 WHERE name = ?", [name])
+        })?;
+        Ok(user)
+    }
+
+    /// Somebody claimed to be `name` and was wrong.
+    pub fn turned_away(&self, name: &str, from: &str) -> Result<()> {
+        // Names come from anyone: the record keeps what can be a name.
+        let shown = if is_name(name) { name } else { "(not a name)" };
+        self.change(shown, "sign in failed", from, |connection, now| {
+            connection.execute(
+                "UPDATE users SET failures = failures + 1, locked_until = CASE
+                     WHEN failures + 1 < ?1 THEN 0
+                     ELSE ?2 + min(3600, 60 * (1 << min(failures + 1 - ?1, 6))) END
+                 WHERE name = ?3",
+                params![FAILURES, now, name],
+            )
+        })?;
+        Ok(())
+    }
+
+    /// Signs in with a password that was sent, as a web page does. Takes some tens of
+    /// milliseconds, whoever it is.
+    pub fn sign_in(&self, name: &str, password: &str, from: &str) -> Result<User> {
+        if self.verifier(name)?.fits(password) {
+            self.admitted(name, from)
+        } else {
+            self.turned_away(name, from)?;
+            Err(Error::Denied)
+        }
+    }
+
+    /// Who a token stands for.
+    pub fn bearer(&self, token: &str) -> Result<User> {
+        let hash: [u8; 32] = Sha256::digest(token).into();
+        let sql = "SELECT users.name, role FROM tokens JOIN users ON users.name = tokens.name
+            WHERE hash = ? AND expires > ? AND NOT disabled";
+        self.one(sql, params![hash, self.now()], user)?.ok_or(Error::Denied)
+    }
+
+    /// Whether `name` may still do anything: accounts can be disabled while a session is open.
+    pub fn current(&self, name: &str) -> Result<User> {
+        let sql = "SELECT name, role FROM users WHERE name = ? AND NOT disabled";
+        self.one(sql, [name], user)?.ok_or(Error::Denied)
+    }
+
+    /// Adds a line to the record.
+    pub fn note(&self, who: &str, action: &str, detail: &str) -> Result<()> {
+        self.change(who, action, detail, |_, _| Ok(0)).map(|_| ())
+    }
+
+    fn made(&self, name: &str, password: &str) -> Result<Verifier> {
+        if password.chars().count() < SHORTEST || password == name {
+            return Err(Error::WeakPassword);
+        }
+        let mut salt = [0; 16];
+        getrandom::fill(&mut salt).map_err(|_| Error::Random)?;
+        Ok(Verifier::new(password, salt, ITERATIONS))
+    }
+
+    /// Does something and records it, or neither; returns how many rows it changed.
+    fn change(
+        &self,
+        who: &str,
+        action: &str,
+        detail: &str,
+        change: impl FnOnce(&Connection, i64) -> rusqlite::Result<usize>,
+    ) -> Result<usize> {
+        let now = self.now();
+        let mut connection = self.lock();
+        let work = || {
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let changed = change(&transaction, now)?;
+            transaction.execute(
+                "INSERT INTO audit (time, who, action, detail) VALUES (?, ?, ?, ?)",
+                params![now, who, action, detail],
+            )?;
+            transaction.commit()?;
+            Ok(changed)
+        };
+        work().map_err(|e: rusqlite::Error| file(&self.path, &e))
+    }
+
+    fn change_one(
+        &self,
+        by: &str,
+        action: &str,
+        name: &str,
+        change: impl FnOnce(&Connection, i64) -> rusqlite::Result<usize>,
+    ) -> Result<()> {
+        match self.change(by, action, name, change)? {
+            0 => Err(Error::Unknown(name.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let connection = self.lock();
+        let found =
+            connection.prepare_cached(sql).and_then(|mut s| s.query_row(values, read).optional());
+        found.map_err(|e| file(&self.path, &e))
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let connection = self.lock();
+        let found = connection
+            .prepare_cached(sql)
+            .and_then(|mut s| s.query_map(values, read)?.collect::<rusqlite::Result<Vec<T>>>());
+        found.map_err(|e| file(&self.path, &e))
+    }
+
+    fn now(&self) -> i64 {
+        let since = (self.clock)().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    }
+
+    /// A thread that panicked inside left at most a transaction that was rolled back.
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Letters, digits and a few signs; never the `@` of a group.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    text.len() <= 63
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+}
+
+/// 32 random bytes.
+pub(crate) fn random() -> Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|_| Error::Random)?;
+    // What leaves the process is not the generator's own output.
+    Ok(hmac(&bytes, &[b"token"]))
+}
+
+/// Two digits a byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn user(row: &Row<'_>) -> rusqlite::Result<User> {
+    let role: String = row.get(1)?;
+    // The table allows no other.
+    Ok(User { name: row.get(0)?, role: Role::parse(&role).unwrap_or(Role::Analyst) })
+}
+
+fn from_seconds(seconds: i64) -> SystemTime {
+    let after = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    SystemTime::UNIX_EPOCH.checked_add(after).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+fn file(path: &Path, what: &dyn fmt::Display) -> Error {
+    Error::File { path: path.to_owned(), what: what.to_string() }
+}
+
+/// Creates the file with access for its owner alone, if there is none.
+fn private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => Err(e),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    fn at(seconds: &Arc<AtomicU64>) -> Clock {
+        let seconds = Arc::clone(seconds);
+        Arc::new(move || {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::SeqCst))
+        })
+    }
+
+    #[test]
+    fn an_account_from_its_beginning_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clinic.users");
+        let time = Arc::new(AtomicU64::new(1_800_000_000));
+        let users = Users::open(&path, at(&time)).unwrap();
+        assert!(users.list().unwrap().is_empty(), "nobody was added");
+        users.add("root", "ana", Role::Analyst, "a long password").unwrap();
+        assert!(matches!(
+            users.add("root", "ana", Role::Steward, "another password"),
+            Err(Error::Exists(_))
+        ));
+        // Opened again.
+        let users = Users::open(&path, at(&time)).unwrap();
+        let ana = users.sign_in("ana", "a long password", "test").unwrap();
+        assert_eq!(ana, User { name: "ana".into(), role: Role::Analyst });
+        let token = users.add_token("ana", "ana", "notebook", 30).unwrap();
+        assert_eq!(users.bearer(&token).unwrap(), ana);
+        time.fetch_add(31 * 86_400, Ordering::SeqCst);
+        assert!(matches!(users.bearer(&token), Err(Error::Denied)), "expired");
+        let token = users.add_token("ana", "ana", "notebook", 30).unwrap();
+        users.set_disabled("root", "ana", true).unwrap();
+        for denied in [
+            users.bearer(&token),
+            users.sign_in("ana", "a long password", "test"),
+            users.current("ana"),
+        ] {
+            assert!(matches!(denied, Err(Error::Denied)));
+        }
+        let done: Vec<String> =
+            users.record(20).unwrap().into_iter().rev().map(|r| r.action).collect();
+        let expected = ["add", "add", "sign in", "token", "token", "disable", "sign in failed"];
+        assert_eq!(done, expected);
+        // Nothing in the file is a password or a token.
+        let file = std::fs::read(&path).unwrap();
+        for secret in ["a long password", token.as_str()] {
+            assert!(!file.windows(secret.len()).any(|window| window == secret.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn wrong_passwords_lock_for_longer_and_longer() {
+        let folder = tempfile::tempdir().unwrap();
+        let time = Arc::new(AtomicU64::new(1_800_000_000));
+        let users = Users::open(&folder.path().join("u"), at(&time)).unwrap();
+        users.add("root", "ana", Role::Analyst, "a long password").unwrap();
+        let right = || users.sign_in("ana", "a long password", "test").is_ok();
+        for _ in 1..FAILURES {
+            assert!(users.sign_in("ana", "wrong", "test").is_err());
+        }
+        assert!(right(), "one less than too many, and it counts anew");
+        for _ in 0..FAILURES {
+            users.turned_away("ana", "test").unwrap();
+        }
+        // While it is locked even the right one is refused, and counts as wrong.
+        assert!(!right());
+        time.fetch_add(61, Ordering::SeqCst);
+        assert!(!right(), "the sixth locked it for two minutes");
+        time.fetch_add(10_000, Ordering::SeqCst);
+        assert!(right());
+    }
+
+    #[test]
+    fn who_is_not_there_looks_like_who_is() {
+        let users = Users::in_memory().unwrap();
+        users.add("root", "ana", Role::Analyst, "a long password").unwrap();
+        let (one, two) = (users.verifier("bob").unwrap(), users.verifier("bob").unwrap());
+        assert_eq!(one, two);
+        assert_ne!(one.salt, users.verifier("eve").unwrap().salt);
+        assert_eq!(one.iterations, users.verifier("ana").unwrap().iterations);
+        let salt = users.verifier("ana").unwrap().salt;
+        users.set_disabled("root", "ana", true).unwrap();
+        assert_eq!(users.verifier("ana").unwrap().salt, salt);
+        assert!(!users.verifier("ana").unwrap().fits("a long password"));
+    }
+
+    #[test]
+    fn names_and_passwords_that_will_not_do() {
+        let users = Users::in_memory().unwrap();
+        let long = "x".repeat(64);
+        for name in ["", "@group", "a b", "1st", "é", "a\n", "a;--", &long] {
+            let added = users.add("root", name, Role::Analyst, "a long password");
+            assert!(matches!(added, Err(Error::Name)), "{name:?}");
+        }
+        for password in ["", "short", "ana.longer.name"] {
+            let added = users.add("root", "ana.longer.name", Role::Analyst, password);
+            assert!(matches!(added, Err(Error::WeakPassword)), "{password:?}");
+        }
+        let path = std::env::temp_dir();
+        assert!(matches!(Users::open(&path, Arc::new(SystemTime::now)), Err(Error::File { .. })));
+    }
+}
