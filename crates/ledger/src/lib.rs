@@ -3,6 +3,9 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `ledger` | [`Ledger`]: debits, the balance, repeats, verification |
+//! | `decide` | what may be appended to the journal as it is |
+//! | `queue` | group commit: those who wait share a transaction |
+//! | `side` | a connection, and what was read through it |
 //! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
 //! | `limit` | [`Limit`]: the budget of a dataset, and the guarantee it stands for |
 //! | `price` | [`Price`]: ε or ρ, and δ |
@@ -69,16 +72,23 @@
 //! network. The file must be on a local disk.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod batches;
+mod decide;
 mod error;
+#[cfg(test)]
+mod failing;
 #[cfg(test)]
 mod failures;
 mod ledger;
 mod limit;
 mod meter;
 mod price;
+mod queue;
 mod replay;
 mod reservation;
 mod row;
+mod side;
 mod store;
 
 pub use error::{Error, Fault, Result};

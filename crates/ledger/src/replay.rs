@@ -87,6 +87,8 @@ pub(crate) struct Replay {
     dataset: String,
     seq: u64,
     hash: Hash,
+    /// A row that must be there: it was seen before.
+    seen: (u64, Hash),
     budget: Option<Budget>,
     open: HashMap<u64, Open>,
     recent: VecDeque<Recent>,
@@ -97,11 +99,12 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Before the first row.
-    pub(crate) fn new(dataset: &str) -> Self {
+    pub(crate) fn new(dataset: &str, seen: (u64, Hash)) -> Self {
         Self {
             dataset: dataset.to_owned(),
             seq: 0,
             hash: GENESIS,
+            seen,
             budget: None,
             open: HashMap::new(),
             recent: VecDeque::new(),
@@ -111,14 +114,18 @@ impl Replay {
     }
 
     /// `known` (or nothing), and what the store has beyond it.
+    ///
+    /// Where it begins anew, the row that was `seen` last must still be there: a
+    /// journal that lost its end, or was exchanged, is no continuation.
     pub(crate) fn caught_up(
         known: Option<Self>,
         dataset: &str,
+        seen: (u64, Hash),
         store: &dyn Transaction,
     ) -> Result<Self> {
-        let mut replay = known.unwrap_or_else(|| Self::new(dataset));
+        let mut replay = known.unwrap_or_else(|| Self::new(dataset, seen));
         if replay.follow(store)? == Step::StartOver {
-            replay = Self::new(dataset);
+            replay = Self::new(dataset, seen);
             // From the beginning all cancellations are ahead.
             if replay.follow(store)? == Step::StartOver {
                 return Err(replay.broken(Fault::Orphan));
@@ -142,6 +149,9 @@ impl Replay {
         {
             return Err(self.broken(Fault::Missing));
         }
+        if step == Step::Done && self.seq < self.seen.0 {
+            return Err(Error::Broken { seq: self.seen.0, fault: Fault::Missing });
+        }
         Ok(step)
     }
 
@@ -151,6 +161,9 @@ impl Replay {
             return Err(Error::Broken { seq: self.seq + 1, fault: Fault::Unlinked });
         }
         row.check()?;
+        if row.seq == self.seen.0 && row.hash != self.seen.1 {
+            return Err(row.fault(Fault::Unlinked));
+        }
         if row.answer.is_some() != (row.kind == Kind::Settle) {
             return Err(row.fault(Fault::Answer));
         }
@@ -245,6 +258,10 @@ impl Replay {
         self.open.contains_key(&seq)
     }
 
+    pub(crate) fn dataset(&self) -> &str {
+        &self.dataset
+    }
+
     /// The number of the last row, and its hash.
     pub(crate) fn head(&self) -> (u64, Hash) {
         (self.seq, self.hash)
@@ -262,6 +279,12 @@ impl Replay {
     /// The same, where a journal must have begun.
     pub(crate) fn begun(&self) -> Result<&Budget> {
         self.budget.as_ref().ok_or_else(|| self.broken(Fault::NoLimit))
+    }
+
+    /// Do both end at the same row with the same totals?
+    pub(crate) fn same_totals(&self, other: &Self) -> Result<bool> {
+        let (one, two) = (self.begun()?, other.begun()?);
+        Ok(self.head() == other.head() && one.meter.spent() == two.meter.spent())
     }
 
     /// Something is wrong at the end of what was read.
@@ -290,7 +313,7 @@ mod tests {
     }
 
     fn replayed(rows: &[Row]) -> Result<Replay> {
-        let mut replay = Replay::new("visits");
+        let mut replay = Replay::new("visits", (0, GENESIS));
         for row in rows {
             assert_eq!(replay.apply(row)?, Step::Done);
         }
@@ -341,7 +364,7 @@ mod tests {
         let error = replayed(&replaced).unwrap_err();
         assert_eq!(error, Error::Broken { seq: 3, fault: Fault::Unlinked });
         // A row of another dataset's journal.
-        let elsewhere = Replay::new("wages").apply(&chain(&[LIMIT])[0]).unwrap_err();
+        let elsewhere = Replay::new("wages", (0, GENESIS)).apply(&chain(&[LIMIT])[0]).unwrap_err();
         assert_eq!(elsewhere, Error::Broken { seq: 1, fault: Fault::Unlinked });
         // Written by a later version, or priceless.
         let newer = chain(&[LIMIT, (Kind::Reserve, None, "wavelet(b=1)", 1.0)]);

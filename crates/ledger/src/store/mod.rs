@@ -28,6 +28,10 @@ pub(crate) enum Intent {
 pub(crate) trait Store: Send {
     /// Begins a transaction. Waits for other writers, but not for ever.
     fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>>;
+
+    /// Another connection to the same place, whose reading does not wait for writers;
+    /// none if there can be but one.
+    fn another(&self) -> Result<Option<Box<dyn Store>>>;
 }
 
 /// One consistent state of a store. Dropped, it changes nothing.

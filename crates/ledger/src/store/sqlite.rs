@@ -33,6 +33,9 @@ const VERSION: i64 = 1;
 /// "Demu": whose file this is (`PRAGMA application_id`).
 const APPLICATION: i64 = 0x4465_6d75;
 
+/// What stands for the path of a journal in memory.
+const MEMORY: &str = ":memory:";
+
 const SCHEMA: &str = "
 CREATE TABLE journal (
     dataset   TEXT NOT NULL,
@@ -77,9 +80,11 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     /// Opens a file, or creates it.
     pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Self::with_flags(path, patience, OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    fn with_flags(path: &Path, patience: Duration, create: OpenFlags) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|error| failure(&error, path, patience))?;
         let mut store = Self { connection, path: path.to_owned(), identity: None, patience };
@@ -100,7 +105,7 @@ impl Sqlite {
 
     /// A journal that ends with the process.
     pub(crate) fn in_memory() -> Result<Self> {
-        let (path, patience) = (PathBuf::from(":memory:"), PATIENCE);
+        let (path, patience) = (PathBuf::from(MEMORY), PATIENCE);
         let connection =
             Connection::open_in_memory().map_err(|error| failure(&error, &path, patience))?;
         let mut store = Self { connection, path, identity: None, patience };
@@ -184,6 +189,14 @@ impl Sqlite {
         }
     }
 
+    /// Is the file still where it was?
+    fn is_in_place(&self) -> Result<()> {
+        if self.identity.is_some() && self.identity != identity(&self.path) {
+            return Err(Error::Moved { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
     fn failure(&self, error: &rusqlite::Error) -> Error {
         failure(error, &self.path, self.patience)
     }
@@ -196,9 +209,7 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>> {
-        if self.identity.is_some() && self.identity != identity(&self.path) {
-            return Err(Error::Moved { path: self.path.clone() });
-        }
+        self.is_in_place()?;
         let behavior = match intent {
             Intent::Read => TransactionBehavior::Deferred,
             Intent::Append => TransactionBehavior::Immediate,
@@ -208,6 +219,18 @@ impl Store for Sqlite {
             .transaction_with_behavior(behavior)
             .map_err(|error| failure(&error, path, *patience))?;
         Ok(Box::new(Open { inner, path, patience: *patience }))
+    }
+
+    fn another(&self) -> Result<Option<Box<dyn Store>>> {
+        if self.path.as_os_str() == MEMORY {
+            return Ok(None);
+        }
+        self.is_in_place()?;
+        let another = Self::with_flags(&self.path, self.patience, OpenFlags::empty())?;
+        if another.identity != self.identity {
+            return Err(Error::Moved { path: self.path.clone() });
+        }
+        Ok(Some(Box::new(another)))
     }
 }
 
