@@ -7,6 +7,7 @@ use crate::limit::Limit;
 use crate::price::Price;
 use crate::replay::Replay;
 use crate::row::{GENESIS, Kind, Row};
+use crate::rule::Decree;
 
 /// What somebody wants to have in the journal.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub(crate) enum Act {
     Reserve(Request, String),
     /// The end of a reservation.
     Close(Closing),
+    /// A rule, and the steward whose it is.
+    Decree(String, Decree),
 }
 
 /// The end of a reservation: an answer, or a cancellation without one.
@@ -42,6 +45,7 @@ impl Act {
             Self::Limit(limit) => limited(replay, &limit),
             Self::Reserve(request, event) => reserved(replay, request, event).map(Some),
             Self::Close(closing) => closed(replay, closing).map(Some),
+            Self::Decree(by, decree) => decreed(replay, by, decree),
         };
         Ok(draft?.map(|draft| {
             let (last, before) = replay.head();
@@ -72,14 +76,14 @@ fn draft(kind: Kind) -> Row {
 }
 
 fn limited(replay: &Replay, limit: &Limit) -> Result<Option<Row>> {
-    match replay.budget() {
-        Some(budget) if !budget.limit.same_currency(limit) => Err(Error::OtherAccounting {
+    match replay.totals() {
+        Some(totals) if !totals.limit.same_currency(limit) => Err(Error::OtherAccounting {
             dataset: replay.dataset().to_owned(),
-            stored: Box::new(budget.limit.clone()),
+            stored: Box::new(totals.limit.clone()),
             asked_accounting: limit.accounting,
             asked_neighbours: limit.neighbours,
         }),
-        Some(budget) if budget.limit == *limit => Ok(None),
+        Some(totals) if totals.limit == *limit => Ok(None),
         _ => {
             let (event, price) = (limit.to_string(), limit.most()?);
             Ok(Some(Row { event, price, ..draft(Kind::Limit) }))
@@ -88,16 +92,33 @@ fn limited(replay: &Replay, limit: &Limit) -> Result<Option<Row>> {
 }
 
 fn reserved(replay: &Replay, request: Request, text: String) -> Result<Row> {
-    let budget = replay.begun()?;
-    let accounting = budget.limit.accounting;
+    let totals = replay.begun()?;
+    if let Some(frozen) = totals.frozen() {
+        return Err(Error::Frozen(frozen.clone()));
+    }
+    let accounting = totals.limit.accounting;
     let unpriced = |source| Error::Unpriced { accounting, source };
-    let price = budget.meter.price(&request.event).map_err(unpriced)?;
-    let next = budget.meter.with(&request.event).map_err(unpriced)?;
-    if !next.is_some_and(|next| next.within(budget.most)) {
-        return Err(Error::OverBudget { accounting, asked: price, left: budget.left() });
+    let price = totals.price(&request.event).map_err(unpriced)?;
+    if let Some(account) = totals.forbidding(&request.who, &request.event).map_err(unpriced)? {
+        let (which, left) = (account.rule(), totals.left(&account).unwrap_or_default());
+        return Err(Error::OverBudget { accounting, asked: price, left, which });
     }
     let Request { who, key, query, .. } = request;
     Ok(Row { who, key, query, event: text, price, ..draft(Kind::Reserve) })
+}
+
+fn decreed(replay: &Replay, who: String, decree: Decree) -> Result<Option<Row>> {
+    let totals = replay.begun()?;
+    if !totals.is_news(&decree) {
+        return Ok(None);
+    }
+    let most = match &decree {
+        Decree::Slice(_, terms) | Decree::Window(terms) => terms.most(&totals.limit)?,
+        Decree::Member(..) | Decree::Freeze(_) | Decree::Thaw(_) => None,
+    };
+    let (kind, price) = (decree.kind(), most.unwrap_or_default());
+    let (key, event, query) = decree.texts();
+    Ok(Some(Row { who, key, query, event, price, ..draft(kind) }))
 }
 
 fn closed(replay: &Replay, closing: Closing) -> Result<Row> {

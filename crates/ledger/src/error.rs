@@ -3,6 +3,8 @@
 
 use crate::limit::{Accounting, Limit};
 use crate::price::Price;
+use crate::rule::Rule;
+use crate::totals::Frozen;
 use demure_core::unit::Neighbours;
 use std::fmt;
 use std::path::PathBuf;
@@ -19,9 +21,9 @@ use std::path::PathBuf;
 pub enum Error {
     /// The query costs more than is left. It cost nothing.
     #[error(
-        "this query costs {} and the budget has {} left; nothing was spent; \
-         ask for a noisier or coarser answer, or have the policy's limit raised",
-        asked.in_words(*accounting), left.in_words(*accounting)
+        "this query costs {} and {which} has {} left; nothing was spent; \
+         ask for a noisier or coarser answer, or {}",
+        asked.in_words(*accounting), left.in_words(*accounting), which.remedy()
     )]
     OverBudget {
         /// The currency.
@@ -30,6 +32,25 @@ pub enum Error {
         asked: Price,
         /// What is left.
         left: Price,
+        /// The rule that has no more left.
+        which: Rule,
+    },
+
+    /// A steward has stopped all spending. It cost nothing.
+    #[error(
+        "{} has frozen the budget (reason: {:?}); nothing was spent; what was bought before can \
+         still be asked for, and a steward can thaw it",
+        .0.by, .0.why
+    )]
+    Frozen(Frozen),
+
+    /// A name that cannot be kept apart from others.
+    #[error("the name of the {what} {fault}; nothing was written; choose another")]
+    BadName {
+        /// Whose it is.
+        what: &'static str,
+        /// What is wrong with it.
+        fault: &'static str,
     },
 
     /// The event has no finite price in this currency. It cost nothing.

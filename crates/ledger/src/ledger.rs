@@ -1,16 +1,19 @@
 //! The ledger of one dataset: debits, balance, repeats, verification.
 
+use crate::balance::{self, Balance, Balances, Standing};
 use crate::decide::Act;
 use crate::error::{Error, Fault, Result};
-use crate::limit::{Accounting, Limit};
-use crate::price::{Price, subtract_down};
+use crate::limit::Limit;
+use crate::price::Price;
 use crate::queue::Queue;
 use crate::replay::{Replay, Step};
 use crate::reservation::Reservation;
 use crate::row::{Entry, GENESIS, Hash, Kind, Row, to_micros};
+use crate::rule::Subject;
 use crate::side::Side;
 use crate::store::sqlite::{PATIENCE, Sqlite};
 use crate::store::{Intent, Store};
+use crate::totals::Account;
 use demure_core::event::Event;
 use std::fmt;
 use std::path::Path;
@@ -30,7 +33,7 @@ pub fn wall_clock() -> Clock {
 /// What is to be paid for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Who asks.
+    /// Who asks: one line, not empty, without `@` in front.
     pub who: String,
     /// The query's canonical hash, in hexadecimal: equal for equal queries.
     pub key: String,
@@ -38,28 +41,6 @@ pub struct Request {
     pub query: String,
     /// What answering it does.
     pub event: Event,
-}
-
-/// What has been spent and what is left.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Balance {
-    /// The limit in force.
-    pub limit: Limit,
-    /// Σε or Σρ, and Σδ of the events' own; rounded up.
-    pub spent: Price,
-    /// What may still be spent, in the same currency; rounded down, so that one event
-    /// of exactly this price is within the limit. 0 if the limit has been lowered
-    /// below what was spent.
-    pub left: Price,
-    /// The ε that `spent.main` amounts to: itself, or for zCDP the ε of
-    /// (ε, δ/2)-DP; rounded up. The δ beside it is [`Balance::spent_delta`].
-    pub spent_epsilon: f64,
-    /// `left.main`; for zCDP the limit's ε less `spent_epsilon`, rounded down. Under
-    /// zCDP more than this can be bought: ρ adds up, and its ε does not.
-    pub left_epsilon: f64,
-    /// The δ that goes with `spent_epsilon`: the events' own, and under zCDP half
-    /// of the limit's as soon as anything is spent; rounded up.
-    pub spent_delta: f64,
 }
 
 /// What a verification found.
@@ -77,6 +58,10 @@ pub struct Verified {
     /// How many cost something else by this version's accountant than when they
     /// were made. The balance counts today's prices.
     pub repriced: u64,
+    /// How many were not within the rules in force when they were made, at today's
+    /// prices. 0 unless some were repriced, or the journal was written by something
+    /// else than this program.
+    pub beyond: u64,
     /// What has been spent.
     pub spent: Price,
     /// The hash of the last entry. Noted elsewhere, it later shows whether the
@@ -92,7 +77,8 @@ pub struct Verified {
 /// # Guarantee
 /// At all times, what all reservations that were ever returned and not
 /// cancelled cost together, rounded up, was within the limit in force when the
-/// last of them was made; and each was on disk before it was returned.
+/// last of them was made; so for the window, and for the slices of the analyst
+/// and of all its groups; and each was on disk before it was returned.
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
@@ -144,7 +130,7 @@ impl Ledger {
     ///
     /// # Guarantee
     /// If it returns a reservation, the debit survives a loss of power, and the
-    /// total with it is within the limit, whatever other threads and processes do.
+    /// totals with it are within every rule, whatever other threads and processes do.
     /// If it returns an error, nothing is granted. Over the budget, or without a
     /// price, it costs nothing.
     /// # Proof
@@ -156,6 +142,7 @@ impl Ledger {
     /// rows on disk after all, the total counts them as soon as they are seen: too
     /// much is counted then, not too little. ∎
     pub fn reserve(&self, request: &Request) -> Result<Reservation> {
+        Subject::analyst("analyst", &request.who)?;
         let event = request.event.to_string();
         // What is replayed must be what was priced.
         if Event::parse(&event).as_ref() != Ok(&request.event) {
@@ -166,31 +153,19 @@ impl Ledger {
         Ok(Reservation::new(self.clone(), row))
     }
 
-    /// What has been spent, by everyone, and what is left.
+    /// What has been spent, by everyone, and what is left of the dataset's limit.
     pub fn balance(&self) -> Result<Balance> {
-        let mut side = self.reading()?;
-        let budget = side.newest(&self.shared.dataset)?.begun()?;
-        let (limit, spent) = (budget.limit.clone(), budget.meter.spent());
-        let spent_epsilon = limit.epsilon_of(spent)?;
-        let spent_delta = match limit.accounting {
-            Accounting::Zcdp if spent != Price::ZERO => {
-                // Half of the limit and at most half: their sum is at most the limit.
-                let sum = budget.most.delta + spent.delta;
-                let rounded = if spent.delta == 0.0 { sum } else { sum.next_up() };
-                if budget.meter.within(budget.most) {
-                    rounded.min(limit.delta.get())
-                } else {
-                    rounded
-                }
-            }
-            _ => spent.delta,
-        };
-        let left = budget.left();
-        let left_epsilon = match limit.accounting {
-            Accounting::Pure => left.main,
-            Accounting::Zcdp => subtract_down(limit.epsilon.get(), spent_epsilon),
-        };
-        Ok(Balance { limit, spent, left, spent_epsilon, left_epsilon, spent_delta })
+        balance::dataset(self.reading()?.newest(&self.shared.dataset)?.begun()?)
+    }
+
+    /// The same, and the window, every slice, every group, and whether all is frozen.
+    pub fn balances(&self) -> Result<Balances> {
+        balance::all(self.reading()?.newest(&self.shared.dataset)?.begun()?)
+    }
+
+    /// What `who` has spent and may still spend, by the tightest of the rules.
+    pub fn balance_for(&self, who: &str) -> Result<Standing> {
+        balance::standing(self.reading()?.newest(&self.shared.dataset)?.begun()?, who)
     }
 
     /// The answer that was bought for `key`, the first if there are several: asking
@@ -227,8 +202,8 @@ impl Ledger {
     /// If it succeeds: every entry is as it was written, follows from the one
     /// before, and the last is where the journal says it ends; every answer and
     /// every cancellation belongs to one reservation; no reservation has two; what
-    /// was given back is what was charged; and the totals kept in memory are those
-    /// of the journal.
+    /// was given back is what was charged; and the rules and totals kept in memory
+    /// are those of the journal.
     pub fn verify(&self) -> Result<Verified> {
         let dataset = &self.shared.dataset;
         // The long part keeps nobody waiting.
@@ -247,7 +222,8 @@ impl Ledger {
             cancelled: counts.cancelled,
             settled: counts.settled,
             repriced: counts.repriced,
-            spent: fresh.begun()?.meter.spent(),
+            beyond: counts.beyond,
+            spent: fresh.begun()?.spent(&Account::Dataset),
             head,
         })
     }

@@ -6,10 +6,14 @@
 //! | `decide` | what may be appended to the journal as it is |
 //! | `queue` | group commit: those who wait share a transaction |
 //! | `side` | a connection, and what was read through it |
+//! | `steward` | what a steward does: slices, groups, windows, freezes |
+//! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
 //! | `limit` | [`Limit`]: the budget of a dataset, and the guarantee it stands for |
 //! | `price` | [`Price`]: ε or ρ, and δ |
-//! | `meter` | running totals, by the core's filter |
+//! | `meter` | a running total, by the core's filter |
+//! | `totals` | what counts against what |
+//! | `rule` | [`Rule`]: slices, groups, windows as text in the journal |
 //! | `replay` | the journal read from its beginning: checks and totals |
 //! | `row` | one line of the journal, and its hash |
 //! | `store` | where rows live: SQLite; what another store must promise |
@@ -72,6 +76,7 @@
 //! network. The file must be on a local disk.
 #![forbid(unsafe_code)]
 
+mod balance;
 #[cfg(test)]
 mod batches;
 mod decide;
@@ -88,12 +93,18 @@ mod queue;
 mod replay;
 mod reservation;
 mod row;
+mod rule;
 mod side;
+mod steward;
 mod store;
+mod totals;
 
+pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
 pub use error::{Error, Fault, Result};
-pub use ledger::{Balance, Clock, Ledger, Request, Verified, wall_clock};
+pub use ledger::{Clock, Ledger, Request, Verified, wall_clock};
 pub use limit::{Accounting, Limit};
 pub use price::Price;
 pub use reservation::{Reading, Reservation};
 pub use row::{Entry, Hash, Kind};
+pub use rule::Rule;
+pub use totals::Frozen;

@@ -2,64 +2,32 @@
 //!
 //! A [`Replay`] is what opening, catching up with other processes and
 //! verifying have in common. It checks every row that it is given and keeps
-//! what the next decision needs: the end of the chain, the limit, the totals
+//! what the next decision needs: the end of the chain, the rules, the totals
 //! and the reservations that are still open.
 //!
 //! # Guarantee
-//! `spent` is the filter's total over the reservations without a cancellation,
+//! The totals are the filter's over the reservations without a cancellation,
 //! in the order of the journal. Prices in the file are never added up.
 //! # Cost
-//! A row costs a hash and a price. A cancellation takes the filter back to
+//! A row costs a hash and a price. A cancellation takes the totals back to
 //! before its reservation and adds what came after, if that is among the last
-//! [`WINDOW`] reservations; otherwise the journal is replayed from the start.
+//! few reservations; otherwise the journal is replayed from the start.
 
 use crate::error::{Error, Fault, Result};
 use crate::limit::Limit;
-use crate::meter::Meter;
 use crate::price::Price;
 use crate::row::{GENESIS, Hash, Kind, Row};
+use crate::rule::Decree;
 use crate::store::Transaction;
+use crate::totals::Totals;
 use demure_core::event::Event;
-use std::collections::{HashMap, HashSet, VecDeque};
-
-/// How many reservations can be taken back without reading the journal again.
-const WINDOW: usize = 64;
-
-/// The limit in force and what counts against it.
-#[derive(Clone, Debug)]
-pub(crate) struct Budget {
-    pub(crate) limit: Limit,
-    /// What may be spent.
-    pub(crate) most: Price,
-    pub(crate) meter: Meter,
-}
-
-impl Budget {
-    fn new(limit: Limit) -> Result<Self> {
-        let meter = Meter::new(limit.accounting, limit.neighbours)
-            .map_err(|source| Error::ImpossibleLimit { source })?;
-        Ok(Self { most: limit.most()?, limit, meter })
-    }
-
-    /// What can still be bought.
-    pub(crate) fn left(&self) -> Price {
-        self.most.left_after(self.meter.spent())
-    }
-}
+use std::collections::{HashMap, HashSet};
 
 /// A reservation without a cancellation or an answer.
 #[derive(Clone, Debug)]
 struct Open {
     key: String,
     price: Price,
-}
-
-/// A reservation that can be taken back cheaply.
-#[derive(Clone, Debug)]
-struct Recent {
-    seq: u64,
-    before: Meter,
-    event: Event,
 }
 
 /// How many rows of each kind there were.
@@ -70,6 +38,8 @@ pub(crate) struct Counts {
     pub(crate) settled: u64,
     /// Reservations that cost something else today than when they were made.
     pub(crate) repriced: u64,
+    /// Reservations that some rule in force did not allow, at today's prices.
+    pub(crate) beyond: u64,
 }
 
 /// May the replay go on?
@@ -89,9 +59,8 @@ pub(crate) struct Replay {
     hash: Hash,
     /// A row that must be there: it was seen before.
     seen: (u64, Hash),
-    budget: Option<Budget>,
+    totals: Option<Totals>,
     open: HashMap<u64, Open>,
-    recent: VecDeque<Recent>,
     /// Reservations ahead that are known to be cancelled further ahead.
     cancelled_later: HashSet<u64>,
     counts: Counts,
@@ -105,9 +74,8 @@ impl Replay {
             seq: 0,
             hash: GENESIS,
             seen,
-            budget: None,
+            totals: None,
             open: HashMap::new(),
-            recent: VecDeque::new(),
             cancelled_later: HashSet::new(),
             counts: Counts::default(),
         }
@@ -172,6 +140,9 @@ impl Replay {
             Kind::Reserve => self.reserve(row)?,
             Kind::Cancel => self.cancel(row)?,
             Kind::Settle => self.settle(row)?,
+            Kind::Grant | Kind::Member | Kind::Window | Kind::Freeze | Kind::Thaw => {
+                self.decree(row)?
+            }
         };
         (self.seq, self.hash) = (row.seq, row.hash);
         Ok(step)
@@ -179,31 +150,31 @@ impl Replay {
 
     fn limit(&mut self, row: &Row) -> Result<Step> {
         let limit = Limit::parse(&row.event).ok_or_else(|| row.fault(Fault::Unreadable))?;
-        match &mut self.budget {
-            None => self.budget = Some(Budget::new(limit)?),
-            Some(budget) if budget.limit.same_currency(&limit) => {
-                budget.most = limit.most()?;
-                budget.limit = limit;
-            }
+        match &mut self.totals {
+            None => self.totals = Some(Totals::new(limit)?),
+            Some(totals) if totals.limit.same_currency(&limit) => totals.set_limit(limit)?,
             Some(_) => return Err(row.fault(Fault::OtherCurrency)),
         }
         Ok(Step::Done)
     }
 
+    fn decree(&mut self, row: &Row) -> Result<Step> {
+        let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
+        let decree = Decree::read(row).ok_or_else(|| row.fault(Fault::Unreadable))?;
+        totals.decree(row.seq, &row.who, decree)?;
+        Ok(Step::Done)
+    }
+
     fn reserve(&mut self, row: &Row) -> Result<Step> {
-        let budget = self.budget.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
+        let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
         let event = Event::parse(&row.event)
             .map_err(|source| Error::UnknownEvent { seq: row.seq, source })?;
         let unpriced = |source| Error::UnpricedEntry { seq: row.seq, source };
-        let price = budget.meter.price(&event).map_err(unpriced)?;
+        let price = totals.price(&event).map_err(unpriced)?;
         if !self.cancelled_later.contains(&row.seq) {
-            let next = budget.meter.with(&event).map_err(unpriced)?;
-            let next = next.ok_or_else(|| row.fault(Fault::Totals))?;
-            let before = std::mem::replace(&mut budget.meter, next);
-            if self.recent.len() == WINDOW {
-                self.recent.pop_front();
-            }
-            self.recent.push_back(Recent { seq: row.seq, before, event });
+            let added = totals.add(row.seq, &row.who, event).map_err(unpriced)?;
+            let allowed = added.ok_or_else(|| row.fault(Fault::Totals))?;
+            self.counts.beyond += u64::from(!allowed);
         }
         self.open.insert(row.seq, Open { key: row.key.clone(), price: row.price });
         self.counts.reserved += 1;
@@ -220,21 +191,10 @@ impl Replay {
         if self.cancelled_later.remove(&seq) {
             return Ok(Step::Done);
         }
-        let budget = self.budget.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
-        let Some(at) = self.recent.iter().position(|recent| recent.seq == seq) else {
-            return Ok(Step::StartOver);
-        };
-        let Some(gone) = self.recent.remove(at) else { return Ok(Step::StartOver) };
-        let mut meter = gone.before;
-        for later in self.recent.iter_mut().skip(at) {
-            later.before = meter.clone();
-            meter = meter
-                .with(&later.event)
-                .map_err(|source| Error::UnpricedEntry { seq: later.seq, source })?
-                .ok_or_else(|| row.fault(Fault::Totals))?;
-        }
-        budget.meter = meter;
-        Ok(Step::Done)
+        let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
+        let unpriced = |source| Error::UnpricedEntry { seq, source };
+        let found = totals.take_back(seq).map_err(unpriced)?;
+        Ok(if found { Step::Done } else { Step::StartOver })
     }
 
     fn settle(&mut self, row: &Row) -> Result<Step> {
@@ -271,20 +231,19 @@ impl Replay {
         self.counts
     }
 
-    /// The limit and the totals; `None` before the first row.
-    pub(crate) fn budget(&self) -> Option<&Budget> {
-        self.budget.as_ref()
+    /// The rules and the totals; `None` before the first row.
+    pub(crate) fn totals(&self) -> Option<&Totals> {
+        self.totals.as_ref()
     }
 
     /// The same, where a journal must have begun.
-    pub(crate) fn begun(&self) -> Result<&Budget> {
-        self.budget.as_ref().ok_or_else(|| self.broken(Fault::NoLimit))
+    pub(crate) fn begun(&self) -> Result<&Totals> {
+        self.totals.as_ref().ok_or_else(|| self.broken(Fault::NoLimit))
     }
 
-    /// Do both end at the same row with the same totals?
-    pub(crate) fn same_totals(&self, other: &Self) -> Result<bool> {
-        let (one, two) = (self.begun()?, other.begun()?);
-        Ok(self.head() == other.head() && one.meter.spent() == two.meter.spent())
+    /// Do both end at the same row with the same rules and totals?
+    pub(crate) fn same(&self, other: &Self) -> Result<bool> {
+        Ok(self.head() == other.head() && self.begun()?.same(other.begun()?))
     }
 
     /// Something is wrong at the end of what was read.
@@ -297,6 +256,7 @@ impl Replay {
 mod tests {
     use super::*;
     use crate::row::example;
+    use crate::totals::Account;
 
     /// A chain that is whole, whatever its rows say.
     fn chain(rows: &[(Kind, Option<u64>, &str, f64)]) -> Vec<Row> {
@@ -335,6 +295,11 @@ mod tests {
             (vec![DEBIT], 1, Fault::NoLimit),
             (vec![LIMIT, (Kind::Limit, None, zcdp, 1.0)], 2, Fault::OtherCurrency),
             (vec![(Kind::Limit, None, "limit()", 1.0)], 1, Fault::Unreadable),
+            // Rules come after the limit, and can be read.
+            (vec![(Kind::Freeze, None, "", 0.0)], 1, Fault::NoLimit),
+            (vec![LIMIT, (Kind::Grant, None, "slice(eps=2)", 2.0)], 2, Fault::Unreadable),
+            (vec![LIMIT, (Kind::Member, None, "join(oncology)", 0.0)], 2, Fault::Unreadable),
+            (vec![LIMIT, (Kind::Window, None, "window()", 0.0)], 2, Fault::Unreadable),
             // No answer without its debit, and none that was given back.
             (vec![LIMIT, ANSWER], 2, Fault::Orphan),
             (vec![LIMIT, DEBIT, ANSWER, ANSWER], 4, Fault::Orphan),
@@ -377,7 +342,22 @@ mod tests {
     fn totals_are_of_events_and_not_of_prices_in_the_file() {
         let rows = chain(&[LIMIT, (Kind::Reserve, None, "pure(eps=0.5)", 0.001)]);
         let replay = replayed(&rows).unwrap();
-        assert_eq!(replay.begun().unwrap().meter.spent().main, 0.5);
+        assert_eq!(replay.begun().unwrap().spent(&Account::Dataset).main, 0.5);
         assert_eq!(replay.counts().repriced, 1);
+    }
+
+    #[test]
+    fn what_no_rule_allowed_is_counted() {
+        let freeze = (Kind::Freeze, None, "", 0.0);
+        let slice = (Kind::Window, None, "window(eps=0.75, delta=0)", 0.75);
+        for (rows, beyond) in [
+            (vec![LIMIT, DEBIT, DEBIT], 0),
+            (vec![LIMIT, DEBIT, DEBIT, DEBIT], 1),
+            (vec![LIMIT, DEBIT, slice, DEBIT], 0),
+            (vec![LIMIT, slice, DEBIT, DEBIT], 1),
+            (vec![LIMIT, DEBIT, freeze, DEBIT], 1),
+        ] {
+            assert_eq!(replayed(&chain(&rows)).unwrap().counts().beyond, beyond);
+        }
     }
 }

@@ -37,7 +37,7 @@ impl Side {
         let transaction = store.begin(Intent::Read)?;
         let kept = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
         let fresh = Replay::caught_up(Some(fresh), dataset, *seen, &*transaction)?;
-        if !kept.same_totals(&fresh)? {
+        if !kept.same(&fresh)? {
             return Err(fresh.broken(Fault::Totals));
         }
         *seen = kept.head();

@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod conformance;
 mod lookup;
+mod schema;
 pub(crate) mod sqlite;
 
 use crate::error::Result;

@@ -4,7 +4,9 @@ use super::{limit, open, place, pure, request};
 use demure_core::account::zcdp;
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Neighbours, Rho};
-use demure_ledger::{Accounting, Clock, Error, Kind, Ledger, Limit, Price, Request, wall_clock};
+use demure_ledger::{
+    Accounting, Clock, Error, Kind, Ledger, Limit, Price, Request, Rule, wall_clock,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -54,7 +56,8 @@ fn over_the_budget_is_refused_and_free() {
             assert!(result.is_err());
             continue;
         }
-        let Err(Error::OverBudget { asked, left, accounting }) = result else {
+        let Err(Error::OverBudget { asked, left, accounting, which: Rule::Dataset }) = result
+        else {
             panic!("{too_much} was not refused")
         };
         assert!(!asked.within(left) && accounting == Accounting::Pure);

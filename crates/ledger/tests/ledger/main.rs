@@ -5,6 +5,7 @@
 //! | `journal.rs` | reserve, cancel, settle, balance; limits and clocks |
 //! | `contention.rs` | threads that buy at once |
 //! | `crash.rs` | processes that are killed, and processes that compete |
+//! | `rules.rs` | slices, groups, windows, freezes |
 //! | `tamper.rs` | files that were edited, cut or damaged |
 
 #![expect(
@@ -17,6 +18,7 @@
 mod contention;
 mod crash;
 mod journal;
+mod rules;
 mod tamper;
 
 use demure_core::event::Event;
