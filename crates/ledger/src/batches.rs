@@ -1,8 +1,8 @@
 //! Group commit, seen from the ledger: many threads, few commits, one total.
 
 use crate::failing::{Failing, Moment, Switch};
-use crate::store::sqlite::{PATIENCE, Sqlite};
-use crate::store::{Intent, Store};
+use crate::store::sqlite::Sqlite;
+use crate::store::{Intent, PATIENCE, Store};
 use crate::{Accounting, Error, Ledger, Limit, Request, wall_clock};
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};

@@ -213,6 +213,56 @@ pub enum Error {
         seconds: u64,
     },
 
+    /// The address is none of a PostgreSQL server.
+    #[error(
+        "the ledger's address cannot be read; write it as postgres://user:password@host/database, \
+         or postgres:///database?host=/directory/of/the/socket"
+    )]
+    BadAddress,
+
+    /// There is no way to the server.
+    #[error(
+        "cannot connect to the ledger's PostgreSQL server at `{place}`{}; nothing was granted; \
+         check that it runs and that this user may connect (TLS is not supported)",
+        code.as_ref().map(|code| format!(" (SQLSTATE {code})")).unwrap_or_default()
+    )]
+    CannotConnect {
+        /// The server and the database, without a password.
+        place: String,
+        /// PostgreSQL's SQLSTATE, if it said anything.
+        code: Option<String>,
+    },
+
+    /// The connection was lost.
+    #[error(
+        "the connection to the ledger's PostgreSQL server at `{place}` was lost; nothing was \
+         granted; ask again (what may have been written all the same counts as spent)"
+    )]
+    Disconnected {
+        /// The server and the database, without a password.
+        place: String,
+    },
+
+    /// The server does not keep what it says it kept.
+    #[error(
+        "the ledger's PostgreSQL server has `{setting}` switched off, and would lose debits with \
+         its power; switch it on"
+    )]
+    NotDurable {
+        /// The server's setting.
+        setting: &'static str,
+    },
+
+    /// The server refused.
+    #[error(
+        "the ledger's PostgreSQL server failed (SQLSTATE {code}); nothing was granted; look into \
+         the server's log, and check the rights on the schema `demure`"
+    )]
+    Server {
+        /// PostgreSQL's SQLSTATE.
+        code: String,
+    },
+
     /// A thread panicked inside the ledger.
     #[error("a thread stopped in the middle of a ledger operation; open the ledger again")]
     Interrupted,

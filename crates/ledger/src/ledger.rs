@@ -11,8 +11,9 @@ use crate::reservation::Reservation;
 use crate::row::{Entry, GENESIS, Hash, Kind, Row, to_micros};
 use crate::rule::Subject;
 use crate::side::Side;
-use crate::store::sqlite::{PATIENCE, Sqlite};
-use crate::store::{Intent, Store};
+use crate::store::postgres::Postgres;
+use crate::store::sqlite::Sqlite;
+use crate::store::{Intent, PATIENCE, Store};
 use crate::totals::Account;
 use demure_core::event::Event;
 use std::fmt;
@@ -72,7 +73,8 @@ pub struct Verified {
 /// The budget of one dataset and its journal.
 ///
 /// A clone is the same ledger. Any number of ledgers, in any number of
-/// processes, may be open on one file; together they stay within the limit.
+/// processes, may be open on one file or database; together they stay within the
+/// rules.
 ///
 /// # Guarantee
 /// At all times, what all reservations that were ever returned and not
@@ -103,6 +105,16 @@ impl Ledger {
     pub fn open(path: &Path, dataset: &str, limit: Limit, clock: Clock) -> Result<Self> {
         limit.most()?;
         Self::with_store(Box::new(Sqlite::open(path, PATIENCE)?), dataset, &limit, clock)
+    }
+
+    /// Opens the ledger of `dataset` on a PostgreSQL server, `postgres://user@host/database`,
+    /// in the schema `demure`, which is created if there is none.
+    ///
+    /// Any number of curators on any machines may have it open; together they stay
+    /// within the rules. Otherwise as [`Ledger::open`].
+    pub fn connect(url: &str, dataset: &str, limit: Limit, clock: Clock) -> Result<Self> {
+        limit.most()?;
+        Self::with_store(Box::new(Postgres::open(url, PATIENCE)?), dataset, &limit, clock)
     }
 
     /// A ledger that ends with the process, for tests and demonstrations.

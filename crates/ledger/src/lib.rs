@@ -16,7 +16,7 @@
 //! | `rule` | [`Rule`]: slices, groups, windows as text in the journal |
 //! | `replay` | the journal read from its beginning: checks and totals |
 //! | `row` | one line of the journal, and its hash |
-//! | `store` | where rows live: SQLite; what another store must promise |
+//! | `store` | where rows live: SQLite, PostgreSQL; what a store must promise |
 //! | `error` | [`Error`]: what went wrong and what to do next |
 //!
 //! # One way through
@@ -72,8 +72,9 @@
 //! queries asked at once are paid for twice, and [`Ledger::find`] gives the first
 //! answer from then on.
 //!
-//! It does not share a budget between machines: SQLite's locks do not cross a
-//! network. The file must be on a local disk.
+//! SQLite's locks do not cross a network: the file must be on a local disk. To share
+//! a budget between machines, use PostgreSQL ([`Ledger::connect`]), without TLS: over
+//! a socket, a private network or a tunnel.
 #![forbid(unsafe_code)]
 
 mod balance;

@@ -105,6 +105,9 @@ impl Replay {
     fn follow(&mut self, store: &dyn Transaction) -> Result<Step> {
         let head = store.head(&self.dataset)?.unwrap_or((0, GENESIS));
         let known = self.seq;
+        if known > 0 && (known, self.hash) == head {
+            return Ok(Step::Done);
+        }
         self.cancelled_later = store.cancelled(&self.dataset, known)?;
         self.cancelled_later.retain(|&seq| seq > known);
         let dataset = self.dataset.clone();

@@ -17,16 +17,13 @@
 
 use super::lookup::{COLUMNS, failure, number, row, stored, unreadable};
 use super::schema::{APPLICATION, Layout, VERSION};
-use super::{Intent, Store, Transaction};
+use super::{Intent, PATIENCE, Store, Transaction};
 use crate::error::{Error, Result};
 use crate::row::{Hash, Row};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// How long to wait for another process.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What stands for the path of a journal in memory.
 const MEMORY: &str = ":memory:";

@@ -1,9 +1,25 @@
 //! Slices, groups, windows, freezes.
 
-use super::{limit, open, place, pure, request};
+use super::{Place, limit, pure, request};
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon};
 use demure_ledger::{Accounting, Error, Kind, Ledger, Price, Request, Rule};
+
+scenarios! {
+    in_memory: [
+        a_slice_is_the_most_that_an_analyst_ever_spends,
+        a_slice_is_in_the_datasets_currency,
+        a_group_counts_its_members_while_they_are_members,
+        a_window_counts_from_where_it_was_opened,
+        while_frozen_nothing_is_reserved_and_what_is_reserved_can_end,
+        names_that_could_be_mistaken_are_refused,
+    ];
+    in_a_file: [
+        a_cancellation_takes_back_in_all_of_them,
+        rules_are_entries_that_bind_others_and_survive,
+        threads_of_several_analysts_stay_within_every_rule,
+    ];
+}
 
 fn epsilon(epsilon: f64) -> Epsilon {
     Epsilon::new(epsilon).unwrap()
@@ -25,9 +41,8 @@ fn buys(ledger: &Ledger, who: &str, event: &str) {
     drop(ledger.reserve(&by(who, event)).unwrap_or_else(|error| panic!("{who}: {error}")));
 }
 
-#[test]
-fn a_slice_is_the_most_that_an_analyst_ever_spends() {
-    let ledger = Ledger::in_memory(pure(10.0)).unwrap();
+fn a_slice_is_the_most_that_an_analyst_ever_spends(place: &Place) {
+    let ledger = place.open(pure(10.0));
     buys(&ledger, "ana", "pure(eps=0.5)");
     // It counts what was spent before it was granted.
     ledger.grant("sam", "ana", epsilon(1.0), Delta::ZERO).unwrap();
@@ -56,9 +71,8 @@ fn a_slice_is_the_most_that_an_analyst_ever_spends() {
     ledger.verify().unwrap();
 }
 
-#[test]
-fn a_slice_is_in_the_datasets_currency() {
-    let ledger = Ledger::in_memory(limit(Accounting::Zcdp, 4.0, 1e-6)).unwrap();
+fn a_slice_is_in_the_datasets_currency(place: &Place) {
+    let ledger = place.open(limit(Accounting::Zcdp, 4.0, 1e-6));
     let none = ledger.grant("sam", "ana", epsilon(1.0), Delta::ZERO).unwrap_err();
     assert_eq!(none, Error::ZcdpNeedsDelta);
     ledger.grant("sam", "ana", epsilon(1.0), Delta::new(1e-6).unwrap()).unwrap();
@@ -71,9 +85,8 @@ fn a_slice_is_in_the_datasets_currency() {
     buys(&ledger, "ben", "gaussian(sigma=40)");
 }
 
-#[test]
-fn a_group_counts_its_members_while_they_are_members() {
-    let ledger = Ledger::in_memory(pure(100.0)).unwrap();
+fn a_group_counts_its_members_while_they_are_members(place: &Place) {
+    let ledger = place.open(pure(100.0));
     buys(&ledger, "ana", "pure(eps=0.5)"); // before: counts for nobody but her
     for analyst in ["ana", "ben"] {
         ledger.join("sam", analyst, "@oncology").unwrap();
@@ -111,9 +124,8 @@ fn a_group_counts_its_members_while_they_are_members() {
     ledger.verify().unwrap();
 }
 
-#[test]
-fn a_window_counts_from_where_it_was_opened() {
-    let ledger = Ledger::in_memory(pure(10.0)).unwrap();
+fn a_window_counts_from_where_it_was_opened(place: &Place) {
+    let ledger = place.open(pure(10.0));
     buys(&ledger, "ana", "pure(eps=2)");
     ledger.open_window("sam", epsilon(1.0), Delta::ZERO).unwrap();
     buys(&ledger, "ana", "pure(eps=0.5)");
@@ -137,9 +149,8 @@ fn a_window_counts_from_where_it_was_opened() {
     ledger.verify().unwrap();
 }
 
-#[test]
-fn while_frozen_nothing_is_reserved_and_what_is_reserved_can_end() {
-    let ledger = Ledger::in_memory(pure(10.0)).unwrap();
+fn while_frozen_nothing_is_reserved_and_what_is_reserved_can_end(place: &Place) {
+    let ledger = place.open(pure(10.0));
     let one = ledger.reserve(&by("ana", "pure(eps=1)")).unwrap();
     let two = ledger.reserve(&by("ana", "pure(eps=1)")).unwrap();
     ledger.freeze("sam", "audit of June").unwrap();
@@ -159,10 +170,8 @@ fn while_frozen_nothing_is_reserved_and_what_is_reserved_can_end() {
     ledger.verify().unwrap();
 }
 
-#[test]
-fn a_cancellation_takes_back_in_all_of_them() {
-    let (_directory, path) = place();
-    let ledger = open(&path, pure(100.0));
+fn a_cancellation_takes_back_in_all_of_them(place: &Place) {
+    let ledger = place.open(pure(100.0));
     ledger.join("sam", "ana", "@a").unwrap();
     ledger.grant("sam", "ana", epsilon(50.0), Delta::ZERO).unwrap();
     ledger.grant("sam", "@a", epsilon(50.0), Delta::ZERO).unwrap();
@@ -195,7 +204,7 @@ fn a_cancellation_takes_back_in_all_of_them() {
             _ => {}
         }
         if round % 30 == 0 {
-            assert_eq!(spent(&open(&path, pure(100.0))), spent(&ledger), "{round}");
+            assert_eq!(spent(&place.open(pure(100.0))), spent(&ledger), "{round}");
         }
     }
     ledger.verify().unwrap();
@@ -205,10 +214,8 @@ fn a_cancellation_takes_back_in_all_of_them() {
     ledger.verify().unwrap();
 }
 
-#[test]
-fn rules_are_entries_that_bind_others_and_survive() {
-    let (_directory, path) = place();
-    let (one, two) = (open(&path, pure(10.0)), open(&path, pure(10.0)));
+fn rules_are_entries_that_bind_others_and_survive(place: &Place) {
+    let (one, two) = (place.open(pure(10.0)), place.open(pure(10.0)));
     one.grant("sam", "ana", epsilon(1.0), Delta::ZERO).unwrap();
     assert_eq!(refused(&two, "ana", "pure(eps=2)").0, Rule::Slice("ana".into()));
     two.freeze("eve", "why not").unwrap();
@@ -229,13 +236,12 @@ fn rules_are_entries_that_bind_others_and_survive() {
     assert_eq!((entries[2].who.as_str(), entries[2].query.as_str()), ("eve", "why not"));
     let balances = one.balances().unwrap();
     drop((one, two));
-    assert_eq!(open(&path, pure(10.0)).balances().unwrap(), balances);
-    open(&path, pure(10.0)).verify().unwrap();
+    assert_eq!(place.open(pure(10.0)).balances().unwrap(), balances);
+    place.open(pure(10.0)).verify().unwrap();
 }
 
-#[test]
-fn names_that_could_be_mistaken_are_refused() {
-    let ledger = Ledger::in_memory(pure(10.0)).unwrap();
+fn names_that_could_be_mistaken_are_refused(place: &Place) {
+    let ledger = place.open(pure(10.0));
     let bad = |result: Result<(), Error>| assert!(matches!(result, Err(Error::BadName { .. })));
     for who in ["", "@oncology", "a\nb", "a\0"] {
         let event = Event::pure(1.0).unwrap();
@@ -252,10 +258,8 @@ fn names_that_could_be_mistaken_are_refused() {
     assert!(error.contains("the name of the group does not begin with `@`"), "{error}");
 }
 
-#[test]
-fn threads_of_several_analysts_stay_within_every_rule() {
-    let (_directory, path) = place();
-    let ledger = open(&path, pure(4.0));
+fn threads_of_several_analysts_stay_within_every_rule(place: &Place) {
+    let ledger = place.open(pure(4.0));
     for analyst in ["ana", "ben"] {
         ledger.join("sam", analyst, "@a").unwrap();
     }
