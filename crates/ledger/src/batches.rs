@@ -6,7 +6,10 @@ use crate::store::{Intent, PATIENCE, Store};
 use crate::{Accounting, Error, Ledger, Limit, Request, wall_clock};
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
+use std::ffi::OsStr;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -17,21 +20,28 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn open(path: &Path, epsilon: f64) -> (Ledger, Switch) {
+    open_with(path, epsilon, Switch::default())
+}
+
+fn open_with(path: &Path, epsilon: f64, switch: Switch) -> (Ledger, Switch) {
     let limit = Limit {
         accounting: Accounting::Pure,
         epsilon: Epsilon::new(epsilon).unwrap(),
         delta: Delta::ZERO,
         neighbours: Neighbours::AddRemove,
     };
-    let switch = Switch::default();
     let inner = Sqlite::open(path, PATIENCE).unwrap();
     let store = Box::new(Failing { inner, switch: switch.clone() });
     (Ledger::with_store(store, "visits", &limit, wall_clock()).unwrap(), switch)
 }
 
 fn request(epsilon: f64) -> Request {
+    keyed("k", epsilon)
+}
+
+fn keyed(key: &str, epsilon: f64) -> Request {
     let event = Event::pure(epsilon).unwrap();
-    Request { who: "ann".into(), key: "k".into(), query: "SELECT 1".into(), event }
+    Request { who: "ann".into(), key: key.into(), query: "SELECT 1".into(), event }
 }
 
 /// Runs `work` in `threads` threads that are all waiting, but for the one who leads,
@@ -149,4 +159,58 @@ fn reading_does_not_wait_for_a_writer() {
         waiting.join().unwrap().unwrap();
     });
     assert!(ledger.balance().unwrap().spent.main >= 0.25);
+}
+
+const PATH: &str = "DEMURE_LEDGER_BATCH_PATH";
+const STEP: &str = "DEMURE_LEDGER_BATCH_STEP";
+
+/// One purchase, and six at once; says what was debited and what was released.
+#[test]
+fn child() {
+    let Ok(path) = std::env::var(PATH) else { return };
+    let path = Path::new(&path);
+    let step = std::env::var(STEP).unwrap().parse().unwrap();
+    let (ledger, _) = open_with(path, 1e6, Switch::ending_at(step));
+    let say = |line: String| std::io::stdout().lock().write_all(line.as_bytes()).unwrap();
+    let buy = |key: String| {
+        let one = ledger.reserve(&keyed(&key, 0.125)).unwrap();
+        say(format!("\ndebited {key}\n"));
+        one.begin().unwrap().settle(key.as_bytes()).unwrap();
+        say(format!("\nreleased {key}\n"));
+    };
+    buy("first".to_owned());
+    together(path, 6, |i| buy(format!("{i}")));
+    ledger.reserve(&keyed("last", 0.125)).unwrap().cancel().unwrap();
+}
+
+#[test]
+fn a_process_that_ends_between_any_two_writes_has_spent_what_it_released() {
+    let mut ends = 0;
+    loop {
+        let (_directory, path) = place();
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "batches::child", "--nocapture", "--test-threads=1"])
+            .envs([(PATH, path.as_os_str()), (STEP, OsStr::new(&ends.to_string()))])
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let said = |what: &str| -> Vec<String> {
+            text.lines().filter_map(|line| line.strip_prefix(what)).map(str::to_owned).collect()
+        };
+        let (debited, released) = (said("debited "), said("released "));
+        let (ledger, _) = open(&path, 1e6);
+        let verified = ledger.verify().unwrap();
+        assert!(verified.spent.main >= debited.len() as f64 * 0.125, "step {ends}");
+        assert!(verified.settled >= released.len() as u64, "step {ends}");
+        for key in released {
+            assert_eq!(ledger.find(&key).unwrap(), Some(key.into_bytes()), "step {ends}");
+        }
+        if output.status.success() {
+            assert_eq!((verified.reserved, verified.settled, verified.cancelled), (8, 7, 1));
+            break;
+        }
+        ends += 1;
+    }
+    assert!(ends > 25, "{ends}");
 }

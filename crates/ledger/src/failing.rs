@@ -1,4 +1,5 @@
-//! A store that fails when it is told to, and counts its commits.
+//! A store that fails when it is told to, ends the process when it is told to, and
+//! counts its commits.
 
 use crate::error::{Error, Result};
 use crate::row::{Hash, Row};
@@ -26,6 +27,8 @@ pub(crate) enum Moment {
 pub(crate) struct Switch {
     next: Arc<Mutex<Option<(Moment, u64)>>>,
     commits: Arc<AtomicU64>,
+    steps: Arc<AtomicU64>,
+    last_step: Option<u64>,
 }
 
 impl Switch {
@@ -41,6 +44,18 @@ impl Switch {
 
     pub(crate) fn commits(&self) -> u64 {
         self.commits.load(Ordering::SeqCst)
+    }
+
+    /// Ends the process, as a kill would, at the step of this number.
+    pub(crate) fn ending_at(step: u64) -> Self {
+        Self { last_step: Some(step), ..Self::default() }
+    }
+
+    /// Between any two writes.
+    fn step(&self) {
+        if Some(self.steps.fetch_add(1, Ordering::SeqCst)) == self.last_step {
+            std::process::abort();
+        }
     }
 
     fn is_now(&self, moment: Moment) -> bool {
@@ -69,7 +84,9 @@ impl Store for Failing {
         if switch.is_now(Moment::ReadOnly) {
             self.inner.connection().execute_batch("PRAGMA query_only = ON").unwrap();
         }
-        Ok(Box::new(FailingTransaction { inner: self.inner.begin(intent)?, switch }))
+        let inner = self.inner.begin(intent)?;
+        switch.step();
+        Ok(Box::new(FailingTransaction { inner, switch }))
     }
 
     fn another(&self) -> Result<Option<Box<dyn Store>>> {
@@ -105,6 +122,7 @@ impl Transaction for FailingTransaction<'_> {
 
     fn append(&mut self, row: &Row) -> Result<()> {
         self.inner.append(row)?;
+        self.switch.step();
         assert!(!self.switch.is_now(Moment::Panic), "a panic of the leader");
         if self.switch.is_now(Moment::Append) { Err(Error::DiskFull) } else { Ok(()) }
     }
@@ -115,6 +133,7 @@ impl Transaction for FailingTransaction<'_> {
         }
         let after = self.switch.is_now(Moment::AfterCommit);
         self.inner.commit()?;
+        self.switch.step();
         self.switch.commits.fetch_add(1, Ordering::SeqCst);
         if after { Err(Error::Storage { code: 1 }) } else { Ok(()) }
     }

@@ -13,9 +13,9 @@
 //! - *Append-only*: triggers refuse to change, delete or truncate. They guard
 //!   against accidents; against intent there is the hash chain.
 //!
-//! A connection that is lost is an error, and the next operation makes a new
-//! one. If it was lost in a commit, nobody knows whether that happened: nothing is
-//! granted, and it counts as soon as it is seen.
+//! A connection that is lost in a transaction is an error, and the next operation
+//! makes a new one. If it was lost in a commit, nobody knows whether that happened:
+//! nothing is granted, and it counts as soon as it is seen.
 //!
 //! # What it does not do
 //! It does not encrypt: use a Unix socket, a private network or a tunnel. It does not
@@ -110,16 +110,22 @@ impl Postgres {
 
 impl Store for Postgres {
     fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>> {
+        let begin = match intent {
+            Intent::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
+            Intent::Append => format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT {LOCK}"),
+        };
         self.worker.connect(greet)?;
+        // Rolled back if it fails half-way.
         let open = Open { worker: &self.worker, ended: false };
-        self.worker.run(move |session| match intent {
-            Intent::Read => {
-                session.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        let again = begin.clone();
+        match self.worker.run(move |session| session.client.batch_execute(&begin)) {
+            // Only now seen to be lost, perhaps long ago: nothing was done on it.
+            Err(Error::Disconnected { .. }) => {
+                self.worker.connect(greet)?;
+                self.worker.run(move |session| session.client.batch_execute(&again))?;
             }
-            Intent::Append => session
-                .client
-                .batch_execute(&format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT {LOCK}")),
-        })?;
+            other => other?,
+        }
         Ok(Box::new(open))
     }
 

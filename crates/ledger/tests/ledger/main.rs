@@ -8,6 +8,9 @@
 //! | `postgres.rs` | all of the above on PostgreSQL, and what is PostgreSQL's own |
 //! | `server.rs` | a PostgreSQL server for tests |
 //! | `rules.rs` | slices, groups, windows, freezes |
+//! | `disk.rs` | disks that are full, files that may not grow, kills at every system call |
+//! | `load.rs` | processes and servers that are killed under load |
+//! | `torn.rs` | a log that ends anywhere |
 //! | `tamper.rs` | files that were edited, cut or damaged |
 
 #![expect(
@@ -34,11 +37,14 @@ macro_rules! scenarios {
 
 mod contention;
 mod crash;
+mod disk;
 mod journal;
+mod load;
 mod postgres;
 mod rules;
 mod server;
 mod tamper;
+mod torn;
 
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
