@@ -253,6 +253,13 @@ pub enum Error {
         setting: &'static str,
     },
 
+    /// What keeps rows from being changed by accident is gone.
+    #[error(
+        "the triggers that keep the ledger's table append-only are missing or switched off; \
+         switch them on (ALTER TABLE demure.journal ENABLE TRIGGER ALL) and verify again"
+    )]
+    Unguarded,
+
     /// The server refused.
     #[error(
         "the ledger's PostgreSQL server failed (SQLSTATE {code}); nothing was granted; look into \

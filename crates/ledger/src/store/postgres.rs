@@ -280,7 +280,7 @@ impl Transaction for Open<'_> {
             )?;
             session.client.query_one(&select, &[])?.try_get(0)
         })?;
-        if guarded == 2 { Ok(()) } else { Err(Error::Corrupt) }
+        if guarded == 2 { Ok(()) } else { Err(Error::Unguarded) }
     }
 
     fn append(&mut self, row: &Row) -> Result<()> {

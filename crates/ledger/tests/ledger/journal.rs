@@ -113,7 +113,7 @@ fn cancelling_in_any_order_leaves_what_a_fresh_replay_finds(place: &Place) {
     let ledger = place.open(pure(1e6));
     let other = place.open(pure(1e6));
     let (mut held, mut state) = (Vec::new(), 7u64);
-    // More than the window of cheap cancellations, awkward prices.
+    // Awkward prices, from two ledgers.
     for i in 0..160u32 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let event = format!("pure(eps=0.{})", state >> 40 | 1);

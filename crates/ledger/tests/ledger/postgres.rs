@@ -157,7 +157,7 @@ fn rows_cannot_be_changed_by_accident_and_intent_is_found() {
         assert_eq!(sql(accident).unwrap_err(), "the journal is append-only");
     }
     sql("ALTER TABLE demure.journal DISABLE TRIGGER ALL").unwrap();
-    assert_eq!(ledger.verify().unwrap_err(), Error::Corrupt);
+    assert_eq!(ledger.verify().unwrap_err(), Error::Unguarded);
     sql("UPDATE demure.journal SET cost = 0 WHERE seq = 2").unwrap();
     sql("ALTER TABLE demure.journal ENABLE TRIGGER ALL").unwrap();
     assert!(matches!(ledger.verify(), Err(Error::Broken { seq: 2, .. })));
