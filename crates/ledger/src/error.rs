@@ -3,6 +3,8 @@
 
 use crate::limit::{Accounting, Limit};
 use crate::price::Price;
+use crate::rule::Rule;
+use crate::totals::Frozen;
 use demure_core::unit::Neighbours;
 use std::fmt;
 use std::path::PathBuf;
@@ -19,9 +21,9 @@ use std::path::PathBuf;
 pub enum Error {
     /// The query costs more than is left. It cost nothing.
     #[error(
-        "this query costs {} and the budget has {} left; nothing was spent; \
-         ask for a noisier or coarser answer, or have the policy's limit raised",
-        asked.in_words(*accounting), left.in_words(*accounting)
+        "this query costs {} and {which} has {} left; nothing was spent; \
+         ask for a noisier or coarser answer, or {}",
+        asked.in_words(*accounting), left.in_words(*accounting), which.remedy()
     )]
     OverBudget {
         /// The currency.
@@ -30,6 +32,25 @@ pub enum Error {
         asked: Price,
         /// What is left.
         left: Price,
+        /// The rule that has no more left.
+        which: Rule,
+    },
+
+    /// A steward has stopped all spending. It cost nothing.
+    #[error(
+        "{} has frozen the budget (reason: {:?}); nothing was spent; what was bought before can \
+         still be asked for, and a steward can thaw it",
+        .0.by, .0.why
+    )]
+    Frozen(Frozen),
+
+    /// A name that cannot be kept apart from others.
+    #[error("the name of the {what} {fault}; nothing was written; choose another")]
+    BadName {
+        /// Whose it is.
+        what: &'static str,
+        /// What is wrong with it.
+        fault: &'static str,
     },
 
     /// The event has no finite price in this currency. It cost nothing.
@@ -190,6 +211,63 @@ pub enum Error {
     Locked {
         /// How long was waited.
         seconds: u64,
+    },
+
+    /// The address is none of a PostgreSQL server.
+    #[error(
+        "the ledger's address cannot be read; write it as postgres://user:password@host/database, \
+         or postgres:///database?host=/directory/of/the/socket"
+    )]
+    BadAddress,
+
+    /// There is no way to the server.
+    #[error(
+        "cannot connect to the ledger's PostgreSQL server at `{place}`{}; nothing was granted; \
+         check that it runs and that this user may connect (TLS is not supported)",
+        code.as_ref().map(|code| format!(" (SQLSTATE {code})")).unwrap_or_default()
+    )]
+    CannotConnect {
+        /// The server and the database, without a password.
+        place: String,
+        /// PostgreSQL's SQLSTATE, if it said anything.
+        code: Option<String>,
+    },
+
+    /// The connection was lost.
+    #[error(
+        "the connection to the ledger's PostgreSQL server at `{place}` was lost; nothing was \
+         granted; ask again (what may have been written all the same counts as spent)"
+    )]
+    Disconnected {
+        /// The server and the database, without a password.
+        place: String,
+    },
+
+    /// The server does not keep what it says it kept.
+    #[error(
+        "the ledger's PostgreSQL server has `{setting}` switched off, and would lose debits with \
+         its power; switch it on"
+    )]
+    NotDurable {
+        /// The server's setting.
+        setting: &'static str,
+    },
+
+    /// What keeps rows from being changed by accident is gone.
+    #[error(
+        "the triggers that keep the ledger's table append-only are missing or switched off; \
+         switch them on (ALTER TABLE demure.journal ENABLE TRIGGER ALL) and verify again"
+    )]
+    Unguarded,
+
+    /// The server refused.
+    #[error(
+        "the ledger's PostgreSQL server failed (SQLSTATE {code}); nothing was granted; look into \
+         the server's log, and check the rights on the schema `demure`"
+    )]
+    Server {
+        /// PostgreSQL's SQLSTATE.
+        code: String,
     },
 
     /// A thread panicked inside the ledger.

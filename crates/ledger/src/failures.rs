@@ -1,15 +1,13 @@
 //! Disks that fail: whatever goes wrong, nothing is granted, and the totals in
 //! memory are those of the journal afterwards.
 
-use crate::row::{Hash, Row};
+use crate::failing::{Failing, Moment, Switch};
 use crate::store::sqlite::Sqlite;
-use crate::store::{Intent, Store, Transaction};
+use crate::store::{Intent, Store};
 use crate::{Accounting, Error, Ledger, Limit, Request, wall_clock};
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(50);
@@ -42,102 +40,18 @@ fn fresh(path: &Path) -> Ledger {
     Ledger::open(path, "visits", limit(1e6), wall_clock()).unwrap()
 }
 
-/// When the disk fails.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Moment {
-    Append,
-    BeforeCommit,
-    /// The commit is done and reports that it is not.
-    AfterCommit,
-    /// From the next transaction on nothing can be written.
-    ReadOnly,
-}
-
-/// A store that fails once, when it is told to.
-struct Failing {
-    inner: Sqlite,
-    next: Arc<Mutex<Option<Moment>>>,
-}
-
-struct FailingTransaction<'a> {
-    inner: Box<dyn Transaction + 'a>,
-    next: Arc<Mutex<Option<Moment>>>,
-}
-
-impl FailingTransaction<'_> {
-    fn is_now(&self, moment: Moment) -> bool {
-        let mut next = self.next.lock().unwrap();
-        if *next == Some(moment) {
-            *next = None;
-            return true;
-        }
-        false
-    }
-}
-
-impl Store for Failing {
-    fn begin(&mut self, intent: Intent) -> crate::Result<Box<dyn Transaction + '_>> {
-        let next = Arc::clone(&self.next);
-        if *next.lock().unwrap() == Some(Moment::ReadOnly) {
-            self.inner.connection().execute_batch("PRAGMA query_only = ON").unwrap();
-        }
-        Ok(Box::new(FailingTransaction { inner: self.inner.begin(intent)?, next }))
-    }
-}
-
-impl Transaction for FailingTransaction<'_> {
-    fn head(&self, dataset: &str) -> crate::Result<Option<(u64, Hash)>> {
-        self.inner.head(dataset)
-    }
-
-    fn scan(
-        &self,
-        dataset: &str,
-        after: u64,
-        visit: &mut dyn FnMut(Row) -> crate::Result<bool>,
-    ) -> crate::Result<()> {
-        self.inner.scan(dataset, after, visit)
-    }
-
-    fn cancelled(&self, dataset: &str, after: u64) -> crate::Result<HashSet<u64>> {
-        self.inner.cancelled(dataset, after)
-    }
-
-    fn settlement(&self, dataset: &str, key: &str) -> crate::Result<Option<Row>> {
-        self.inner.settlement(dataset, key)
-    }
-
-    fn check(&self) -> crate::Result<()> {
-        self.inner.check()
-    }
-
-    fn append(&mut self, row: &Row) -> crate::Result<()> {
-        self.inner.append(row)?;
-        if self.is_now(Moment::Append) { Err(Error::DiskFull) } else { Ok(()) }
-    }
-
-    fn commit(self: Box<Self>) -> crate::Result<()> {
-        if self.is_now(Moment::BeforeCommit) {
-            return Err(Error::Storage { code: 1 });
-        }
-        let after = self.is_now(Moment::AfterCommit);
-        self.inner.commit()?;
-        if after { Err(Error::Storage { code: 1 }) } else { Ok(()) }
-    }
-}
-
-fn failing(path: &Path) -> (Ledger, Arc<Mutex<Option<Moment>>>) {
-    let next = Arc::new(Mutex::new(None));
+fn failing(path: &Path) -> (Ledger, Switch) {
+    let switch = Switch::default();
     let inner = Sqlite::open(path, SHORT).unwrap();
-    let store = Box::new(Failing { inner, next: Arc::clone(&next) });
-    (Ledger::with_store(store, "visits", &limit(1e6), wall_clock()).unwrap(), next)
+    let store = Box::new(Failing { inner, switch: switch.clone() });
+    (Ledger::with_store(store, "visits", &limit(1e6), wall_clock()).unwrap(), switch)
 }
 
 #[test]
 fn totals_do_not_drift_when_a_write_fails() {
     let (_directory, path) = place();
-    let (ledger, next) = failing(&path);
-    let fail = |moment| *next.lock().unwrap() = Some(moment);
+    let (ledger, switch) = failing(&path);
+    let fail = |moment| switch.fail(moment);
     let mut expected = 0.0;
     let mut check = |more: f64, what: &str| {
         expected += more;
@@ -201,9 +115,9 @@ fn a_full_disk_grants_nothing_and_can_be_recovered_from() {
 #[test]
 fn a_file_that_cannot_be_written_grants_nothing() {
     let (_directory, path) = place();
-    let (ledger, next) = failing(&path);
+    let (ledger, switch) = failing(&path);
     let reservation = ledger.reserve(&request("a")).unwrap();
-    *next.lock().unwrap() = Some(Moment::ReadOnly);
+    switch.fail(Moment::ReadOnly);
     let error = ledger.reserve(&request("b")).unwrap_err();
     assert!(matches!(error, Error::ReadOnly), "{error:?}");
     assert!(error.to_string().contains("write permission"), "{error}");

@@ -1,13 +1,20 @@
 //! The ledger of one dataset: debits, balance, repeats, verification.
 
+use crate::balance::{self, Balance, Balances, Standing};
+use crate::decide::Act;
 use crate::error::{Error, Fault, Result};
-use crate::limit::{Accounting, Limit};
-use crate::price::{Price, subtract_down};
+use crate::limit::Limit;
+use crate::price::Price;
+use crate::queue::Queue;
 use crate::replay::{Replay, Step};
 use crate::reservation::Reservation;
 use crate::row::{Entry, GENESIS, Hash, Kind, Row, to_micros};
-use crate::store::sqlite::{PATIENCE, Sqlite};
-use crate::store::{Intent, Store};
+use crate::rule::Subject;
+use crate::side::Side;
+use crate::store::postgres::Postgres;
+use crate::store::sqlite::Sqlite;
+use crate::store::{Intent, PATIENCE, Store};
+use crate::totals::Account;
 use demure_core::event::Event;
 use std::fmt;
 use std::path::Path;
@@ -27,7 +34,7 @@ pub fn wall_clock() -> Clock {
 /// What is to be paid for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Who asks.
+    /// Who asks: one line, not empty, without `@` in front.
     pub who: String,
     /// The query's canonical hash, in hexadecimal: equal for equal queries.
     pub key: String,
@@ -35,28 +42,6 @@ pub struct Request {
     pub query: String,
     /// What answering it does.
     pub event: Event,
-}
-
-/// What has been spent and what is left.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Balance {
-    /// The limit in force.
-    pub limit: Limit,
-    /// Σε or Σρ, and Σδ of the events' own; rounded up.
-    pub spent: Price,
-    /// What may still be spent, in the same currency; rounded down, so that one event
-    /// of exactly this price is within the limit. 0 if the limit has been lowered
-    /// below what was spent.
-    pub left: Price,
-    /// The ε that `spent.main` amounts to: itself, or for zCDP the ε of
-    /// (ε, δ/2)-DP; rounded up. The δ beside it is [`Balance::spent_delta`].
-    pub spent_epsilon: f64,
-    /// `left.main`; for zCDP the limit's ε less `spent_epsilon`, rounded down. Under
-    /// zCDP more than this can be bought: ρ adds up, and its ε does not.
-    pub left_epsilon: f64,
-    /// The δ that goes with `spent_epsilon`: the events' own, and under zCDP half
-    /// of the limit's as soon as anything is spent; rounded up.
-    pub spent_delta: f64,
 }
 
 /// What a verification found.
@@ -74,6 +59,10 @@ pub struct Verified {
     /// How many cost something else by this version's accountant than when they
     /// were made. The balance counts today's prices.
     pub repriced: u64,
+    /// How many were not within the rules in force when they were made, at today's
+    /// prices. 0 unless some were repriced, or the journal was written by something
+    /// else than this program.
+    pub beyond: u64,
     /// What has been spent.
     pub spent: Price,
     /// The hash of the last entry. Noted elsewhere, it later shows whether the
@@ -84,12 +73,14 @@ pub struct Verified {
 /// The budget of one dataset and its journal.
 ///
 /// A clone is the same ledger. Any number of ledgers, in any number of
-/// processes, may be open on one file; together they stay within the limit.
+/// processes, may be open on one file or database; together they stay within the
+/// rules.
 ///
 /// # Guarantee
 /// At all times, what all reservations that were ever returned and not
 /// cancelled cost together, rounded up, was within the limit in force when the
-/// last of them was made; and each was on disk before it was returned.
+/// last of them was made; so for the window, and for the slices of the analyst
+/// and of all its groups; and each was on disk before it was returned.
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
@@ -98,26 +89,11 @@ pub struct Ledger {
 struct Shared {
     dataset: String,
     clock: Clock,
-    inside: Mutex<Inside>,
-}
-
-struct Inside {
-    store: Box<dyn Store>,
-    /// What this process has read of the journal; `None` when it must read anew.
-    /// It only ever holds rows that are committed.
-    replay: Option<Replay>,
-}
-
-/// A row without its place in the chain.
-pub(crate) struct Draft<'a> {
-    pub(crate) kind: Kind,
-    pub(crate) refers: Option<u64>,
-    pub(crate) who: &'a str,
-    pub(crate) key: &'a str,
-    pub(crate) query: &'a str,
-    pub(crate) event: String,
-    pub(crate) price: Price,
-    pub(crate) answer: Option<&'a [u8]>,
+    /// What waits to be written, and when it was asked for.
+    queue: Queue<(Act, i64), Option<Row>>,
+    writer: Mutex<Side>,
+    /// A connection that never waits for a writer; none where the store has but one.
+    reader: Option<Mutex<Side>>,
 }
 
 impl Ledger {
@@ -131,6 +107,16 @@ impl Ledger {
         Self::with_store(Box::new(Sqlite::open(path, PATIENCE)?), dataset, &limit, clock)
     }
 
+    /// Opens the ledger of `dataset` on a PostgreSQL server, `postgres://user@host/database`,
+    /// in the schema `demure`, which is created if there is none.
+    ///
+    /// Any number of curators on any machines may have it open; together they stay
+    /// within the rules. Otherwise as [`Ledger::open`].
+    pub fn connect(url: &str, dataset: &str, limit: Limit, clock: Clock) -> Result<Self> {
+        limit.most()?;
+        Self::with_store(Box::new(Postgres::open(url, PATIENCE)?), dataset, &limit, clock)
+    }
+
     /// A ledger that ends with the process, for tests and demonstrations.
     pub fn in_memory(limit: Limit) -> Result<Self> {
         Self::with_store(Box::new(Sqlite::in_memory()?), "memory", &limit, wall_clock())
@@ -142,29 +128,13 @@ impl Ledger {
         limit: &Limit,
         clock: Clock,
     ) -> Result<Self> {
-        let most = limit.most()?;
-        let inside = Mutex::new(Inside { store, replay: None });
-        let shared = Shared { dataset: dataset.to_owned(), clock, inside };
+        limit.most()?;
+        let reader = store.another()?.map(|store| Mutex::new(Side::new(store)));
+        let (writer, queue) = (Mutex::new(Side::new(store)), Queue::new());
+        let shared = Shared { dataset: dataset.to_owned(), clock, queue, writer, reader };
         let ledger = Self { shared: Arc::new(shared) };
-        ledger.append(|replay| match replay.budget() {
-            Some(budget) if !budget.limit.same_currency(limit) => Err(Error::OtherAccounting {
-                dataset: dataset.to_owned(),
-                stored: Box::new(budget.limit.clone()),
-                asked_accounting: limit.accounting,
-                asked_neighbours: limit.neighbours,
-            }),
-            Some(budget) if budget.limit == *limit => Ok(None),
-            _ => Ok(Some(Draft {
-                kind: Kind::Limit,
-                refers: None,
-                who: "",
-                key: "",
-                query: "",
-                event: limit.to_string(),
-                price: most,
-                answer: None,
-            })),
-        })?;
+        ledger.append(Act::Limit(limit.clone()))?;
+        ledger.share_replay()?;
         Ok(ledger)
     }
 
@@ -172,81 +142,49 @@ impl Ledger {
     ///
     /// # Guarantee
     /// If it returns a reservation, the debit survives a loss of power, and the
-    /// total with it is within the limit, whatever other threads and processes do.
+    /// totals with it are within every rule, whatever other threads and processes do.
     /// If it returns an error, nothing is granted. Over the budget, or without a
     /// price, it costs nothing.
     /// # Proof
-    /// One transaction excludes all other writers, reads what they appended,
-    /// prices, compares, appends and synchronises. What is kept in memory changes
-    /// after that, by the row that was committed. If the commit fails in a way that
-    /// leaves the row on disk after all, the total counts it as soon as it is seen:
-    /// too much is counted then, not too little. ∎
+    /// One transaction excludes all other writers and reads what they appended. In
+    /// it, debits that were asked for at the same time are priced, compared and
+    /// appended one after the other, each with all before it counted; then it is
+    /// synchronised, once for all of them, and only then does any of them return.
+    /// If the commit fails, all of them fail. If it fails in a way that leaves
+    /// rows on disk after all, the total counts them as soon as they are seen: too
+    /// much is counted then, not too little. ∎
     pub fn reserve(&self, request: &Request) -> Result<Reservation> {
+        Subject::analyst("analyst", &request.who)?;
         let event = request.event.to_string();
         // What is replayed must be what was priced.
         if Event::parse(&event).as_ref() != Ok(&request.event) {
             return Err(Error::Unwritable);
         }
-        let row = self.append(|replay| {
-            let budget = replay.begun()?;
-            let accounting = budget.limit.accounting;
-            let unpriced = |source| Error::Unpriced { accounting, source };
-            let price = budget.meter.price(&request.event).map_err(unpriced)?;
-            let next = budget.meter.with(&request.event).map_err(unpriced)?;
-            if !next.is_some_and(|next| next.within(budget.most)) {
-                return Err(Error::OverBudget { accounting, asked: price, left: budget.left() });
-            }
-            Ok(Some(Draft {
-                kind: Kind::Reserve,
-                refers: None,
-                who: &request.who,
-                key: &request.key,
-                query: &request.query,
-                event,
-                price,
-                answer: None,
-            }))
-        })?;
-        // `append` returns a row whenever it was given a draft.
-        let row = row.ok_or(Error::Interrupted)?;
+        // A debit that is decided on is a row.
+        let row = self.append(Act::Reserve(request.clone(), event))?.ok_or(Error::Interrupted)?;
         Ok(Reservation::new(self.clone(), row))
     }
 
-    /// What has been spent, by everyone, and what is left.
+    /// What has been spent, by everyone, and what is left of the dataset's limit.
     pub fn balance(&self) -> Result<Balance> {
-        let mut guard = self.lock()?;
-        let Inside { store, replay } = &mut *guard;
-        let transaction = store.begin(Intent::Read)?;
-        let caught_up = Replay::caught_up(replay.take(), &self.shared.dataset, &*transaction)?;
-        let budget = replay.insert(caught_up).begun()?;
-        let (limit, spent) = (budget.limit.clone(), budget.meter.spent());
-        let spent_epsilon = limit.epsilon_of(spent)?;
-        let spent_delta = match limit.accounting {
-            Accounting::Zcdp if spent != Price::ZERO => {
-                // Half of the limit and at most half: their sum is at most the limit.
-                let sum = budget.most.delta + spent.delta;
-                let rounded = if spent.delta == 0.0 { sum } else { sum.next_up() };
-                if budget.meter.within(budget.most) {
-                    rounded.min(limit.delta.get())
-                } else {
-                    rounded
-                }
-            }
-            _ => spent.delta,
-        };
-        let left = budget.left();
-        let left_epsilon = match limit.accounting {
-            Accounting::Pure => left.main,
-            Accounting::Zcdp => subtract_down(limit.epsilon.get(), spent_epsilon),
-        };
-        Ok(Balance { limit, spent, left, spent_epsilon, left_epsilon, spent_delta })
+        balance::dataset(self.reading()?.newest(&self.shared.dataset)?.begun()?)
+    }
+
+    /// The same, and the window, every slice, every group, and whether all is frozen.
+    pub fn balances(&self) -> Result<Balances> {
+        balance::all(self.reading()?.newest(&self.shared.dataset)?.begun()?)
+    }
+
+    /// What `who` has spent and may still spend, by the tightest of the rules.
+    pub fn balance_for(&self, who: &str) -> Result<Standing> {
+        balance::standing(self.reading()?.newest(&self.shared.dataset)?.begun()?, who)
     }
 
     /// The answer that was bought for `key`, the first if there are several: asking
     /// again is free, and averaging repeats gains nothing.
     pub fn find(&self, key: &str) -> Result<Option<Vec<u8>>> {
-        let mut guard = self.lock()?;
-        let transaction = guard.store.begin(Intent::Read)?;
+        let mut side = self.reading()?;
+        let transaction = side.store.begin(Intent::Read)?;
         let Some(row) = transaction.settlement(&self.shared.dataset, key)? else {
             return Ok(None);
         };
@@ -259,13 +197,13 @@ impl Ledger {
 
     /// The whole journal, without the answers themselves.
     pub fn entries(&self) -> Result<Vec<Entry>> {
-        let mut guard = self.lock()?;
-        let transaction = guard.store.begin(Intent::Read)?;
         let mut entries = Vec::new();
-        transaction.scan(&self.shared.dataset, 0, &mut |row| {
-            row.check()?;
-            entries.push(Entry::from(row));
-            Ok(true)
+        self.apart(|store| {
+            store.begin(Intent::Read)?.scan(&self.shared.dataset, 0, &mut |row| {
+                row.check()?;
+                entries.push(Entry::from(row));
+                Ok(true)
+            })
         })?;
         Ok(entries)
     }
@@ -276,80 +214,93 @@ impl Ledger {
     /// If it succeeds: every entry is as it was written, follows from the one
     /// before, and the last is where the journal says it ends; every answer and
     /// every cancellation belongs to one reservation; no reservation has two; what
-    /// was given back is what was charged; and the totals kept in memory are those
-    /// of the journal.
+    /// was given back is what was charged; and the rules and totals kept in memory
+    /// are those of the journal.
     pub fn verify(&self) -> Result<Verified> {
-        let mut guard = self.lock()?;
-        let Inside { store, replay } = &mut *guard;
-        let transaction = store.begin(Intent::Read)?;
-        transaction.check()?;
         let dataset = &self.shared.dataset;
-        let fresh = Replay::caught_up(None, dataset, &*transaction)?;
-        let kept = Replay::caught_up(replay.take(), dataset, &*transaction)?;
-        let spent = fresh.begun()?.meter.spent();
-        if kept.begun()?.meter.spent() != spent || kept.head() != fresh.head() {
-            return Err(fresh.broken(Fault::Totals));
+        // The long part keeps nobody waiting.
+        let mut fresh = self.apart(|store| {
+            let transaction = store.begin(Intent::Read)?;
+            transaction.check()?;
+            Replay::caught_up(None, dataset, (0, GENESIS), &*transaction)
+        })?;
+        for side in [Some(&self.shared.writer), self.shared.reader.as_ref()].into_iter().flatten() {
+            fresh = side.lock().map_err(|_| Error::Interrupted)?.agrees(dataset, fresh)?;
         }
         let ((entries, head), counts) = (fresh.head(), fresh.counts());
-        *replay = Some(fresh);
         Ok(Verified {
             entries,
             reserved: counts.reserved,
             cancelled: counts.cancelled,
             settled: counts.settled,
             repriced: counts.repriced,
-            spent,
+            beyond: counts.beyond,
+            spent: fresh.begun()?.spent(&Account::Dataset),
             head,
         })
     }
 
-    /// Appends the row that `draft` makes of the newest state, if it makes one,
-    /// and returns it when it is on disk.
-    pub(crate) fn append<'a>(
-        &self,
-        draft: impl FnOnce(&Replay) -> Result<Option<Draft<'a>>>,
-    ) -> Result<Option<Row>> {
+    /// Appends the row that `act` becomes, if it becomes one, and returns it when it
+    /// is on disk.
+    pub(crate) fn append(&self, act: Act) -> Result<Option<Row>> {
         let time = to_micros((self.shared.clock)());
-        let mut guard = self.lock()?;
-        let Inside { store, replay } = &mut *guard;
+        self.shared.queue.submit((act, time), |batch| {
+            let waiting = batch.len();
+            self.write(batch).unwrap_or_else(|error| vec![Err(error); waiting])
+        })
+    }
+
+    /// One transaction for all of `batch`. What is refused is refused alone; after
+    /// any other failure none of it counts, and the next one reads the journal anew.
+    fn write(&self, batch: Vec<(Act, i64)>) -> Result<Vec<Result<Option<Row>>>> {
+        let dataset = &self.shared.dataset;
+        let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+        let Side { store, replay, seen } = &mut *guard;
         let mut transaction = store.begin(Intent::Append)?;
-        let caught_up = Replay::caught_up(replay.take(), &self.shared.dataset, &*transaction)?;
-        let known = replay.insert(caught_up);
-        let Some(draft) = draft(known)? else { return Ok(None) };
-        let row = self.placed(draft, time, known);
-        transaction.append(&row)?;
-        transaction.commit()?;
-        // Only now, and by the same road as everyone else's rows. Where that
-        // fails, the next operation reads the journal anew.
-        if !matches!(known.apply(&row), Ok(Step::Done)) {
-            *replay = None;
+        let mut scratch = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
+        let (before, mut outcomes) = (scratch.head(), Vec::with_capacity(batch.len()));
+        for (act, time) in batch {
+            let decided = act.decide(&scratch, time);
+            if let Ok(Some(row)) = &decided {
+                transaction.append(row)?;
+                // By the same road as everyone else's rows.
+                if scratch.apply(row)? == Step::StartOver {
+                    scratch = Replay::caught_up(None, dataset, *seen, &*transaction)?;
+                }
+            }
+            outcomes.push(decided);
         }
-        Ok(Some(row))
+        if scratch.head() != before {
+            transaction.commit()?;
+        }
+        *seen = scratch.head();
+        *replay = Some(scratch);
+        Ok(outcomes)
     }
 
-    /// The draft as the next row.
-    fn placed(&self, draft: Draft<'_>, time: i64, known: &Replay) -> Row {
-        let (last, before) = known.head();
-        Row {
-            dataset: self.shared.dataset.clone(),
-            seq: last + 1,
-            time,
-            kind: draft.kind,
-            refers: draft.refers,
-            who: draft.who.to_owned(),
-            key: draft.key.to_owned(),
-            query: draft.query.to_owned(),
-            event: draft.event,
-            price: draft.price,
-            answer: draft.answer.map(<[u8]>::to_vec),
-            before,
-            hash: GENESIS,
+    /// What the writer has read is what the reader begins with.
+    fn share_replay(&self) -> Result<()> {
+        if let Some(reader) = &self.shared.reader {
+            let writer = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+            let mut reader = reader.lock().map_err(|_| Error::Interrupted)?;
+            (reader.replay, reader.seen) = (writer.replay.clone(), writer.seen);
         }
-        .sealed()
+        Ok(())
     }
 
-    fn lock(&self) -> Result<MutexGuard<'_, Inside>> {
-        self.shared.inside.lock().map_err(|_| Error::Interrupted)
+    /// A connection for reading, and what is known from it.
+    fn reading(&self) -> Result<MutexGuard<'_, Side>> {
+        let side = self.shared.reader.as_ref().unwrap_or(&self.shared.writer);
+        side.lock().map_err(|_| Error::Interrupted)
+    }
+
+    /// Something long, on a connection of its own where there can be one.
+    fn apart<R>(&self, read: impl FnOnce(&mut dyn Store) -> Result<R>) -> Result<R> {
+        let another = self.reading()?.store.another()?;
+        match another {
+            Some(mut store) => read(&mut *store),
+            None => read(&mut *self.reading()?.store),
+        }
     }
 }
 

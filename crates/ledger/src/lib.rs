@@ -3,13 +3,20 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `ledger` | [`Ledger`]: debits, the balance, repeats, verification |
+//! | `decide` | what may be appended to the journal as it is |
+//! | `queue` | group commit: those who wait share a transaction |
+//! | `side` | a connection, and what was read through it |
+//! | `steward` | what a steward does: slices, groups, windows, freezes |
+//! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
 //! | `limit` | [`Limit`]: the budget of a dataset, and the guarantee it stands for |
 //! | `price` | [`Price`]: ε or ρ, and δ |
-//! | `meter` | running totals, by the core's filter |
+//! | `meter` | a running total, by the core's filter |
+//! | `totals` | what counts against what |
+//! | `rule` | [`Rule`]: slices, groups, windows as text in the journal |
 //! | `replay` | the journal read from its beginning: checks and totals |
 //! | `row` | one line of the journal, and its hash |
-//! | `store` | where rows live: SQLite; what another store must promise |
+//! | `store` | where rows live: SQLite, PostgreSQL; what a store must promise |
 //! | `error` | [`Error`]: what went wrong and what to do next |
 //!
 //! # One way through
@@ -65,25 +72,40 @@
 //! queries asked at once are paid for twice, and [`Ledger::find`] gives the first
 //! answer from then on.
 //!
-//! It does not share a budget between machines: SQLite's locks do not cross a
-//! network. The file must be on a local disk.
+//! SQLite's locks do not cross a network: the file must be on a local disk. To share
+//! a budget between machines, use PostgreSQL ([`Ledger::connect`]), without TLS: over
+//! a socket, a private network or a tunnel.
 #![forbid(unsafe_code)]
 
+mod balance;
+#[cfg(test)]
+mod batches;
+mod decide;
 mod error;
+#[cfg(test)]
+mod failing;
 #[cfg(test)]
 mod failures;
 mod ledger;
 mod limit;
 mod meter;
 mod price;
+mod queue;
 mod replay;
 mod reservation;
 mod row;
+mod rule;
+mod side;
+mod steward;
 mod store;
+mod totals;
 
+pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
 pub use error::{Error, Fault, Result};
-pub use ledger::{Balance, Clock, Ledger, Request, Verified, wall_clock};
+pub use ledger::{Clock, Ledger, Request, Verified, wall_clock};
 pub use limit::{Accounting, Limit};
 pub use price::Price;
 pub use reservation::{Reading, Reservation};
 pub use row::{Entry, Hash, Kind};
+pub use rule::Rule;
+pub use totals::Frozen;

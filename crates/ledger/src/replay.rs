@@ -2,64 +2,32 @@
 //!
 //! A [`Replay`] is what opening, catching up with other processes and
 //! verifying have in common. It checks every row that it is given and keeps
-//! what the next decision needs: the end of the chain, the limit, the totals
+//! what the next decision needs: the end of the chain, the rules, the totals
 //! and the reservations that are still open.
 //!
 //! # Guarantee
-//! `spent` is the filter's total over the reservations without a cancellation,
+//! The totals are the filter's over the reservations without a cancellation,
 //! in the order of the journal. Prices in the file are never added up.
 //! # Cost
-//! A row costs a hash and a price. A cancellation takes the filter back to
+//! A row costs a hash and a price. A cancellation takes the totals back to
 //! before its reservation and adds what came after, if that is among the last
-//! [`WINDOW`] reservations; otherwise the journal is replayed from the start.
+//! few reservations; otherwise the journal is replayed from the start.
 
 use crate::error::{Error, Fault, Result};
 use crate::limit::Limit;
-use crate::meter::Meter;
 use crate::price::Price;
 use crate::row::{GENESIS, Hash, Kind, Row};
+use crate::rule::Decree;
 use crate::store::Transaction;
+use crate::totals::Totals;
 use demure_core::event::Event;
-use std::collections::{HashMap, HashSet, VecDeque};
-
-/// How many reservations can be taken back without reading the journal again.
-const WINDOW: usize = 64;
-
-/// The limit in force and what counts against it.
-#[derive(Clone, Debug)]
-pub(crate) struct Budget {
-    pub(crate) limit: Limit,
-    /// What may be spent.
-    pub(crate) most: Price,
-    pub(crate) meter: Meter,
-}
-
-impl Budget {
-    fn new(limit: Limit) -> Result<Self> {
-        let meter = Meter::new(limit.accounting, limit.neighbours)
-            .map_err(|source| Error::ImpossibleLimit { source })?;
-        Ok(Self { most: limit.most()?, limit, meter })
-    }
-
-    /// What can still be bought.
-    pub(crate) fn left(&self) -> Price {
-        self.most.left_after(self.meter.spent())
-    }
-}
+use std::collections::{HashMap, HashSet};
 
 /// A reservation without a cancellation or an answer.
 #[derive(Clone, Debug)]
 struct Open {
     key: String,
     price: Price,
-}
-
-/// A reservation that can be taken back cheaply.
-#[derive(Clone, Debug)]
-struct Recent {
-    seq: u64,
-    before: Meter,
-    event: Event,
 }
 
 /// How many rows of each kind there were.
@@ -70,6 +38,8 @@ pub(crate) struct Counts {
     pub(crate) settled: u64,
     /// Reservations that cost something else today than when they were made.
     pub(crate) repriced: u64,
+    /// Reservations that some rule in force did not allow, at today's prices.
+    pub(crate) beyond: u64,
 }
 
 /// May the replay go on?
@@ -87,9 +57,10 @@ pub(crate) struct Replay {
     dataset: String,
     seq: u64,
     hash: Hash,
-    budget: Option<Budget>,
+    /// A row that must be there: it was seen before.
+    seen: (u64, Hash),
+    totals: Option<Totals>,
     open: HashMap<u64, Open>,
-    recent: VecDeque<Recent>,
     /// Reservations ahead that are known to be cancelled further ahead.
     cancelled_later: HashSet<u64>,
     counts: Counts,
@@ -97,28 +68,32 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// Before the first row.
-    pub(crate) fn new(dataset: &str) -> Self {
+    pub(crate) fn new(dataset: &str, seen: (u64, Hash)) -> Self {
         Self {
             dataset: dataset.to_owned(),
             seq: 0,
             hash: GENESIS,
-            budget: None,
+            seen,
+            totals: None,
             open: HashMap::new(),
-            recent: VecDeque::new(),
             cancelled_later: HashSet::new(),
             counts: Counts::default(),
         }
     }
 
     /// `known` (or nothing), and what the store has beyond it.
+    ///
+    /// Where it begins anew, the row that was `seen` last must still be there: a
+    /// journal that lost its end, or was exchanged, is no continuation.
     pub(crate) fn caught_up(
         known: Option<Self>,
         dataset: &str,
+        seen: (u64, Hash),
         store: &dyn Transaction,
     ) -> Result<Self> {
-        let mut replay = known.unwrap_or_else(|| Self::new(dataset));
+        let mut replay = known.unwrap_or_else(|| Self::new(dataset, seen));
         if replay.follow(store)? == Step::StartOver {
-            replay = Self::new(dataset);
+            replay = Self::new(dataset, seen);
             // From the beginning all cancellations are ahead.
             if replay.follow(store)? == Step::StartOver {
                 return Err(replay.broken(Fault::Orphan));
@@ -130,6 +105,9 @@ impl Replay {
     fn follow(&mut self, store: &dyn Transaction) -> Result<Step> {
         let head = store.head(&self.dataset)?.unwrap_or((0, GENESIS));
         let known = self.seq;
+        if known > 0 && (known, self.hash) == head {
+            return Ok(Step::Done);
+        }
         self.cancelled_later = store.cancelled(&self.dataset, known)?;
         self.cancelled_later.retain(|&seq| seq > known);
         let dataset = self.dataset.clone();
@@ -142,6 +120,9 @@ impl Replay {
         {
             return Err(self.broken(Fault::Missing));
         }
+        if step == Step::Done && self.seq < self.seen.0 {
+            return Err(Error::Broken { seq: self.seen.0, fault: Fault::Missing });
+        }
         Ok(step)
     }
 
@@ -151,6 +132,9 @@ impl Replay {
             return Err(Error::Broken { seq: self.seq + 1, fault: Fault::Unlinked });
         }
         row.check()?;
+        if row.seq == self.seen.0 && row.hash != self.seen.1 {
+            return Err(row.fault(Fault::Unlinked));
+        }
         if row.answer.is_some() != (row.kind == Kind::Settle) {
             return Err(row.fault(Fault::Answer));
         }
@@ -159,6 +143,9 @@ impl Replay {
             Kind::Reserve => self.reserve(row)?,
             Kind::Cancel => self.cancel(row)?,
             Kind::Settle => self.settle(row)?,
+            Kind::Grant | Kind::Member | Kind::Window | Kind::Freeze | Kind::Thaw => {
+                self.decree(row)?
+            }
         };
         (self.seq, self.hash) = (row.seq, row.hash);
         Ok(step)
@@ -166,31 +153,31 @@ impl Replay {
 
     fn limit(&mut self, row: &Row) -> Result<Step> {
         let limit = Limit::parse(&row.event).ok_or_else(|| row.fault(Fault::Unreadable))?;
-        match &mut self.budget {
-            None => self.budget = Some(Budget::new(limit)?),
-            Some(budget) if budget.limit.same_currency(&limit) => {
-                budget.most = limit.most()?;
-                budget.limit = limit;
-            }
+        match &mut self.totals {
+            None => self.totals = Some(Totals::new(limit)?),
+            Some(totals) if totals.limit.same_currency(&limit) => totals.set_limit(limit)?,
             Some(_) => return Err(row.fault(Fault::OtherCurrency)),
         }
         Ok(Step::Done)
     }
 
+    fn decree(&mut self, row: &Row) -> Result<Step> {
+        let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
+        let decree = Decree::read(row).ok_or_else(|| row.fault(Fault::Unreadable))?;
+        totals.decree(row.seq, &row.who, decree)?;
+        Ok(Step::Done)
+    }
+
     fn reserve(&mut self, row: &Row) -> Result<Step> {
-        let budget = self.budget.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
+        let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
         let event = Event::parse(&row.event)
             .map_err(|source| Error::UnknownEvent { seq: row.seq, source })?;
         let unpriced = |source| Error::UnpricedEntry { seq: row.seq, source };
-        let price = budget.meter.price(&event).map_err(unpriced)?;
+        let price = totals.price(&event).map_err(unpriced)?;
         if !self.cancelled_later.contains(&row.seq) {
-            let next = budget.meter.with(&event).map_err(unpriced)?;
-            let next = next.ok_or_else(|| row.fault(Fault::Totals))?;
-            let before = std::mem::replace(&mut budget.meter, next);
-            if self.recent.len() == WINDOW {
-                self.recent.pop_front();
-            }
-            self.recent.push_back(Recent { seq: row.seq, before, event });
+            let added = totals.add(row.seq, &row.who, event).map_err(unpriced)?;
+            let allowed = added.ok_or_else(|| row.fault(Fault::Totals))?;
+            self.counts.beyond += u64::from(!allowed);
         }
         self.open.insert(row.seq, Open { key: row.key.clone(), price: row.price });
         self.counts.reserved += 1;
@@ -207,21 +194,10 @@ impl Replay {
         if self.cancelled_later.remove(&seq) {
             return Ok(Step::Done);
         }
-        let budget = self.budget.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
-        let Some(at) = self.recent.iter().position(|recent| recent.seq == seq) else {
-            return Ok(Step::StartOver);
-        };
-        let Some(gone) = self.recent.remove(at) else { return Ok(Step::StartOver) };
-        let mut meter = gone.before;
-        for later in self.recent.iter_mut().skip(at) {
-            later.before = meter.clone();
-            meter = meter
-                .with(&later.event)
-                .map_err(|source| Error::UnpricedEntry { seq: later.seq, source })?
-                .ok_or_else(|| row.fault(Fault::Totals))?;
-        }
-        budget.meter = meter;
-        Ok(Step::Done)
+        let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
+        let unpriced = |source| Error::UnpricedEntry { seq, source };
+        let found = totals.take_back(seq).map_err(unpriced)?;
+        Ok(if found { Step::Done } else { Step::StartOver })
     }
 
     fn settle(&mut self, row: &Row) -> Result<Step> {
@@ -245,6 +221,10 @@ impl Replay {
         self.open.contains_key(&seq)
     }
 
+    pub(crate) fn dataset(&self) -> &str {
+        &self.dataset
+    }
+
     /// The number of the last row, and its hash.
     pub(crate) fn head(&self) -> (u64, Hash) {
         (self.seq, self.hash)
@@ -254,14 +234,19 @@ impl Replay {
         self.counts
     }
 
-    /// The limit and the totals; `None` before the first row.
-    pub(crate) fn budget(&self) -> Option<&Budget> {
-        self.budget.as_ref()
+    /// The rules and the totals; `None` before the first row.
+    pub(crate) fn totals(&self) -> Option<&Totals> {
+        self.totals.as_ref()
     }
 
     /// The same, where a journal must have begun.
-    pub(crate) fn begun(&self) -> Result<&Budget> {
-        self.budget.as_ref().ok_or_else(|| self.broken(Fault::NoLimit))
+    pub(crate) fn begun(&self) -> Result<&Totals> {
+        self.totals.as_ref().ok_or_else(|| self.broken(Fault::NoLimit))
+    }
+
+    /// Do both end at the same row with the same rules and totals?
+    pub(crate) fn same(&self, other: &Self) -> Result<bool> {
+        Ok(self.head() == other.head() && self.begun()?.same(other.begun()?))
     }
 
     /// Something is wrong at the end of what was read.
@@ -274,6 +259,7 @@ impl Replay {
 mod tests {
     use super::*;
     use crate::row::example;
+    use crate::totals::Account;
 
     /// A chain that is whole, whatever its rows say.
     fn chain(rows: &[(Kind, Option<u64>, &str, f64)]) -> Vec<Row> {
@@ -290,7 +276,7 @@ mod tests {
     }
 
     fn replayed(rows: &[Row]) -> Result<Replay> {
-        let mut replay = Replay::new("visits");
+        let mut replay = Replay::new("visits", (0, GENESIS));
         for row in rows {
             assert_eq!(replay.apply(row)?, Step::Done);
         }
@@ -312,6 +298,11 @@ mod tests {
             (vec![DEBIT], 1, Fault::NoLimit),
             (vec![LIMIT, (Kind::Limit, None, zcdp, 1.0)], 2, Fault::OtherCurrency),
             (vec![(Kind::Limit, None, "limit()", 1.0)], 1, Fault::Unreadable),
+            // Rules come after the limit, and can be read.
+            (vec![(Kind::Freeze, None, "", 0.0)], 1, Fault::NoLimit),
+            (vec![LIMIT, (Kind::Grant, None, "slice(eps=2)", 2.0)], 2, Fault::Unreadable),
+            (vec![LIMIT, (Kind::Member, None, "join(oncology)", 0.0)], 2, Fault::Unreadable),
+            (vec![LIMIT, (Kind::Window, None, "window()", 0.0)], 2, Fault::Unreadable),
             // No answer without its debit, and none that was given back.
             (vec![LIMIT, ANSWER], 2, Fault::Orphan),
             (vec![LIMIT, DEBIT, ANSWER, ANSWER], 4, Fault::Orphan),
@@ -341,7 +332,7 @@ mod tests {
         let error = replayed(&replaced).unwrap_err();
         assert_eq!(error, Error::Broken { seq: 3, fault: Fault::Unlinked });
         // A row of another dataset's journal.
-        let elsewhere = Replay::new("wages").apply(&chain(&[LIMIT])[0]).unwrap_err();
+        let elsewhere = Replay::new("wages", (0, GENESIS)).apply(&chain(&[LIMIT])[0]).unwrap_err();
         assert_eq!(elsewhere, Error::Broken { seq: 1, fault: Fault::Unlinked });
         // Written by a later version, or priceless.
         let newer = chain(&[LIMIT, (Kind::Reserve, None, "wavelet(b=1)", 1.0)]);
@@ -354,7 +345,22 @@ mod tests {
     fn totals_are_of_events_and_not_of_prices_in_the_file() {
         let rows = chain(&[LIMIT, (Kind::Reserve, None, "pure(eps=0.5)", 0.001)]);
         let replay = replayed(&rows).unwrap();
-        assert_eq!(replay.begun().unwrap().meter.spent().main, 0.5);
+        assert_eq!(replay.begun().unwrap().spent(&Account::Dataset).main, 0.5);
         assert_eq!(replay.counts().repriced, 1);
+    }
+
+    #[test]
+    fn what_no_rule_allowed_is_counted() {
+        let freeze = (Kind::Freeze, None, "", 0.0);
+        let slice = (Kind::Window, None, "window(eps=0.75, delta=0)", 0.75);
+        for (rows, beyond) in [
+            (vec![LIMIT, DEBIT, DEBIT], 0),
+            (vec![LIMIT, DEBIT, DEBIT, DEBIT], 1),
+            (vec![LIMIT, DEBIT, slice, DEBIT], 0),
+            (vec![LIMIT, slice, DEBIT, DEBIT], 1),
+            (vec![LIMIT, DEBIT, freeze, DEBIT], 1),
+        ] {
+            assert_eq!(replayed(&chain(&rows)).unwrap().counts().beyond, beyond);
+        }
     }
 }

@@ -12,10 +12,11 @@
 //! process) stays spent. Only a reservation that has not begun can be
 //! cancelled, and `begin` consumes it.
 
-use crate::error::{Error, Fault, Result};
-use crate::ledger::{Draft, Ledger};
+use crate::decide::{Act, Closing};
+use crate::error::Result;
+use crate::ledger::Ledger;
 use crate::price::Price;
-use crate::row::{Kind, Row};
+use crate::row::Row;
 
 /// A debit that is on disk. Nothing has been read for it yet.
 #[derive(Debug)]
@@ -62,7 +63,8 @@ impl Reservation {
     ///
     /// After an error it stays spent.
     pub fn cancel(self) -> Result<()> {
-        self.debit.close(Kind::Cancel, self.debit.price, None)
+        let charged = self.debit.price;
+        self.debit.close(charged, None)
     }
 
     /// From here on data may be read, and the debit cannot be taken back.
@@ -86,28 +88,13 @@ impl Reading {
     /// Only then may it be shown: an answer that was seen and then lost would
     /// be drawn, and paid for, a second time. After an error it must not be shown.
     pub fn settle(self, answer: &[u8]) -> Result<()> {
-        self.debit.close(Kind::Settle, Price::ZERO, Some(answer))
+        self.debit.close(Price::ZERO, Some(answer.to_vec()))
     }
 }
 
 impl Debit {
-    fn close(&self, kind: Kind, price: Price, answer: Option<&[u8]>) -> Result<()> {
-        self.ledger
-            .append(|replay| {
-                if !replay.is_open(self.seq) {
-                    return Err(Error::Broken { seq: self.seq, fault: Fault::Orphan });
-                }
-                Ok(Some(Draft {
-                    kind,
-                    refers: Some(self.seq),
-                    who: &self.who,
-                    key: &self.key,
-                    query: "",
-                    event: String::new(),
-                    price,
-                    answer,
-                }))
-            })
-            .map(|_| ())
+    fn close(self, refund: Price, answer: Option<Vec<u8>>) -> Result<()> {
+        let Self { ledger, seq, who, key, .. } = self;
+        ledger.append(Act::Close(Closing { seq, who, key, refund, answer })).map(|_| ())
     }
 }

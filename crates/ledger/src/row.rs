@@ -17,6 +17,7 @@ const DOMAIN: &[u8] = b"demure-ledger row v1\n";
 
 /// What a row records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Kind {
     /// The budget from here on.
     Limit,
@@ -26,13 +27,33 @@ pub enum Kind {
     Cancel,
     /// The answer that a debit bought.
     Settle,
+    /// A slice of an analyst or a group, from here on.
+    Grant,
+    /// An analyst joins or leaves a group.
+    Member,
+    /// A window, from here to the next.
+    Window,
+    /// Nothing can be reserved from here on.
+    Freeze,
+    /// The end of a freeze.
+    Thaw,
 }
 
 impl Kind {
+    const ALL: [Self; 9] = [
+        Self::Limit,
+        Self::Reserve,
+        Self::Cancel,
+        Self::Settle,
+        Self::Grant,
+        Self::Member,
+        Self::Window,
+        Self::Freeze,
+        Self::Thaw,
+    ];
+
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::Limit, Self::Reserve, Self::Cancel, Self::Settle]
-            .into_iter()
-            .find(|kind| kind.name() == text)
+        Self::ALL.into_iter().find(|kind| kind.name() == text)
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -41,6 +62,11 @@ impl Kind {
             Self::Reserve => "reserve",
             Self::Cancel => "cancel",
             Self::Settle => "settle",
+            Self::Grant => "grant",
+            Self::Member => "member",
+            Self::Window => "window",
+            Self::Freeze => "freeze",
+            Self::Thaw => "thaw",
         }
     }
 }
@@ -65,9 +91,9 @@ pub(crate) struct Row {
     pub(crate) who: String,
     pub(crate) key: String,
     pub(crate) query: String,
-    /// The event's text, or the limit's.
+    /// The event's text, the limit's, or the rule's (`rule.rs`).
     pub(crate) event: String,
-    /// As charged, or as given back; of a limit, what may be spent.
+    /// As charged, or as given back; of a limit or a rule, what may be spent.
     pub(crate) price: Price,
     pub(crate) answer: Option<Vec<u8>>,
     pub(crate) before: Hash,
@@ -134,15 +160,15 @@ pub struct Entry {
     pub kind: Kind,
     /// The reservation that a cancellation or a settlement is about.
     pub refers: Option<u64>,
-    /// Who asked.
+    /// Who asked; of a rule, the steward.
     pub who: String,
-    /// The query's canonical hash.
+    /// The query's canonical hash; of a rule, the analyst or group that it is for.
     pub key: String,
-    /// The query's canonical text (of a reservation).
+    /// The query's canonical text (of a reservation), or the reason (of a freeze).
     pub query: String,
-    /// What was done, in the core's grammar (of a reservation), or the limit.
+    /// What was done, in the core's grammar (of a reservation), the limit, or the rule.
     pub event: String,
-    /// As charged or given back; of a limit, what may be spent.
+    /// As charged or given back; of a limit or a rule, what may be spent.
     pub price: Price,
     /// How long the answer is, in bytes (of a settlement).
     pub answer_bytes: Option<u64>,

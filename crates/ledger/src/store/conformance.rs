@@ -1,5 +1,7 @@
 //! What any store must do. A new store calls [`conforms`] from its own tests.
 
+use super::postgres::Postgres;
+use super::server::Server;
 use super::sqlite::Sqlite;
 use super::{Intent, Store};
 use crate::row::{GENESIS, Kind, Row, example};
@@ -86,4 +88,11 @@ fn sqlite_conforms() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ledger.db");
     conforms(&|| Box::new(Sqlite::open(&path, Duration::from_millis(50)).unwrap()));
+}
+
+#[test]
+fn postgresql_conforms() {
+    let Some(server) = Server::start() else { return };
+    let address = server.address();
+    conforms(&|| Box::new(Postgres::open(&address, Duration::from_millis(200)).unwrap()));
 }

@@ -2,17 +2,27 @@
 //!
 //! A store appends rows and reads them back; it knows nothing of budgets. What
 //! it must promise is in [`Store`] and [`Transaction`]; `conformance.rs` tests
-//! any store for it. There is one store, [`sqlite`]; a PostgreSQL store will be
-//! a file beside it.
+//! any store for it. There are two: [`sqlite`], a file, and [`postgres`], a server
+//! that several machines share.
 
 #[cfg(test)]
 mod conformance;
 mod lookup;
+pub(crate) mod postgres;
+mod schema;
+#[cfg(test)]
+#[path = "../../tests/ledger/server.rs"]
+pub(crate) mod server;
 pub(crate) mod sqlite;
+mod worker;
 
 use crate::error::Result;
 use crate::row::{Hash, Row};
 use std::collections::HashSet;
+use std::time::Duration;
+
+/// How long to wait for another process.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a transaction is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +38,10 @@ pub(crate) enum Intent {
 pub(crate) trait Store: Send {
     /// Begins a transaction. Waits for other writers, but not for ever.
     fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>>;
+
+    /// Another connection to the same place, whose reading does not wait for writers;
+    /// none if there can be but one.
+    fn another(&self) -> Result<Option<Box<dyn Store>>>;
 }
 
 /// One consistent state of a store. Dropped, it changes nothing.

@@ -16,7 +16,8 @@
 //! sqlite.org: "Write-Ahead Logging", "PRAGMA synchronous", "Isolation In SQLite".
 
 use super::lookup::{COLUMNS, failure, number, row, stored, unreadable};
-use super::{Intent, Store, Transaction};
+use super::schema::{APPLICATION, Layout, VERSION};
+use super::{Intent, PATIENCE, Store, Transaction};
 use crate::error::{Error, Result};
 use crate::row::{Hash, Row};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
@@ -24,46 +25,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long to wait for another process.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The layout below.
-const VERSION: i64 = 1;
-
-/// "Demu": whose file this is (`PRAGMA application_id`).
-const APPLICATION: i64 = 0x4465_6d75;
-
-const SCHEMA: &str = "
-CREATE TABLE journal (
-    dataset   TEXT NOT NULL,
-    seq       INTEGER NOT NULL CHECK (seq > 0),
-    time      INTEGER NOT NULL,  -- microseconds since 1970, as the clock had it
-    kind      TEXT NOT NULL CHECK (kind IN ('limit', 'reserve', 'cancel', 'settle')),
-    refers    INTEGER,           -- the seq of the reservation cancelled or settled
-    who       TEXT NOT NULL,
-    key       TEXT NOT NULL,
-    query     TEXT NOT NULL,
-    event     TEXT NOT NULL,     -- in the core's grammar; of a limit, the limit
-    cost      REAL NOT NULL,     -- epsilon or rho
-    delta     REAL NOT NULL,
-    answer    BLOB,              -- of a settlement
-    prev_hash BLOB NOT NULL,
-    hash      BLOB NOT NULL,     -- SHA-256 over all other columns
-    UNIQUE (dataset, seq),
-    UNIQUE (dataset, refers)     -- a reservation is closed once
-) STRICT;
-CREATE INDEX settlements ON journal (dataset, key, seq) WHERE kind = 'settle';
-CREATE INDEX cancellations ON journal (dataset, seq, refers) WHERE kind = 'cancel';
-CREATE TABLE head (              -- where each journal ends
-    dataset TEXT NOT NULL PRIMARY KEY,
-    seq     INTEGER NOT NULL,
-    hash    BLOB NOT NULL
-) STRICT;
-CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER journal_keeps_values BEFORE UPDATE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-";
+/// What stands for the path of a journal in memory.
+const MEMORY: &str = ":memory:";
 
 /// One connection to one file.
 #[derive(Debug)]
@@ -77,9 +40,11 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     /// Opens a file, or creates it.
     pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        Self::with_flags(path, patience, OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    fn with_flags(path: &Path, patience: Duration, create: OpenFlags) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|error| failure(&error, path, patience))?;
         let mut store = Self { connection, path: path.to_owned(), identity: None, patience };
@@ -100,7 +65,7 @@ impl Sqlite {
 
     /// A journal that ends with the process.
     pub(crate) fn in_memory() -> Result<Self> {
-        let (path, patience) = (PathBuf::from(":memory:"), PATIENCE);
+        let (path, patience) = (PathBuf::from(MEMORY), PATIENCE);
         let connection =
             Connection::open_in_memory().map_err(|error| failure(&error, &path, patience))?;
         let mut store = Self { connection, path, identity: None, patience };
@@ -111,7 +76,7 @@ impl Sqlite {
     fn prepare(&mut self) -> Result<()> {
         self.connection.busy_timeout(self.patience).map_err(|error| self.failure(&error))?;
         // Looks before it writes: the file may be someone else's.
-        self.looks_new()?;
+        self.upgrade_apart()?;
         let read_only =
             self.connection.is_readonly("main").map_err(|error| self.failure(&error))?;
         if read_only {
@@ -134,19 +99,16 @@ impl Sqlite {
         self.create()
     }
 
-    /// Creates the tables, if there are none, in one step for all processes.
+    /// Creates the tables, or brings them to this version, in one step for all
+    /// processes.
     fn create(&mut self) -> Result<()> {
-        if !self.looks_new()? {
+        if self.upgrade_apart()?.is_empty() {
             return Ok(());
         }
         let begun = self.connection.execute_batch("BEGIN IMMEDIATE");
         begun.map_err(|error| self.failure(&error))?;
-        let made = self.is_new().and_then(|new| {
-            let sql = format!(
-                "{SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-            );
-            let sql = if new { sql + "COMMIT" } else { "COMMIT".to_owned() };
-            self.connection.execute_batch(&sql).map_err(|error| self.failure(&error))
+        let made = self.upgrade().and_then(|sql| {
+            self.connection.execute_batch(&(sql + "COMMIT")).map_err(|error| self.failure(&error))
         });
         if made.is_err() && !self.connection.is_autocommit() {
             // The first error is the one to report.
@@ -155,37 +117,55 @@ impl Sqlite {
         made
     }
 
-    /// [`Sqlite::is_new`] in a transaction of its own: another process may be creating
+    /// [`Sqlite::upgrade`] in a transaction of its own: another process may be creating
     /// the tables right now, and half of the answers would be from before.
-    fn looks_new(&self) -> Result<bool> {
+    fn upgrade_apart(&self) -> Result<String> {
         let one_state = self.connection.unchecked_transaction();
         let _ended_when_dropped = one_state.map_err(|error| self.failure(&error))?;
-        self.is_new()
+        self.upgrade()
     }
 
-    /// Is the file empty? If it is not, it must be a ledger of this version. To be
-    /// asked inside a transaction.
-    fn is_new(&self) -> Result<bool> {
+    /// What is to be done to the file for it to be a ledger of this version: nothing, if
+    /// it is. A file that is not empty must be some ledger. To be asked inside a transaction.
+    fn upgrade(&self) -> Result<String> {
         let ask = |sql: &str| -> Result<i64> {
             self.connection
                 .query_row(sql, [], |row| row.get(0))
                 .map_err(|error| self.failure(&error))
         };
         let application = ask("PRAGMA application_id")?;
-        if application == 0 && ask("SELECT count(*) FROM sqlite_schema")? == 0 {
-            return Ok(true);
-        }
-        if application != APPLICATION {
+        let layout = if application == 0 && ask("SELECT count(*) FROM sqlite_schema")? == 0 {
+            Layout::Empty
+        } else if application == APPLICATION {
+            Layout::Version(ask("PRAGMA user_version")?)
+        } else {
             return Err(Error::NotALedger { path: self.path.clone() });
+        };
+        layout.upgrade().ok_or_else(|| {
+            let found = if let Layout::Version(found) = layout { found } else { 0 };
+            Error::SchemaVersion { found, supported: VERSION }
+        })
+    }
+
+    /// Is the file still where it was?
+    fn is_in_place(&self) -> Result<()> {
+        if self.identity.is_some() && self.identity != identity(&self.path) {
+            return Err(Error::Moved { path: self.path.clone() });
         }
-        match ask("PRAGMA user_version")? {
-            VERSION => Ok(false),
-            found => Err(Error::SchemaVersion { found, supported: VERSION }),
-        }
+        Ok(())
     }
 
     fn failure(&self, error: &rusqlite::Error) -> Error {
         failure(error, &self.path, self.patience)
+    }
+
+    /// [`Sqlite::open`] with no more room than for this many pages.
+    #[cfg(test)]
+    pub(super) fn open_limited(path: &Path, patience: Duration, pages: usize) -> Result<Self> {
+        let connection = Connection::open(path).unwrap();
+        connection.pragma_update(None, "max_page_count", pages as i64).unwrap();
+        let mut store = Self { connection, path: path.to_owned(), identity: None, patience };
+        store.prepare().map(|()| store)
     }
 
     #[cfg(test)]
@@ -196,9 +176,7 @@ impl Sqlite {
 
 impl Store for Sqlite {
     fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>> {
-        if self.identity.is_some() && self.identity != identity(&self.path) {
-            return Err(Error::Moved { path: self.path.clone() });
-        }
+        self.is_in_place()?;
         let behavior = match intent {
             Intent::Read => TransactionBehavior::Deferred,
             Intent::Append => TransactionBehavior::Immediate,
@@ -208,6 +186,18 @@ impl Store for Sqlite {
             .transaction_with_behavior(behavior)
             .map_err(|error| failure(&error, path, *patience))?;
         Ok(Box::new(Open { inner, path, patience: *patience }))
+    }
+
+    fn another(&self) -> Result<Option<Box<dyn Store>>> {
+        if self.path.as_os_str() == MEMORY {
+            return Ok(None);
+        }
+        self.is_in_place()?;
+        let another = Self::with_flags(&self.path, self.patience, OpenFlags::empty())?;
+        if another.identity != self.identity {
+            return Err(Error::Moved { path: self.path.clone() });
+        }
+        Ok(Some(Box::new(another)))
     }
 }
 

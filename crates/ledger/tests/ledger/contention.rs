@@ -1,9 +1,19 @@
 //! Many at once: together they never overspend.
 
-use super::{open, place, pure, request};
+use super::{Place, open, place, pure, request};
 use demure_ledger::{Error, Ledger};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+scenarios! {
+    in_memory: [
+        clones_in_threads_stay_within_the_limit,
+    ];
+    in_a_file: [
+        threads_with_their_own_connections_stay_within_the_limit,
+        buying_and_cancelling_at_once_keeps_the_books,
+    ];
+}
 
 /// Buys until nothing is left; counts what it got.
 fn buy(ledger: &Ledger, got: &AtomicU64) {
@@ -22,28 +32,25 @@ fn buy(ledger: &Ledger, got: &AtomicU64) {
     }
 }
 
-#[test]
-fn threads_with_their_own_connections_stay_within_the_limit() {
-    let (_directory, path) = place();
+fn threads_with_their_own_connections_stay_within_the_limit(place: &Place) {
     let (got, budget) = (AtomicU64::new(0), pure(4.0 + 1e-9));
     std::thread::scope(|scope| {
         for _ in 0..6 {
             // Opening at the same time is contention too: one creates the file.
-            scope.spawn(|| buy(&open(&path, budget.clone()), &got));
+            scope.spawn(|| buy(&place.open(budget.clone()), &got));
         }
     });
     // 64 · 0.0625 = 4; not one more, not one less.
     assert_eq!(got.load(Ordering::SeqCst), 64);
-    let ledger = open(&path, budget);
+    let ledger = place.open(budget);
     let verified = ledger.verify().unwrap();
     assert_eq!(verified.reserved, 64);
     assert!(verified.spent.main >= 4.0 && verified.spent.within(ledger.balance().unwrap().spent));
 }
 
-#[test]
-fn clones_in_threads_stay_within_the_limit() {
+fn clones_in_threads_stay_within_the_limit(place: &Place) {
     let got = AtomicU64::new(0);
-    let ledger = Ledger::in_memory(pure(4.0 + 1e-9)).unwrap();
+    let ledger = place.open(pure(4.0 + 1e-9));
     std::thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| buy(&ledger.clone(), &got));
@@ -53,16 +60,14 @@ fn clones_in_threads_stay_within_the_limit() {
     ledger.verify().unwrap();
 }
 
-#[test]
-fn buying_and_cancelling_at_once_keeps_the_books() {
-    let (_directory, path) = place();
+fn buying_and_cancelling_at_once_keeps_the_books(place: &Place) {
     let budget = pure(1.0 + 1e-9);
     let bought = AtomicU64::new(0);
     std::thread::scope(|scope| {
         for thread in 0..4u32 {
-            let (path, budget, bought) = (&path, budget.clone(), &bought);
+            let (budget, bought) = (budget.clone(), &bought);
             scope.spawn(move || {
-                let ledger = open(path, budget.clone());
+                let ledger = place.open(budget.clone());
                 for round in 0..30u32 {
                     let Ok(one) = ledger.reserve(&request("k", "pure(eps=0.0625)")) else {
                         continue;
@@ -78,7 +83,7 @@ fn buying_and_cancelling_at_once_keeps_the_books() {
             });
         }
     });
-    let verified = open(&path, budget).verify().unwrap();
+    let verified = place.open(budget).verify().unwrap();
     let kept = bought.load(Ordering::SeqCst);
     assert_eq!(verified.reserved - verified.cancelled, kept);
     assert!((verified.spent.main - kept as f64 * 0.0625).abs() < 1e-9);

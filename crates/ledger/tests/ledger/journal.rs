@@ -1,18 +1,34 @@
 //! Reserve, cancel, settle, balance; limits and clocks.
 
-use super::{limit, open, place, pure, request};
+use super::{Place, limit, pure, request};
 use demure_core::account::zcdp;
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Neighbours, Rho};
-use demure_ledger::{Accounting, Clock, Error, Kind, Ledger, Limit, Price, Request, wall_clock};
+use demure_ledger::{
+    Accounting, Clock, Error, Kind, Ledger, Limit, Price, Request, Rule, wall_clock,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-#[test]
-fn what_was_bought_is_there_after_reopening() {
-    let (_directory, path) = place();
-    let ledger = open(&path, limit(Accounting::Pure, 3.0, 1e-6));
+scenarios! {
+    in_memory: [
+        over_the_budget_is_refused_and_free,
+        dropped_stays_spent_and_cancelled_does_not,
+        zcdp_counts_rho_and_says_what_epsilon_it_is,
+        the_first_answer_of_a_key_is_the_answer,
+    ];
+    in_a_file: [
+        what_was_bought_is_there_after_reopening,
+        cancelling_in_any_order_leaves_what_a_fresh_replay_finds,
+        a_new_limit_is_an_entry_and_another_currency_is_refused,
+        datasets_in_one_file_have_budgets_of_their_own,
+        a_clock_that_goes_back_is_recorded_as_it_is,
+    ];
+}
+
+fn what_was_bought_is_there_after_reopening(place: &Place) {
+    let ledger = place.open(limit(Accounting::Pure, 3.0, 1e-6));
     let reservation = ledger.reserve(&request("k1", "pure(eps=0.5, delta=0.0000001)")).unwrap();
     assert_eq!(reservation.price(), Price { main: 0.5, delta: 1e-7 });
     assert_eq!(ledger.find("k1").unwrap(), None);
@@ -22,7 +38,7 @@ fn what_was_bought_is_there_after_reopening() {
     let (balance, entries) = (ledger.balance().unwrap(), ledger.entries().unwrap());
     drop(ledger);
 
-    let ledger = open(&path, limit(Accounting::Pure, 3.0, 1e-6));
+    let ledger = place.open(limit(Accounting::Pure, 3.0, 1e-6));
     assert_eq!(ledger.find("k1").unwrap().as_deref(), Some(&b"forty-two"[..]));
     assert_eq!(ledger.find("k2").unwrap().as_deref(), Some(&b""[..]));
     assert_eq!(ledger.find("k3").unwrap(), None);
@@ -43,9 +59,8 @@ fn what_was_bought_is_there_after_reopening() {
     assert_eq!((verified.spent, verified.head), (balance.spent, entries[4].hash));
 }
 
-#[test]
-fn over_the_budget_is_refused_and_free() {
-    let ledger = Ledger::in_memory(limit(Accounting::Pure, 1.0, 1e-7)).unwrap();
+fn over_the_budget_is_refused_and_free(place: &Place) {
+    let ledger = place.open(limit(Accounting::Pure, 1.0, 1e-7));
     let _ = ledger.reserve(&request("a", "pure(eps=0.75)")).unwrap();
     let before = (ledger.balance().unwrap(), ledger.entries().unwrap());
     for too_much in ["pure(eps=0.5)", "pure(eps=0.1, delta=0.000001)", "pure(eps=1e308)*9"] {
@@ -54,7 +69,8 @@ fn over_the_budget_is_refused_and_free() {
             assert!(result.is_err());
             continue;
         }
-        let Err(Error::OverBudget { asked, left, accounting }) = result else {
+        let Err(Error::OverBudget { asked, left, accounting, which: Rule::Dataset }) = result
+        else {
             panic!("{too_much} was not refused")
         };
         assert!(!asked.within(left) && accounting == Accounting::Pure);
@@ -76,9 +92,8 @@ fn over_the_budget_is_refused_and_free() {
     assert_eq!(ledger.balance().unwrap().left, Price::ZERO);
 }
 
-#[test]
-fn dropped_stays_spent_and_cancelled_does_not() {
-    let ledger = Ledger::in_memory(pure(1.0)).unwrap();
+fn dropped_stays_spent_and_cancelled_does_not(place: &Place) {
+    let ledger = place.open(pure(1.0));
     drop(ledger.reserve(&request("a", "pure(eps=0.25)")).unwrap());
     assert_eq!(ledger.balance().unwrap().spent.main, 0.25);
     drop(ledger.reserve(&request("b", "pure(eps=0.25)")).unwrap().begin().unwrap());
@@ -94,13 +109,11 @@ fn dropped_stays_spent_and_cancelled_does_not() {
     assert_eq!((last.kind, last.refers, last.price.main), (Kind::Cancel, Some(4), 0.25));
 }
 
-#[test]
-fn cancelling_in_any_order_leaves_what_a_fresh_replay_finds() {
-    let (_directory, path) = place();
-    let ledger = open(&path, pure(1e6));
-    let other = open(&path, pure(1e6));
+fn cancelling_in_any_order_leaves_what_a_fresh_replay_finds(place: &Place) {
+    let ledger = place.open(pure(1e6));
+    let other = place.open(pure(1e6));
     let (mut held, mut state) = (Vec::new(), 7u64);
-    // More than the window of cheap cancellations, awkward prices.
+    // Awkward prices, from two ledgers.
     for i in 0..160u32 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let event = format!("pure(eps=0.{})", state >> 40 | 1);
@@ -113,7 +126,7 @@ fn cancelling_in_any_order_leaves_what_a_fresh_replay_finds() {
     }
     let spent = ledger.balance().unwrap().spent;
     assert_eq!(other.balance().unwrap().spent, spent);
-    assert_eq!(open(&path, pure(1e6)).balance().unwrap().spent, spent);
+    assert_eq!(place.open(pure(1e6)).balance().unwrap().spent, spent);
     assert_eq!(ledger.verify().unwrap().cancelled, 40);
     let sum: f64 = held.iter().map(|held| held.price().main).sum();
     assert!(spent.main >= sum && spent.main < sum + 1e-9, "{} {sum}", spent.main);
@@ -125,10 +138,9 @@ fn cancelling_in_any_order_leaves_what_a_fresh_replay_finds() {
     assert_eq!(other.verify().unwrap().spent, Price::ZERO);
 }
 
-#[test]
-fn zcdp_counts_rho_and_says_what_epsilon_it_is() {
+fn zcdp_counts_rho_and_says_what_epsilon_it_is(place: &Place) {
     let budget = limit(Accounting::Zcdp, 1.0, 1e-6);
-    let ledger = Ledger::in_memory(budget).unwrap();
+    let ledger = place.open(budget);
     let empty = ledger.balance().unwrap();
     assert_eq!((empty.spent_epsilon, empty.spent_delta, empty.left_epsilon), (0.0, 0.0, 1.0));
     let gaussian = ledger.reserve(&request("a", "gaussian(sigma=20)")).unwrap();
@@ -148,45 +160,40 @@ fn zcdp_counts_rho_and_says_what_epsilon_it_is() {
     let full = ledger.balance().unwrap();
     assert!(full.spent_epsilon <= 1.0 && full.spent_epsilon > 0.97, "{}", full.spent_epsilon);
     assert!(full.spent_delta <= 1e-6);
-    let zero = Ledger::in_memory(limit(Accounting::Zcdp, 1.0, 0.0)).unwrap_err();
+    let zero = place.try_open(limit(Accounting::Zcdp, 1.0, 0.0), wall_clock()).unwrap_err();
     assert!(matches!(zero, Error::ZcdpNeedsDelta));
 }
 
-#[test]
-fn a_new_limit_is_an_entry_and_another_currency_is_refused() {
-    let (_directory, path) = place();
-    let first = open(&path, pure(1.0));
+fn a_new_limit_is_an_entry_and_another_currency_is_refused(place: &Place) {
+    let first = place.open(pure(1.0));
     let _ = first.reserve(&request("a", "pure(eps=0.5)")).unwrap();
     // The same limit again: nothing to write.
-    assert_eq!(open(&path, pure(1.0)).entries().unwrap().len(), 2);
+    assert_eq!(place.open(pure(1.0)).entries().unwrap().len(), 2);
     // Lowered below what is spent: nothing is left, here or there.
-    let lower = open(&path, pure(0.25));
+    let lower = place.open(pure(0.25));
     assert_eq!(lower.balance().unwrap().left, Price::ZERO);
     assert_eq!(first.balance().unwrap().limit, pure(0.25));
     assert!(first.reserve(&request("b", "pure(eps=0.001)")).is_err());
     let entries = lower.entries().unwrap();
     assert_eq!((entries.len(), entries[2].kind, entries[2].price.main), (3, Kind::Limit, 0.25));
     // Raised: the old debits count against it.
-    let higher = open(&path, limit(Accounting::Pure, 2.0, 1e-6));
+    let higher = place.open(limit(Accounting::Pure, 2.0, 1e-6));
     assert_eq!(higher.balance().unwrap().spent.main, 0.5);
     assert!(first.reserve(&request("b", "pure(eps=1.25)")).is_ok());
     higher.verify().unwrap();
 
     let replace = Limit { neighbours: Neighbours::Replace, ..pure(2.0) };
     for other in [replace, limit(Accounting::Zcdp, 2.0, 1e-6)] {
-        let error = Ledger::open(&path, "visits", other, wall_clock()).unwrap_err();
+        let error = place.try_open(other, wall_clock()).unwrap_err();
         assert!(matches!(error, Error::OtherAccounting { .. }), "{error:?}");
         assert!(error.to_string().contains("put the policy back"), "{error}");
     }
     assert_eq!(higher.entries().unwrap().len(), 5);
 }
 
-#[test]
-fn datasets_in_one_file_have_budgets_of_their_own() {
-    let (_directory, path) = place();
-    let visits = open(&path, pure(1.0));
-    let wages =
-        Ledger::open(&path, "wages", limit(Accounting::Zcdp, 1.0, 1e-6), wall_clock()).unwrap();
+fn datasets_in_one_file_have_budgets_of_their_own(place: &Place) {
+    let visits = place.open(pure(1.0));
+    let wages = place.dataset("wages", limit(Accounting::Zcdp, 1.0, 1e-6));
     let bought = visits.reserve(&request("k", "pure(eps=0.5)")).unwrap();
     bought.begin().unwrap().settle(b"v").unwrap();
     assert_eq!(wages.balance().unwrap().spent, Price::ZERO);
@@ -194,9 +201,7 @@ fn datasets_in_one_file_have_budgets_of_their_own() {
     assert_eq!((visits.verify().unwrap().entries, wages.verify().unwrap().entries), (3, 1));
 }
 
-#[test]
-fn a_clock_that_goes_back_is_recorded_as_it_is() {
-    let (_directory, path) = place();
+fn a_clock_that_goes_back_is_recorded_as_it_is(place: &Place) {
     let tick = Arc::new(AtomicU64::new(10));
     let clock: Clock = {
         let tick = Arc::clone(&tick);
@@ -205,7 +210,7 @@ fn a_clock_that_goes_back_is_recorded_as_it_is() {
             SystemTime::UNIX_EPOCH + Duration::from_secs(100 * seconds)
         })
     };
-    let ledger = Ledger::open(&path, "visits", pure(1.0), clock).unwrap();
+    let ledger = place.try_open(pure(1.0), clock).unwrap();
     for key in ["a", "b", "c"] {
         let reservation = ledger.reserve(&request(key, "pure(eps=0.125)")).unwrap();
         reservation.begin().unwrap().settle(b"x").unwrap();
@@ -218,12 +223,11 @@ fn a_clock_that_goes_back_is_recorded_as_it_is() {
         .collect();
     assert_eq!(times, [1000, 900, 800, 700, 600, 500, 400]);
     drop(ledger);
-    open(&path, pure(1.0)).verify().unwrap();
+    place.open(pure(1.0)).verify().unwrap();
 }
 
-#[test]
-fn the_first_answer_of_a_key_is_the_answer() {
-    let ledger = Ledger::in_memory(pure(1.0)).unwrap();
+fn the_first_answer_of_a_key_is_the_answer(place: &Place) {
+    let ledger = place.open(pure(1.0));
     let one = ledger.reserve(&request("k", "pure(eps=0.125)")).unwrap().begin().unwrap();
     let two = ledger.reserve(&request("k", "pure(eps=0.125)")).unwrap().begin().unwrap();
     two.settle(b"two").unwrap();

@@ -5,6 +5,12 @@
 //! | `journal.rs` | reserve, cancel, settle, balance; limits and clocks |
 //! | `contention.rs` | threads that buy at once |
 //! | `crash.rs` | processes that are killed, and processes that compete |
+//! | `postgres.rs` | all of the above on PostgreSQL, and what is PostgreSQL's own |
+//! | `server.rs` | a PostgreSQL server for tests |
+//! | `rules.rs` | slices, groups, windows, freezes |
+//! | `disk.rs` | disks that are full, files that may not grow, kills at every system call |
+//! | `load.rs` | processes and servers that are killed under load |
+//! | `torn.rs` | a log that ends anywhere |
 //! | `tamper.rs` | files that were edited, cut or damaged |
 
 #![expect(
@@ -14,15 +20,82 @@
     reason = "a test that fails panics"
 )]
 
+/// Tests of what is the same wherever a journal lives: here in SQLite, and all of
+/// them once more in `postgres.rs`.
+macro_rules! scenarios {
+    (in_memory: [$($memory:ident),* $(,)?]; in_a_file: [$($file:ident),* $(,)?];) => {
+        mod in_memory {
+            $(#[test] fn $memory() { super::$memory(&crate::Place::Memory); })*
+        }
+        mod in_a_file {
+            $(#[test] fn $file() { super::$file(&crate::Place::file()); })*
+        }
+        pub(super) const SCENARIOS: &[(&str, fn(&crate::Place))] =
+            &[$((stringify!($memory), $memory),)* $((stringify!($file), $file),)*];
+    };
+}
+
 mod contention;
 mod crash;
+mod disk;
 mod journal;
+mod load;
+mod postgres;
+mod rules;
+mod server;
 mod tamper;
+mod torn;
 
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
-use demure_ledger::{Accounting, Ledger, Limit, Request, wall_clock};
+use demure_ledger::{Accounting, Clock, Error, Ledger, Limit, Request, wall_clock};
 use std::path::{Path, PathBuf};
+
+/// Where a journal lives.
+enum Place {
+    /// For tests that open it once.
+    Memory,
+    File(tempfile::TempDir),
+    Server {
+        address: String,
+        dataset: String,
+    },
+}
+
+impl Place {
+    fn file() -> Self {
+        Self::File(tempfile::tempdir().unwrap())
+    }
+
+    fn open(&self, limit: Limit) -> Ledger {
+        self.try_open(limit, wall_clock()).unwrap()
+    }
+
+    fn try_open(&self, limit: Limit, clock: Clock) -> Result<Ledger, Error> {
+        match self {
+            Self::Memory => Ledger::in_memory(limit),
+            Self::File(directory) => {
+                Ledger::open(&directory.path().join("ledger.db"), "visits", limit, clock)
+            }
+            Self::Server { address, dataset } => Ledger::connect(address, dataset, limit, clock),
+        }
+    }
+
+    /// Another dataset in the same place.
+    fn dataset(&self, name: &str, limit: Limit) -> Ledger {
+        match self {
+            Self::Memory => panic!("a journal in memory has one dataset"),
+            Self::File(directory) => {
+                let path = directory.path().join("ledger.db");
+                Ledger::open(&path, name, limit, wall_clock()).unwrap()
+            }
+            Self::Server { address, dataset } => {
+                let name = format!("{dataset}, {name}");
+                Ledger::connect(address, &name, limit, wall_clock()).unwrap()
+            }
+        }
+    }
+}
 
 fn limit(accounting: Accounting, epsilon: f64, delta: f64) -> Limit {
     Limit {

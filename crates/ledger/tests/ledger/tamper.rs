@@ -198,9 +198,9 @@ fn files_that_are_no_ledger_of_this_version_are_left_alone() {
 
     let newer = directory.path().join("newer.db");
     journal(&newer);
-    Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    Connection::open(&newer).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
     let error = Ledger::open(&newer, "visits", pure(10.0), wall_clock()).unwrap_err();
-    assert!(matches!(error, Error::SchemaVersion { found: 2, supported: 1 }), "{error:?}");
+    assert!(matches!(error, Error::SchemaVersion { found: 3, supported: 2 }), "{error:?}");
 
     let nowhere = directory.path().join("missing").join("ledger.db");
     let error = Ledger::open(&nowhere, "visits", pure(1.0), wall_clock()).unwrap_err();

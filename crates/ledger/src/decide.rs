@@ -1,0 +1,131 @@
+//! What may be appended: one decision for each kind of row, made of the newest
+//! state and nothing else.
+
+use crate::error::{Error, Fault, Result};
+use crate::ledger::Request;
+use crate::limit::Limit;
+use crate::price::Price;
+use crate::replay::Replay;
+use crate::row::{GENESIS, Kind, Row};
+use crate::rule::Decree;
+
+/// What somebody wants to have in the journal.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// The limit of the policy.
+    Limit(Limit),
+    /// A debit, and its event as text.
+    Reserve(Request, String),
+    /// The end of a reservation.
+    Close(Closing),
+    /// A rule, and the steward whose it is.
+    Decree(String, Decree),
+}
+
+/// The end of a reservation: an answer, or a cancellation without one.
+#[derive(Clone, Debug)]
+pub(crate) struct Closing {
+    pub(crate) seq: u64,
+    pub(crate) who: String,
+    pub(crate) key: String,
+    /// What is given back.
+    pub(crate) refund: Price,
+    pub(crate) answer: Option<Vec<u8>>,
+}
+
+impl Act {
+    /// The row that it becomes after those of `replay`; none if there is nothing to
+    /// write.
+    ///
+    /// # Guarantee
+    /// A row of kind `reserve` is returned only if the totals with it are within
+    /// every rule in force.
+    pub(crate) fn decide(self, replay: &Replay, time: i64) -> Result<Option<Row>> {
+        let draft = match self {
+            Self::Limit(limit) => limited(replay, &limit),
+            Self::Reserve(request, event) => reserved(replay, request, event).map(Some),
+            Self::Close(closing) => closed(replay, closing).map(Some),
+            Self::Decree(by, decree) => decreed(replay, by, decree),
+        };
+        Ok(draft?.map(|draft| {
+            let (last, before) = replay.head();
+            Row { dataset: replay.dataset().to_owned(), seq: last + 1, time, before, ..draft }
+                .sealed()
+        }))
+    }
+}
+
+/// A row without its place in the chain.
+fn draft(kind: Kind) -> Row {
+    let empty = String::new;
+    Row {
+        dataset: empty(),
+        seq: 0,
+        time: 0,
+        kind,
+        refers: None,
+        who: empty(),
+        key: empty(),
+        query: empty(),
+        event: empty(),
+        price: Price::ZERO,
+        answer: None,
+        before: GENESIS,
+        hash: GENESIS,
+    }
+}
+
+fn limited(replay: &Replay, limit: &Limit) -> Result<Option<Row>> {
+    match replay.totals() {
+        Some(totals) if !totals.limit.same_currency(limit) => Err(Error::OtherAccounting {
+            dataset: replay.dataset().to_owned(),
+            stored: Box::new(totals.limit.clone()),
+            asked_accounting: limit.accounting,
+            asked_neighbours: limit.neighbours,
+        }),
+        Some(totals) if totals.limit == *limit => Ok(None),
+        _ => {
+            let (event, price) = (limit.to_string(), limit.most()?);
+            Ok(Some(Row { event, price, ..draft(Kind::Limit) }))
+        }
+    }
+}
+
+fn reserved(replay: &Replay, request: Request, text: String) -> Result<Row> {
+    let totals = replay.begun()?;
+    if let Some(frozen) = totals.frozen() {
+        return Err(Error::Frozen(frozen.clone()));
+    }
+    let accounting = totals.limit.accounting;
+    let unpriced = |source| Error::Unpriced { accounting, source };
+    let price = totals.price(&request.event).map_err(unpriced)?;
+    if let Some(account) = totals.forbidding(&request.who, &request.event).map_err(unpriced)? {
+        let (which, left) = (account.rule(), totals.left(&account).unwrap_or_default());
+        return Err(Error::OverBudget { accounting, asked: price, left, which });
+    }
+    let Request { who, key, query, .. } = request;
+    Ok(Row { who, key, query, event: text, price, ..draft(Kind::Reserve) })
+}
+
+fn decreed(replay: &Replay, who: String, decree: Decree) -> Result<Option<Row>> {
+    let totals = replay.begun()?;
+    if !totals.is_news(&decree) {
+        return Ok(None);
+    }
+    let most = match &decree {
+        Decree::Slice(_, terms) | Decree::Window(terms) => terms.most(&totals.limit)?,
+        Decree::Member(..) | Decree::Freeze(_) | Decree::Thaw(_) => None,
+    };
+    let (kind, price) = (decree.kind(), most.unwrap_or_default());
+    let (key, event, query) = decree.texts();
+    Ok(Some(Row { who, key, query, event, price, ..draft(kind) }))
+}
+
+fn closed(replay: &Replay, closing: Closing) -> Result<Row> {
+    let Closing { seq, who, key, refund, answer } = closing;
+    if !replay.is_open(seq) {
+        return Err(Error::Broken { seq, fault: Fault::Orphan });
+    }
+    let kind = if answer.is_some() { Kind::Settle } else { Kind::Cancel };
+    Ok(Row { refers: Some(seq), who, key, price: refund, answer, ..draft(kind) })
+}

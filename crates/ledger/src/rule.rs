@@ -1,0 +1,280 @@
+//! The rules that a steward writes into the journal: slices, groups, windows,
+//! freezes. Each is an entry, with the steward's name; it holds from there on.
+//!
+//! | kind | key | event | query |
+//! |---|---|---|---|
+//! | `grant` | `ana` or `@oncology` | `slice(eps=1, delta=0.000001)`, `slice(none)` | |
+//! | `member` | `ana` | `join(@oncology)`, `leave(@oncology)` | |
+//! | `window` | | `window(eps=1, delta=0)`, `window(eps=0, delta=0)`, `window(none)` | |
+//! | `freeze`, `thaw` | | | why |
+
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::price::Price;
+use crate::row::{Kind, Row};
+use demure_core::unit::{Delta, Epsilon};
+use std::fmt;
+
+/// A rule that a debit must be within.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// The limit of the dataset, over everyone.
+    Dataset,
+    /// The window that a steward opened, over everyone.
+    Window,
+    /// The slice of an analyst, or of a group (`@group`).
+    Slice(String),
+}
+
+impl Rule {
+    /// Who can do something about it.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self {
+            Self::Dataset => "have the policy's limit raised",
+            Self::Window => "wait until a steward opens the next window",
+            Self::Slice(_) => "ask a steward for a larger slice",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dataset => f.write_str("the budget"),
+            Self::Window => f.write_str("the window"),
+            Self::Slice(subject) => write!(f, "the slice of {subject}"),
+        }
+    }
+}
+
+/// An analyst or a group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    Analyst(String),
+    /// Without its `@`.
+    Group(String),
+}
+
+impl Subject {
+    /// Reads `ana` or `@oncology`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        match text.strip_prefix('@') {
+            Some(group) => named("group", group).map(Self::Group),
+            None => named("analyst", text).map(Self::Analyst),
+        }
+    }
+
+    /// Reads an analyst's name, which has no `@` in front.
+    pub(crate) fn analyst(what: &'static str, text: &str) -> Result<String> {
+        if text.starts_with('@') {
+            return Err(Error::BadName { what, fault: "begins with `@`, as only groups do" });
+        }
+        named(what, text)
+    }
+
+    /// Reads a group's name, which has an `@` in front.
+    pub(crate) fn group(text: &str) -> Result<String> {
+        match Self::parse(text)? {
+            Self::Group(group) => Ok(group),
+            Self::Analyst(_) => {
+                Err(Error::BadName { what: "group", fault: "does not begin with `@`" })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Analyst(name) => f.write_str(name),
+            Self::Group(name) => write!(f, "@{name}"),
+        }
+    }
+}
+
+fn named(what: &'static str, name: &str) -> Result<String> {
+    if name.is_empty() {
+        return Err(Error::BadName { what, fault: "is empty" });
+    }
+    printable(what, name)
+}
+
+/// Text that is one line and stays one.
+pub(crate) fn printable(what: &'static str, text: &str) -> Result<String> {
+    if text.chars().any(char::is_control) {
+        return Err(Error::BadName { what, fault: "has a control character" });
+    }
+    Ok(text.to_owned())
+}
+
+/// How much a slice or a window allows in total.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Terms {
+    /// There is no such rule.
+    None,
+    /// Nothing at all.
+    Nothing,
+    /// What (ε, δ)-DP allows in the dataset's currency.
+    AtMost(Epsilon, Delta),
+}
+
+impl Terms {
+    /// What may be spent under `limit`'s currency; `None` without a rule.
+    pub(crate) fn most(self, limit: &Limit) -> Result<Option<Price>> {
+        match self {
+            Self::None => Ok(None),
+            Self::Nothing => Ok(Some(Price::ZERO)),
+            Self::AtMost(epsilon, delta) => {
+                Limit { epsilon, delta, ..limit.clone() }.most().map(Some)
+            }
+        }
+    }
+
+    /// ε and δ; 0 and 0 where nothing is allowed.
+    pub(crate) fn numbers(self) -> (f64, f64) {
+        match self {
+            Self::None | Self::Nothing => (0.0, 0.0),
+            Self::AtMost(epsilon, delta) => (epsilon.get(), delta.get()),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "none" => return Some(Self::None),
+            "eps=0, delta=0" => return Some(Self::Nothing),
+            _ => {}
+        }
+        let (epsilon, delta) = text.strip_prefix("eps=")?.split_once(", delta=")?;
+        let epsilon = Epsilon::new(epsilon.parse().ok()?).ok()?;
+        Some(Self::AtMost(epsilon, Delta::new(delta.parse().ok()?).ok()?))
+    }
+}
+
+impl fmt::Display for Terms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Nothing => f.write_str("eps=0, delta=0"),
+            Self::AtMost(epsilon, delta) => write!(f, "eps={epsilon}, delta={delta}"),
+        }
+    }
+}
+
+/// What a steward decrees.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Decree {
+    Slice(Subject, Terms),
+    /// The analyst, the group, and whether the one is in the other from now on.
+    Member(String, String, bool),
+    Window(Terms),
+    Freeze(String),
+    Thaw(String),
+}
+
+impl Decree {
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Slice(..) => Kind::Grant,
+            Self::Member(..) => Kind::Member,
+            Self::Window(_) => Kind::Window,
+            Self::Freeze(_) => Kind::Freeze,
+            Self::Thaw(_) => Kind::Thaw,
+        }
+    }
+
+    /// As a row's key, event and query.
+    pub(crate) fn texts(self) -> (String, String, String) {
+        let empty = String::new;
+        match self {
+            Self::Slice(subject, terms) => {
+                (subject.to_string(), format!("slice({terms})"), empty())
+            }
+            Self::Member(analyst, group, joins) => {
+                let verb = if joins { "join" } else { "leave" };
+                (analyst, format!("{verb}(@{group})"), empty())
+            }
+            Self::Window(terms) => (empty(), format!("window({terms})"), empty()),
+            Self::Freeze(why) | Self::Thaw(why) => (empty(), empty(), why),
+        }
+    }
+
+    /// Reads what [`Decree::texts`] wrote; `None` if the row is of another kind, or
+    /// is not readable.
+    pub(crate) fn read(row: &Row) -> Option<Self> {
+        let inner = |verb: &str| row.event.strip_prefix(verb)?.strip_prefix('(')?.strip_suffix(')');
+        match row.kind {
+            Kind::Grant => {
+                Some(Self::Slice(Subject::parse(&row.key).ok()?, Terms::parse(inner("slice")?)?))
+            }
+            Kind::Member => {
+                let (group, joins) = match inner("join") {
+                    Some(group) => (group, true),
+                    None => (inner("leave")?, false),
+                };
+                let analyst = Subject::analyst("analyst", &row.key).ok()?;
+                Some(Self::Member(analyst, Subject::group(group).ok()?, joins))
+            }
+            Kind::Window => Terms::parse(inner("window")?).map(Self::Window),
+            Kind::Freeze => Some(Self::Freeze(row.query.clone())),
+            Kind::Thaw => Some(Self::Thaw(row.query.clone())),
+            Kind::Limit | Kind::Reserve | Kind::Cancel | Kind::Settle => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::example;
+
+    #[test]
+    fn a_decree_reads_back_as_it_was_written() {
+        let terms = [
+            Terms::None,
+            Terms::Nothing,
+            Terms::AtMost(Epsilon::new(0.1 + 0.2).unwrap(), Delta::new(1e-17).unwrap()),
+            Terms::AtMost(Epsilon::new(1e-300).unwrap(), Delta::ZERO),
+        ];
+        let slices = terms.into_iter().flat_map(|terms| {
+            let subjects = [Subject::Analyst("ana (x), y".into()), Subject::Group("a@b )".into())];
+            subjects.map(|subject| Decree::Slice(subject, terms))
+        });
+        let others = [
+            Decree::Member("ana".into(), "onco(logy)".into(), true),
+            Decree::Member("ana".into(), "x".into(), false),
+            Decree::Freeze("audit, of June".into()),
+            Decree::Thaw(String::new()),
+        ];
+        for decree in slices.chain(terms.map(Decree::Window)).chain(others) {
+            let kind = decree.kind();
+            let (key, event, query) = decree.clone().texts();
+            let row = Row { kind, key, event, query, ..example() };
+            assert_eq!(Decree::read(&row), Some(decree));
+        }
+        for (kind, key, event) in [
+            (Kind::Grant, "", "slice(none)"),
+            (Kind::Grant, "ana", "slice()"),
+            (Kind::Grant, "ana", "slice(eps=0, delta=1)"),
+            (Kind::Grant, "@", "slice(none)"),
+            (Kind::Member, "@ana", "join(@a)"),
+            (Kind::Member, "ana", "join(a)"),
+            (Kind::Member, "ana", "visit(@a)"),
+            (Kind::Window, "", "window(eps=1)"),
+            (Kind::Reserve, "", "window(none)"),
+        ] {
+            let row = Row { kind, key: key.into(), event: event.into(), ..example() };
+            assert_eq!(Decree::read(&row), None, "{event}");
+        }
+    }
+
+    #[test]
+    fn names_are_one_line_and_groups_begin_with_an_at() {
+        assert_eq!(Subject::parse("@a").unwrap().to_string(), "@a");
+        assert_eq!(Subject::parse("Ana Ruiz").unwrap().to_string(), "Ana Ruiz");
+        for bad in ["", "@", "a\nb", "@a\0", "\u{85}"] {
+            assert!(matches!(Subject::parse(bad), Err(Error::BadName { .. })), "{bad:?}");
+        }
+        assert!(Subject::analyst("analyst", "@a").is_err() && Subject::group("a").is_err());
+    }
+}

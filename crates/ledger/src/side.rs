@@ -1,0 +1,47 @@
+//! One connection, and what this process has read of the journal through it.
+
+use crate::error::{Fault, Result};
+use crate::replay::Replay;
+use crate::row::{GENESIS, Hash};
+use crate::store::{Intent, Store};
+
+/// A connection to the store with a replay of its own.
+///
+/// A ledger has two, so that whoever reads does not wait for whoever writes.
+pub(crate) struct Side {
+    pub(crate) store: Box<dyn Store>,
+    /// Up to some row, all committed; `None` when the journal must be read anew.
+    pub(crate) replay: Option<Replay>,
+    /// The last row that was known to be committed. It outlives `replay`.
+    pub(crate) seen: (u64, Hash),
+}
+
+impl Side {
+    pub(crate) fn new(store: Box<dyn Store>) -> Self {
+        Self { store, replay: None, seen: (0, GENESIS) }
+    }
+
+    /// The journal as it is now.
+    pub(crate) fn newest(&mut self, dataset: &str) -> Result<&Replay> {
+        let Self { store, replay, seen } = self;
+        let transaction = store.begin(Intent::Read)?;
+        let newest = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
+        *seen = newest.head();
+        Ok(replay.insert(newest))
+    }
+
+    /// Compares what is kept in memory with `fresh`, a replay from the first row;
+    /// returns `fresh` as of now.
+    pub(crate) fn agrees(&mut self, dataset: &str, fresh: Replay) -> Result<Replay> {
+        let Self { store, replay, seen } = self;
+        let transaction = store.begin(Intent::Read)?;
+        let kept = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
+        let fresh = Replay::caught_up(Some(fresh), dataset, *seen, &*transaction)?;
+        if !kept.same(&fresh)? {
+            return Err(fresh.broken(Fault::Totals));
+        }
+        *seen = kept.head();
+        *replay = Some(kept);
+        Ok(fresh)
+    }
+}

@@ -1,0 +1,342 @@
+//! What counts against what: the dataset, the window, each analyst, each group.
+//!
+//! They are all alike: an [`Account`] with a meter of its own and, where there
+//! is a rule, the most that it may reach. A debit is counted in every account
+//! that it concerns when it is made: the dataset's, the window's if there is
+//! one, the analyst's, and those of the groups that the analyst is in.
+//!
+//! # Guarantee
+//! The meter of an account is the core's filter over the debits that concern
+//! it and have no cancellation, in the order of the journal. So while it is
+//! within (ε, δ), what these debits bought is together (ε, δ)-DP: for the
+//! dataset, what everyone learnt; for a slice, what its analyst learnt, or what
+//! the group's members learnt while they were members.
+//!
+//! Whoever has no slice is still counted, so that one granted later counts from
+//! the beginning of the journal.
+
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::meter::Meter;
+use crate::price::Price;
+use crate::rule::{Decree, Rule, Subject, Terms};
+use demure_core::event::Event;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+/// How many debits can be taken back without reading the journal again: more than
+/// are under way at once. Each costs some hundred bytes, and a cancellation what it
+/// costs to add them up.
+const WINDOW: usize = 512;
+
+/// What is counted by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Account {
+    Dataset,
+    /// The window that was opened by the row of this number.
+    Window(u64),
+    Subject(Subject),
+}
+
+impl Account {
+    pub(crate) fn rule(&self) -> Rule {
+        match self {
+            Self::Dataset => Rule::Dataset,
+            Self::Window(_) => Rule::Window,
+            Self::Subject(subject) => Rule::Slice(subject.to_string()),
+        }
+    }
+}
+
+/// Why nothing can be reserved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Frozen {
+    /// The steward.
+    pub by: String,
+    /// The reason given.
+    pub why: String,
+}
+
+/// A debit that can be taken back cheaply.
+#[derive(Clone, Debug)]
+struct Recent {
+    seq: u64,
+    event: Event,
+    /// Where it counts, and what was there before.
+    before: Vec<(Account, Meter)>,
+}
+
+/// The rules in force and what counts against them.
+#[derive(Clone, Debug)]
+pub(crate) struct Totals {
+    pub(crate) limit: Limit,
+    empty: Meter,
+    meters: HashMap<Account, Meter>,
+    /// What may be spent; the dataset's is always there.
+    caps: HashMap<Account, Price>,
+    window: Option<(u64, Terms)>,
+    slices: BTreeMap<Subject, Terms>,
+    /// The groups of each analyst.
+    groups: BTreeMap<String, BTreeSet<String>>,
+    frozen: Option<Frozen>,
+    recent: VecDeque<Recent>,
+}
+
+impl Totals {
+    pub(crate) fn new(limit: Limit) -> Result<Self> {
+        let empty = Meter::new(limit.accounting, limit.neighbours)
+            .map_err(|source| Error::ImpossibleLimit { source })?;
+        let caps = [(Account::Dataset, limit.most()?)].into();
+        Ok(Self {
+            limit,
+            empty,
+            meters: HashMap::new(),
+            caps,
+            window: None,
+            slices: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            frozen: None,
+            recent: VecDeque::new(),
+        })
+    }
+
+    /// Another limit in the same currency.
+    pub(crate) fn set_limit(&mut self, limit: Limit) -> Result<()> {
+        self.caps.insert(Account::Dataset, limit.most()?);
+        self.limit = limit;
+        Ok(())
+    }
+
+    /// What `event` costs by itself.
+    pub(crate) fn price(&self, event: &Event) -> demure_core::Result<Price> {
+        self.empty.price(event)
+    }
+
+    pub(crate) fn meter(&self, account: &Account) -> &Meter {
+        self.meters.get(account).unwrap_or(&self.empty)
+    }
+
+    /// What has been spent.
+    pub(crate) fn spent(&self, account: &Account) -> Price {
+        self.meter(account).spent()
+    }
+
+    /// What may be spent in all; `None` without a rule.
+    pub(crate) fn most(&self, account: &Account) -> Option<Price> {
+        self.caps.get(account).copied()
+    }
+
+    /// What can still be bought; `None` without a rule.
+    pub(crate) fn left(&self, account: &Account) -> Option<Price> {
+        Some(self.most(account)?.left_after(self.spent(account)))
+    }
+
+    /// The accounts that a debit of `who` concerns.
+    pub(crate) fn concerned(&self, who: &str) -> Vec<Account> {
+        let mut accounts = vec![Account::Dataset];
+        accounts.extend(self.window.map(|(seq, _)| Account::Window(seq)));
+        accounts.push(Account::Subject(Subject::Analyst(who.to_owned())));
+        let groups = self.groups.get(who).into_iter().flatten().cloned();
+        accounts.extend(groups.map(|group| Account::Subject(Subject::Group(group))));
+        accounts
+    }
+
+    /// The first account whose rule does not allow `event` to `who`; `None` if all do.
+    pub(crate) fn forbidding(
+        &self,
+        who: &str,
+        event: &Event,
+    ) -> demure_core::Result<Option<Account>> {
+        for account in self.concerned(who) {
+            let Some(most) = self.most(&account) else { continue };
+            let next = self.meter(&account).with(event)?;
+            if !next.is_some_and(|next| next.within(most)) {
+                return Ok(Some(account));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Counts a debit, and says whether every rule allows it; `None` where a total
+    /// overflows, and then the totals are of no more use.
+    pub(crate) fn add(
+        &mut self,
+        seq: u64,
+        who: &str,
+        event: Event,
+    ) -> demure_core::Result<Option<bool>> {
+        let (mut before, mut allowed) = (Vec::new(), self.frozen.is_none());
+        for account in self.concerned(who) {
+            let meter = self.meter(&account).clone();
+            let Some(next) = meter.with(&event)? else { return Ok(None) };
+            allowed &= self.most(&account).is_none_or(|most| next.within(most));
+            self.meters.insert(account.clone(), next);
+            before.push((account, meter));
+        }
+        if self.recent.len() == WINDOW {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(Recent { seq, event, before });
+        Ok(Some(allowed))
+    }
+
+    /// Takes a debit back from every account in which it counts; false if it is too far
+    /// back, and then the totals are of no more use.
+    ///
+    /// # Guarantee
+    /// The totals are those of a journal without the debit.
+    /// # Proof
+    /// Each account goes back to what it was before the debit, and what came after
+    /// is added in the same order. A window that has ended since is gone. ∎
+    pub(crate) fn take_back(&mut self, seq: u64) -> demure_core::Result<bool> {
+        let found = self.recent.iter().position(|recent| recent.seq == seq);
+        let Some((at, gone)) = found.and_then(|at| Some((at, self.recent.remove(at)?))) else {
+            return Ok(false);
+        };
+        for (account, mut meter) in gone.before {
+            for later in self.recent.iter_mut().skip(at) {
+                let same = later.before.iter_mut().find(|(other, _)| *other == account);
+                if let Some((_, before)) = same {
+                    *before = meter.clone();
+                    match meter.with(&later.event)? {
+                        Some(next) => meter = next,
+                        None => return Ok(false),
+                    }
+                }
+            }
+            if let Some(current) = self.meters.get_mut(&account) {
+                *current = meter;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Would the decree change anything?
+    pub(crate) fn is_news(&self, decree: &Decree) -> bool {
+        match decree {
+            Decree::Slice(subject, terms) => {
+                self.slices.get(subject).copied().unwrap_or(Terms::None) != *terms
+            }
+            Decree::Member(analyst, group, joins) => {
+                self.groups.get(analyst).is_some_and(|groups| groups.contains(group)) != *joins
+            }
+            // The same window again is a new one, from zero.
+            Decree::Window(terms) => self.window.is_some() || *terms != Terms::None,
+            Decree::Freeze(_) => true,
+            Decree::Thaw(_) => self.frozen.is_some(),
+        }
+    }
+
+    /// Puts a decree into force, as the row `seq` of the steward `by`.
+    pub(crate) fn decree(&mut self, seq: u64, by: &str, decree: Decree) -> Result<()> {
+        match decree {
+            Decree::Slice(subject, terms) => {
+                self.cap(Account::Subject(subject.clone()), terms)?;
+                match terms {
+                    Terms::None => self.slices.remove(&subject),
+                    _ => self.slices.insert(subject, terms),
+                };
+            }
+            Decree::Member(analyst, group, true) => {
+                self.groups.entry(analyst).or_default().insert(group);
+            }
+            Decree::Member(analyst, group, false) => {
+                if let Some(groups) = self.groups.get_mut(&analyst) {
+                    groups.remove(&group);
+                }
+            }
+            Decree::Window(terms) => {
+                if let Some((old, _)) = self.window.take() {
+                    self.caps.remove(&Account::Window(old));
+                    self.meters.remove(&Account::Window(old));
+                }
+                self.cap(Account::Window(seq), terms)?;
+                self.window = (terms != Terms::None).then_some((seq, terms));
+            }
+            Decree::Freeze(why) => self.frozen = Some(Frozen { by: by.to_owned(), why }),
+            Decree::Thaw(_) => self.frozen = None,
+        }
+        Ok(())
+    }
+
+    fn cap(&mut self, account: Account, terms: Terms) -> Result<()> {
+        match terms.most(&self.limit)? {
+            Some(most) => self.caps.insert(account, most),
+            None => self.caps.remove(&account),
+        };
+        Ok(())
+    }
+
+    pub(crate) fn window(&self) -> Option<(Account, Terms)> {
+        self.window.map(|(seq, terms)| (Account::Window(seq), terms))
+    }
+
+    pub(crate) fn slices(&self) -> impl Iterator<Item = (&Subject, Terms)> {
+        self.slices.iter().map(|(subject, terms)| (subject, *terms))
+    }
+
+    /// The analysts of each group that has any.
+    pub(crate) fn members(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut members: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (analyst, groups) in &self.groups {
+            for group in groups {
+                members.entry(group).or_default().push(analyst);
+            }
+        }
+        members
+    }
+
+    pub(crate) fn frozen(&self) -> Option<&Frozen> {
+        self.frozen.as_ref()
+    }
+
+    /// Are all totals and all rules the same?
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        // A meter that went back to zero is as good as none.
+        let in_other =
+            |one: &Self, two: &Self| one.meters.keys().all(|key| one.spent(key) == two.spent(key));
+        in_other(self, other)
+            && in_other(other, self)
+            && (&self.limit, &self.caps, self.window) == (&other.limit, &other.caps, other.window)
+            && (&self.slices, &self.groups, &self.frozen)
+                == (&other.slices, &other.groups, &other.frozen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Accounting, Ledger, Request};
+    use demure_core::unit::{Delta, Epsilon, Neighbours};
+
+    #[test]
+    fn a_debit_of_long_ago_can_be_taken_back_too() {
+        let ledger = Ledger::in_memory(Limit {
+            accounting: Accounting::Pure,
+            epsilon: Epsilon::new(1e6).unwrap(),
+            delta: Delta::ZERO,
+            neighbours: Neighbours::AddRemove,
+        })
+        .unwrap();
+        let mut held = VecDeque::new();
+        for i in 0..WINDOW + 40 {
+            let event = Event::pure(0.1 + 0.001 * (i % 7) as f64).unwrap();
+            let who = ["ana", "ben"][i % 2].to_owned();
+            let request = Request { who, key: format!("{i}"), query: String::new(), event };
+            held.push_back(ledger.reserve(&request).unwrap());
+        }
+        for _ in 0..10 {
+            // Beyond what is kept, at its edge, and the newest.
+            for at in [0, 30, held.len() - 3] {
+                held.remove(at).unwrap().cancel().unwrap();
+            }
+            ledger.verify().unwrap();
+        }
+        let sum: f64 = held.iter().map(|one| one.price().main).sum();
+        let spent = ledger.balance().unwrap().spent.main;
+        assert!(spent >= sum - 1e-9 && spent < sum + 1e-9, "{spent} {sum}");
+        held.into_iter().for_each(|one| one.cancel().unwrap());
+        assert_eq!(ledger.verify().unwrap().spent, Price::ZERO);
+        assert_eq!(ledger.balance_for("ana").unwrap().spent, Price::ZERO);
+    }
+}
