@@ -168,7 +168,7 @@ fn run() -> ExitCode {
         Err(Failure::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
-        Err(Failure::Curator(error)) if curator::refusal(&error).is_some() => {
+        Err(Failure::Curator(error)) if error.refusal().is_some() => {
             eprintln!("{}", curator::words(&error));
             ExitCode::FAILURE
         }

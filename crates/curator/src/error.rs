@@ -1,8 +1,10 @@
 //! What can go wrong. No variant holds a value from a protected table.
 
 use crate::policy::PolicyError;
+use crate::price_in_words;
 use crate::refusal::Refusal;
 use datafusion::error::DataFusionError;
+use demure_ledger::Accounting;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +53,36 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Why a query was refused and what to do instead, if that is what happened: nothing was
+    /// spent then.
+    #[must_use]
+    pub fn refusal(&self) -> Option<(String, String)> {
+        match self {
+            Self::Refused(refusal) => {
+                Some((refusal.what().to_owned(), refusal.remedy().to_owned()))
+            }
+            Self::Ledger(demure_ledger::Error::OverBudget { accounting, asked, left, which }) => {
+                let words = |price| price_in_words(price, *accounting == Accounting::Zcdp);
+                let what = format!(
+                    "this query costs {} and {which} has {} left; nothing was spent",
+                    words(asked),
+                    words(left)
+                );
+                let remedy = "ask with a smaller epsilon, for fewer columns, or what was asked \
+                              before: that is free";
+                Some((what, remedy.to_owned()))
+            }
+            Self::Ledger(demure_ledger::Error::Frozen(frozen)) => Some((
+                format!(
+                    "the budget is frozen by {} ({}); nothing was spent",
+                    frozen.by, frozen.why
+                ),
+                "ask what was asked before, or a steward to thaw it".to_owned(),
+            )),
+            _ => None,
+        }
+    }
+
     /// A planner's message: about names and types, not rows.
     pub(crate) fn planning(error: &DataFusionError) -> Self {
         Self::Sql(error.strip_backtrace())

@@ -312,20 +312,23 @@ impl Session {
             let (main, delta) = filter.price(event)?;
             price = Price { main: price.main + main, delta: price.delta + delta };
         }
-        let balance = curator.ledger.balance()?;
+        let standing = curator.ledger.balance_for(&self.who)?;
         let mut notes = Vec::new();
         if let Some(epsilon) = priced.first().and_then(|first| first.quote.epsilon) {
             notes = advice(epsilon);
         }
-        if price.main > balance.left.main || price.delta > balance.left.delta {
-            notes.push("the budget does not have that much left: it would be refused".to_owned());
+        if let Some(frozen) = &standing.frozen {
+            notes.push(format!("the budget is frozen by {}: it would be refused", frozen.by));
+        } else if price.main > standing.left.main || price.delta > standing.left.delta {
+            let which = &standing.which;
+            notes.push(format!("{which} does not have that much left: it would be refused"));
         }
         let explained =
             |p: &Priced| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
         Ok(Explanation {
             aggregates: priced.iter().map(explained).collect(),
             price,
-            left: balance.left,
+            left: standing.left,
             concentrated: curator.concentrated(),
             notes,
         })

@@ -1,4 +1,12 @@
 //! Who may ask: the PostgreSQL wire, HTTP and the console.
+//!
+//! Wires, and no privacy logic: every question goes through [`Desk`] to the curator, which
+//! decides, debits and noises.
 
+pub mod desk;
+pub mod metrics;
 pub mod scram;
 pub mod users;
+
+pub use desk::{Desk, Failure, Limits};
+pub use users::{Role, User, Users};

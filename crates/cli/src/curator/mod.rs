@@ -16,8 +16,7 @@ pub(crate) mod table;
 pub(crate) mod told;
 
 use crate::Failure;
-use demure_curator::{Curator, Error, Explanation, Outcome, Rule, Session, price_in_words};
-use demure_ledger::Accounting;
+use demure_curator::{Curator, Error, Explanation, Outcome, Rule, Session};
 use spinner::Spinner;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,30 +75,9 @@ pub(crate) fn user() -> String {
     named.filter(|name| !name.is_empty()).unwrap_or_else(|| "analyst".to_owned())
 }
 
-/// Why a curator refused, and what to do instead; nothing if it failed in another way.
-pub(crate) fn refusal(error: &Error) -> Option<(String, String)> {
-    match error {
-        Error::Refused(refusal) => Some((refusal.what().to_owned(), refusal.remedy().to_owned())),
-        Error::Ledger(demure_ledger::Error::OverBudget { accounting, asked, left }) => {
-            let concentrated = *accounting == Accounting::Zcdp;
-            let words = |price| price_in_words(price, concentrated);
-            Some((
-                format!(
-                    "this query costs {} and the budget has {} left; nothing was spent",
-                    words(asked),
-                    words(left)
-                ),
-                "ask with a smaller epsilon, for fewer columns, or what was asked before: that is free"
-                    .to_owned(),
-            ))
-        }
-        _ => None,
-    }
-}
-
 /// What an error says, as lines for stderr: `refused: …` or `error: …`, and a hint.
 pub(crate) fn words(error: &Error) -> String {
-    if let Some((what, remedy)) = refusal(error) {
+    if let Some((what, remedy)) = error.refusal() {
         return format!("refused: {what}\nhint: {remedy}");
     }
     match hint(error) {
@@ -127,7 +105,7 @@ pub(crate) fn about_setting(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use demure_ledger::Price;
+    use demure_ledger::{Accounting, Price};
 
     #[test]
     fn a_budget_refusal_has_a_price_and_a_hint() {
@@ -135,6 +113,7 @@ mod tests {
             accounting: Accounting::Pure,
             asked: Price { main: 2.0, delta: 0.0 },
             left: Price { main: 1.5, delta: 1e-6 },
+            which: demure_ledger::Rule::Dataset,
         });
         let words = words(&error);
         assert!(words.starts_with("refused: this query costs ε 2 and the budget has ε 1.5"));

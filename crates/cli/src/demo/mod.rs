@@ -13,7 +13,7 @@ mod draws;
 
 use crate::Failure;
 use crate::curator::table::Table;
-use crate::curator::{Conversation, refusal, runtime, told};
+use crate::curator::{Conversation, runtime, told};
 use crate::input::{positive, whole};
 use crate::report::grouped;
 use demure_curator::policy::odds;
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     match conversation.ask(&REFUSED) {
         Ok(_) => return Err(Failure::usage("the budget was not kept: please report this")),
         Err(error) => {
-            let Some((what, _)) = refusal(&error) else { return Err(error.into()) };
+            let Some((what, _)) = error.refusal() else { return Err(error.into()) };
             say(out, &format!("   refused: {}\n", wrapped(&what, "            ")))?;
         }
     }

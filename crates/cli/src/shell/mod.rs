@@ -16,7 +16,7 @@ mod statement;
 use crate::Failure;
 use crate::curator::options::Asking;
 use crate::curator::table::{Table, printable};
-use crate::curator::{Conversation, refusal, told, words};
+use crate::curator::{Conversation, told, words};
 use demure_curator::{Outcome, SETTINGS};
 use lines::{Line, Lines};
 use std::io::Write;
@@ -134,7 +134,7 @@ fn answer(
 
 fn tell(error: &demure_curator::Error, worst: &mut Worst) {
     eprintln!("{}", words(error));
-    worst.note(if refusal(error).is_some() { 1 } else { 2 });
+    worst.note(if error.refusal().is_some() { 1 } else { 2 });
 }
 
 fn setting(name: &str, value: &str, out: &mut impl Write) -> Result<(), Failure> {

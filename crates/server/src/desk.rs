@@ -1,0 +1,167 @@
+//! Where every question arrives, whichever wire it came by: one place that limits, times and
+//! counts. What is private about an answer is decided by the curator alone.
+
+use crate::metrics::Metrics;
+use crate::users::Users;
+use demure_curator::{Curator, Error, Explanation, Outcome, Session};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+
+/// What one question, and all of them together, may take.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// From the first byte of a statement to its answer.
+    pub statement_time: Duration,
+    /// The longest statement.
+    pub statement_bytes: usize,
+    /// The most rows of an answer.
+    pub rows: usize,
+    /// Statements that run at once; others wait, within their time.
+    pub running: usize,
+    /// Connections of one kind at once.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            statement_time: Duration::from_secs(60),
+            statement_bytes: 1 << 20,
+            rows: 1_000_000,
+            running: 64,
+            connections: 2_000,
+        }
+    }
+}
+
+/// Why there is no answer. Nothing in it comes from a protected row.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The question may not be answered, or not at this price. Nothing was spent.
+    #[error("{what}")]
+    Refused {
+        /// Why.
+        what: String,
+        /// What to ask instead.
+        remedy: String,
+    },
+    /// Not SQL, or it names what does not exist.
+    #[error("{0}")]
+    Sql(String),
+    /// It took too long. What was debited stays spent.
+    #[error(
+        "the statement took longer than {} s; if it was debited that stays spent",
+        .0.as_secs_f64()
+    )]
+    TimedOut(Duration),
+    /// The statement or its answer is too large.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The curator could not go on.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl Failure {
+    /// What to do next, where something is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Refused { remedy, .. } => Some(remedy),
+            Self::Sql(_) => Some("the tables and their columns are in the schema (\\d in psql)"),
+            Self::TimedOut(_) => Some("ask for less at once, or ask the steward for more time"),
+            Self::TooLarge(_) => Some("write LIMIT, or group more coarsely"),
+            Self::Failed(_) => None,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match (error.refusal(), error) {
+            (Some((what, remedy)), _) => Self::Refused { what, remedy },
+            (None, Error::Sql(text)) => Self::Sql(text),
+            (None, other) => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+/// The curator, who may ask it, and what they may take.
+pub struct Desk {
+    /// Answers.
+    pub curator: Arc<Curator>,
+    /// Who may ask.
+    pub users: Users,
+    /// The database's name for clients: the policy's.
+    pub name: String,
+    /// What a question may take.
+    pub limits: Limits,
+    /// What has happened.
+    pub metrics: Metrics,
+    running: Semaphore,
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Desk {
+    /// A desk for one curator.
+    #[must_use]
+    pub fn new(curator: Arc<Curator>, users: Users, name: &str, limits: Limits) -> Arc<Self> {
+        let running = Semaphore::new(limits.running);
+        let metrics = Metrics::default();
+        Arc::new(Self { curator, users, name: name.to_owned(), limits, metrics, running })
+    }
+
+    /// Asks for an analyst.
+    pub async fn ask(&self, session: &mut Session, sql: &str) -> Result<Outcome, Failure> {
+        let outcome = self.timed(sql, session.run(sql)).await?;
+        if let Outcome::Answer(answer) = &outcome {
+            let rows: usize = answer.batches.iter().map(|batch| batch.num_rows()).sum();
+            if rows > self.limits.rows {
+                let most = self.limits.rows;
+                let what = format!(
+                    "the answer has more than {most} rows; it was bought, and asking again is free"
+                );
+                return Err(Failure::TooLarge(what));
+            }
+            self.metrics.answered(answer.repeated);
+        }
+        Ok(outcome)
+    }
+
+    /// What a query would cost; it is not asked.
+    pub async fn explain(&self, session: &Session, sql: &str) -> Result<Explanation, Failure> {
+        self.timed(sql, session.explanation(sql)).await
+    }
+
+    async fn timed<T>(
+        &self,
+        sql: &str,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Failure> {
+        if sql.len() > self.limits.statement_bytes {
+            let most = self.limits.statement_bytes;
+            return Err(Failure::TooLarge(format!("a statement has at most {most} bytes")));
+        }
+        let begun = Instant::now();
+        let within = self.limits.statement_time;
+        let admitted = async {
+            // The semaphore is never closed.
+            let _turn = self.running.acquire().await;
+            work.await
+        };
+        let outcome = match tokio::time::timeout(within, admitted).await {
+            Ok(outcome) => outcome.map_err(Failure::from),
+            Err(_) => Err(Failure::TimedOut(within)),
+        };
+        self.metrics.asked(begun.elapsed(), outcome.as_ref().err());
+        outcome
+    }
+}
