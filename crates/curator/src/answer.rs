@@ -2,10 +2,11 @@
 
 use crate::price::ColumnQuote;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::ipc::reader::StreamReader;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use demure_ledger::{Balance, Price};
+use std::sync::Arc;
 
 /// An answer.
 #[derive(Clone, Debug)]
@@ -27,6 +28,12 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The same, asked again.
+    pub(crate) fn again(&self, balance: Balance) -> Self {
+        let price = Price { main: 0.0, delta: 0.0 };
+        Self { price, balance, repeated: true, notes: Vec::new(), ..self.clone() }
+    }
+
     /// How many rows there are.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -47,4 +54,27 @@ pub(crate) fn to_bytes(batch: &RecordBatch) -> Option<Vec<u8>> {
 /// The released table that [`to_bytes`] wrote.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<RecordBatch> {
     StreamReader::try_new(bytes, None).ok()?.next()?.ok()
+}
+
+/// What a query takes and gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// The types of its parameters, `$1` first.
+    pub parameters: Vec<DataType>,
+    /// Its columns; none for what gives no rows.
+    pub schema: SchemaRef,
+}
+
+impl Default for Description {
+    fn default() -> Self {
+        Self { parameters: Vec::new(), schema: Arc::new(Schema::empty()) }
+    }
+}
+
+impl Description {
+    /// One column of text.
+    pub(crate) fn of_text(name: &str) -> Self {
+        let schema = Schema::new(vec![Field::new(name, DataType::Utf8, false)]);
+        Self { parameters: Vec::new(), schema: Arc::new(schema) }
+    }
 }

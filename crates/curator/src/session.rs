@@ -2,7 +2,7 @@
 //! Release → Answer`, each stage by value.
 
 use crate::analyse::{Analysis, PrivateAggregate, analyse};
-use crate::answer::{Answer, from_bytes, to_bytes};
+use crate::answer::{Answer, Description, from_bytes, to_bytes};
 use crate::bound::{Engine, Key, Native, Task};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
@@ -15,21 +15,26 @@ use crate::price::{Quote, quote};
 use crate::refusal::{Refusal, Rule};
 use crate::release::{public_keys, release};
 use crate::released::LaterTable;
+use crate::remembered::Remembered;
 use crate::settings::{SETTINGS, Settings};
 use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::sql::parser::Statement as Parsed;
 use demure_core::event::Event;
 use demure_core::random::{Randomness, SystemRandom};
-use demure_ledger::{Accounting, Ledger, Limit, Price, Request, Reservation};
+use demure_ledger::{Accounting, Balance, Ledger, Limit, Price, Request, Reservation};
 use futures::FutureExt;
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A policy, its tables and its ledger: what answers questions.
 pub struct Curator {
@@ -39,6 +44,8 @@ pub struct Curator {
     ledger: Ledger,
     incidents: Incidents,
     randomness: Mutex<Box<dyn Randomness + Send>>,
+    remembered: Remembered,
+    last_balance: Mutex<Option<(Instant, Balance)>>,
 }
 
 /// One analyst's conversation with a curator.
@@ -66,14 +73,33 @@ pub fn ledger_path(policy: &Path) -> PathBuf {
     policy.with_extension("ledger")
 }
 
+/// The environment variable with the address of a PostgreSQL ledger that several curators share.
+pub const SHARED_LEDGER: &str = "DEMURE_LEDGER";
+
+/// Opens the ledger of a policy without its sources.
+pub fn ledger_of(path: &Path) -> Result<(Policy, Ledger)> {
+    let policy = Policy::read(path)?;
+    let limit = limit(&policy);
+    let ledger = open_ledger(path, limit)?;
+    Ok((policy, ledger))
+}
+
+/// The file beside the policy, or where [`SHARED_LEDGER`] says.
+fn open_ledger(path: &Path, limit: Limit) -> Result<Ledger> {
+    let clock = demure_ledger::wall_clock();
+    let dataset = path.file_stem().unwrap_or_default().to_string_lossy();
+    match std::env::var(SHARED_LEDGER) {
+        Ok(address) if !address.is_empty() => {
+            Ok(Ledger::connect(&address, &dataset, limit, clock)?)
+        }
+        _ => Ok(Ledger::open(&ledger_path(path), &dataset, limit, clock)?),
+    }
+}
+
 impl Curator {
     /// Opens a policy file, its sources and its ledger.
     pub async fn open(path: &Path) -> Result<Arc<Self>> {
-        let policy = Policy::read(path)?;
-        let limit = limit(&policy);
-        let clock = demure_ledger::wall_clock();
-        let dataset = path.file_stem().unwrap_or_default().to_string_lossy();
-        let ledger = Ledger::open(&ledger_path(path), &dataset, limit, clock)?;
+        let (policy, ledger) = ledger_of(path)?;
         let incidents = Incidents::file(path.with_extension("incidents"));
         Self::with(policy, ledger, incidents, Box::new(SystemRandom::new()?)).await
     }
@@ -106,8 +132,16 @@ impl Curator {
     ) -> Result<Arc<Self>> {
         let catalog = Catalog::open(&policy, SessionStateBuilder::new()).await?;
         let engine = engine(catalog.state());
-        let randomness = Mutex::new(randomness);
-        Ok(Arc::new(Self { policy, catalog, engine, ledger, incidents, randomness }))
+        Ok(Arc::new(Self {
+            policy,
+            catalog,
+            engine,
+            ledger,
+            incidents,
+            randomness: Mutex::new(randomness),
+            remembered: Remembered::default(),
+            last_balance: Mutex::new(None),
+        }))
     }
 
     /// A session for somebody.
@@ -162,10 +196,20 @@ impl Curator {
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    async fn plan(&self, statement: Parsed) -> Result<LogicalPlan> {
+    /// The plan as it is written, parameters and all.
+    async fn written(&self, statement: Parsed) -> Result<LogicalPlan> {
+        let plan = self.catalog.state().statement_to_plan(statement).await;
+        plan.map_err(|e| Error::planning(&e))
+    }
+
+    /// The plan with its parameters' values in place and its types coerced.
+    fn completed(&self, plan: LogicalPlan, values: &[ScalarValue]) -> Result<LogicalPlan> {
         let state = self.catalog.state();
         let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
-        let plan = state.statement_to_plan(statement).await.map_err(planned)?;
+        let plan = match values {
+            [] => plan,
+            values => plan.with_param_values(values.to_vec()).map_err(planned)?,
+        };
         let options = state.config_options();
         state.analyzer().execute_and_check(plan, options, |_, _| {}).map_err(planned)
     }
@@ -194,8 +238,33 @@ impl Curator {
         let batch = release(&p.aggregate, &p.quote, &exact, &mut **self.rng())?;
         let bytes = to_bytes(&batch)
             .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;
-        reading.settle(&bytes)?;
+        self.at_the_ledger(move |_| reading.settle(&bytes)).await??;
         Ok(batch)
+    }
+
+    /// Does what waits for the disk on a thread where waiting holds nobody up. Whoever stops
+    /// waiting for it does not stop it: what is debited then stays spent.
+    async fn at_the_ledger<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Ledger) -> T + Send + 'static,
+    ) -> Result<T> {
+        let ledger = self.ledger.clone();
+        let done = tokio::task::spawn_blocking(move || work(&ledger)).await;
+        done.map_err(|_| Error::Ledger(demure_ledger::Error::Interrupted))
+    }
+
+    /// What is spent and left, not older than a tenth of a second.
+    fn balance_lately(&self) -> Result<Balance> {
+        const AGE: Duration = Duration::from_millis(100);
+        let mut last = self.last_balance.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((at, balance)) if at.elapsed() < AGE => Ok(balance.clone()),
+            _ => {
+                let balance = self.ledger.balance()?;
+                *last = Some((Instant::now(), balance.clone()));
+                Ok(balance)
+            }
+        }
     }
 }
 
@@ -223,13 +292,28 @@ struct Priced {
 impl Session {
     /// Answers, explains, or sets.
     pub async fn run(&mut self, sql: &str) -> Result<Outcome> {
-        on_large_stack(self.run_here(sql)).await
+        self.run_with(sql, &[]).await
     }
 
-    async fn run_here(&mut self, sql: &str) -> Result<Outcome> {
+    /// The same with values for `$1`, `$2`, …
+    pub async fn run_with(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
+        if let Some(answer) = self.curator.remembered.find(sql, &self.settings, values) {
+            let balance = self.curator.balance_lately()?;
+            return Ok(Outcome::Answer(Box::new(answer.again(balance))));
+        }
+        on_large_stack(self.run_here(sql, values)).await
+    }
+
+    async fn run_here(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
         let state = self.curator.catalog.state();
         match parse(sql, &state)? {
-            Statement::Query(query) => Ok(Outcome::Answer(Box::new(self.answer(*query).await?))),
+            Statement::Query(query) => {
+                let (answer, lasting) = self.answer(*query, values).await?;
+                if lasting {
+                    self.curator.remembered.keep(sql, &self.settings, values, &answer);
+                }
+                Ok(Outcome::Answer(Box::new(answer)))
+            }
             Statement::Explain(query) => {
                 Ok(Outcome::Explanation(Box::new(self.explain(*query).await?)))
             }
@@ -251,6 +335,38 @@ impl Session {
                 }
             },
         }
+    }
+
+    /// What a query takes and gives, without asking it: the types of its parameters, where they
+    /// are known, and its columns. Nothing is read.
+    pub async fn describe(&self, sql: &str) -> Result<Description> {
+        on_large_stack(self.describe_here(sql)).await
+    }
+
+    async fn describe_here(&self, sql: &str) -> Result<Description> {
+        let curator = &self.curator;
+        let query = match parse(sql, &curator.catalog.state())? {
+            Statement::Query(query) => *query,
+            Statement::Explain(_) => return Ok(Description::of_text("explanation")),
+            Statement::Show { name } => return Ok(Description::of_text(&name)),
+            Statement::Set { .. } => return Ok(Description::default()),
+        };
+        let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
+        let plan = curator.written(query).await?;
+        let types = parameter_types(&plan)?;
+        let nulls: std::result::Result<Vec<ScalarValue>, _> =
+            types.iter().map(ScalarValue::try_from).collect();
+        let plan = curator.completed(plan, &nulls.map_err(planned)?)?;
+        // Where values matter for what may be asked, the columns are known all the same.
+        let plan = match analyse(&plan, &curator.catalog, &self.settings) {
+            Ok(Analysis { after, .. }) if self.settings.intervals => {
+                with_intervals(after).map_err(planned)?
+            }
+            Ok(Analysis { after, .. }) => after,
+            Err(error) if types.is_empty() => return Err(error),
+            Err(_) => plan,
+        };
+        Ok(Description { parameters: types, schema: Arc::new(plan.schema().as_arrow().clone()) })
     }
 
     /// What a query would cost; `sql` without `EXPLAIN PRIVACY`.
@@ -277,9 +393,13 @@ impl Session {
         &self.curator
     }
 
-    async fn priced(&self, query: Parsed) -> Result<(LogicalPlan, Vec<Priced>)> {
+    async fn priced(
+        &self,
+        query: Parsed,
+        values: &[ScalarValue],
+    ) -> Result<(LogicalPlan, Vec<Priced>)> {
         let curator = &self.curator;
-        let plan = curator.plan(query).await?;
+        let plan = curator.completed(curator.written(query).await?, values)?;
         let Analysis { after, aggregates, publics, fans } =
             analyse(&plan, &curator.catalog, &self.settings)?;
         for (plan, rows) in publics {
@@ -299,7 +419,7 @@ impl Session {
     }
 
     async fn explain(&self, query: Parsed) -> Result<Explanation> {
-        let (_, priced) = self.priced(query).await?;
+        let (_, priced) = self.priced(query, &[]).await?;
         let curator = &self.curator;
         let filter = limit(&curator.policy).filter()?;
         let unbought: Vec<Event> = priced
@@ -334,8 +454,9 @@ impl Session {
         })
     }
 
-    async fn answer(&self, query: Parsed) -> Result<Answer> {
-        let (after, priced) = self.priced(query).await?;
+    /// An answer, and whether it is the same whenever this is asked again.
+    async fn answer(&self, query: Parsed, values: &[ScalarValue]) -> Result<(Answer, bool)> {
+        let (after, priced) = self.priced(query, values).await?;
         let curator = &self.curator;
         // Plans first, as they cost nothing; then all debits, before any row is read: one that is
         // refused takes the others back.
@@ -359,7 +480,7 @@ impl Session {
                 query: p.aggregate.text(),
                 event: p.quote.event.clone(),
             };
-            match curator.ledger.reserve(&request) {
+            match curator.at_the_ledger(move |ledger| ledger.reserve(&request)).await? {
                 Ok(reservation) => {
                     let charged = reservation.price();
                     price.main += charged.main;
@@ -388,6 +509,7 @@ impl Session {
             true => with_intervals(after).map_err(|e| Error::After(e.strip_backtrace()))?,
             false => after,
         };
+        let lasting = is_lasting(&after);
         let (schema, batches) = self.post_process(after).await?;
         let mut notes = Vec::new();
         let bought = priced.iter().find(|p| p.known.is_none());
@@ -396,9 +518,11 @@ impl Session {
         {
             notes = advice(epsilon);
         }
+        let bought = !priced.is_empty();
         let columns = priced.into_iter().flat_map(|p| p.quote.columns).collect();
-        let balance = curator.ledger.balance()?;
-        Ok(Answer { schema, batches, price, balance, repeated, columns, notes })
+        let balance = curator.at_the_ledger(Ledger::balance).await??;
+        let answer = Answer { schema, batches, price, balance, repeated, columns, notes };
+        Ok((answer, bought && lasting))
     }
 
     /// Everything above the cut: an ordinary query over released and public tables.
@@ -425,6 +549,38 @@ async fn on_large_stack<T>(work: impl Future<Output = T>) -> T {
         stacker::maybe_grow(ROOM, 2 * ROOM, || work.as_mut().poll(context))
     })
     .await
+}
+
+/// The types of `$1`, `$2`, …; text where nothing tells.
+fn parameter_types(plan: &LogicalPlan) -> Result<Vec<DataType>> {
+    let mut types = Vec::new();
+    for (name, data_type) in plan.get_parameter_types().map_err(|e| Error::planning(&e))? {
+        let number = name.trim_start_matches('$').parse().ok().filter(|n| (1..=1000).contains(n));
+        let number: usize = number.ok_or_else(|| {
+            Refusal::new(Rule::Setting, "a parameter without a number", "write $1, $2, …")
+        })?;
+        if types.len() < number {
+            types.resize(number, DataType::Utf8);
+        }
+        types[number - 1] = data_type.unwrap_or(DataType::Utf8);
+    }
+    Ok(types)
+}
+
+/// Whether a plan over released rows gives the same whenever it is run.
+fn is_lasting(plan: &LogicalPlan) -> bool {
+    let mut lasting = true;
+    let looked = plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|part| {
+                if let Expr::ScalarFunction(call) = part {
+                    lasting &= call.func.signature().volatility == Volatility::Immutable;
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    });
+    lasting && looked.is_ok()
 }
 
 /// Refuses joins with public tables that make very many rows of one: which rows they are made of

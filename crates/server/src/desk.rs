@@ -3,7 +3,8 @@
 
 use crate::metrics::Metrics;
 use crate::users::Users;
-use demure_curator::{Curator, Error, Explanation, Outcome, Session};
+use datafusion::common::ScalarValue;
+use demure_curator::{Curator, Description, Error, Explanation, Outcome, Session};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,6 +49,15 @@ pub enum Failure {
         /// What to ask instead.
         remedy: String,
     },
+    /// The budget, a slice or a window does not have that much left, or is frozen. Nothing was
+    /// spent.
+    #[error("{what}")]
+    Budget {
+        /// What is left.
+        what: String,
+        /// What to ask instead.
+        remedy: String,
+    },
     /// Not SQL, or it names what does not exist.
     #[error("{0}")]
     Sql(String),
@@ -70,7 +80,7 @@ impl Failure {
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Refused { remedy, .. } => Some(remedy),
+            Self::Refused { remedy, .. } | Self::Budget { remedy, .. } => Some(remedy),
             Self::Sql(_) => Some("the tables and their columns are in the schema (\\d in psql)"),
             Self::TimedOut(_) => Some("ask for less at once, or ask the steward for more time"),
             Self::TooLarge(_) => Some("write LIMIT, or group more coarsely"),
@@ -82,6 +92,7 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match (error.refusal(), error) {
+            (Some((what, remedy)), Error::Ledger(_)) => Self::Budget { what, remedy },
             (Some((what, remedy)), _) => Self::Refused { what, remedy },
             (None, Error::Sql(text)) => Self::Sql(text),
             (None, other) => Self::Failed(other.to_string()),
@@ -119,9 +130,20 @@ impl Desk {
         Arc::new(Self { curator, users, name: name.to_owned(), limits, metrics, running })
     }
 
-    /// Asks for an analyst.
-    pub async fn ask(&self, session: &mut Session, sql: &str) -> Result<Outcome, Failure> {
-        let outcome = self.timed(sql, session.run(sql)).await?;
+    /// Statements that run now.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.limits.running.saturating_sub(self.running.available_permits())
+    }
+
+    /// Asks for an analyst, with values for `$1`, `$2`, …
+    pub async fn ask(
+        &self,
+        session: &mut Session,
+        sql: &str,
+        values: &[ScalarValue],
+    ) -> Result<Outcome, Failure> {
+        let outcome = self.timed(sql, session.run_with(sql, values)).await?;
         if let Outcome::Answer(answer) = &outcome {
             let rows: usize = answer.batches.iter().map(|batch| batch.num_rows()).sum();
             if rows > self.limits.rows {
@@ -134,6 +156,11 @@ impl Desk {
             self.metrics.answered(answer.repeated);
         }
         Ok(outcome)
+    }
+
+    /// What a query takes and gives; it is not asked.
+    pub async fn describe(&self, session: &Session, sql: &str) -> Result<Description, Failure> {
+        self.timed(sql, session.describe(sql)).await
     }
 
     /// What a query would cost; it is not asked.

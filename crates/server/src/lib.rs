@@ -5,7 +5,10 @@
 
 pub mod desk;
 pub mod metrics;
+pub mod pg;
 pub mod scram;
+pub mod tls;
+mod told;
 pub mod users;
 
 pub use desk::{Desk, Failure, Limits};

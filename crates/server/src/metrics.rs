@@ -41,7 +41,12 @@ impl Metrics {
             .for_each(|(_, b)| add(b));
         match failure {
             None => {}
-            Some(Failure::Refused { .. } | Failure::Sql(_) | Failure::TooLarge(_)) => {
+            Some(
+                Failure::Refused { .. }
+                | Failure::Budget { .. }
+                | Failure::Sql(_)
+                | Failure::TooLarge(_),
+            ) => {
                 add(&self.refused);
             }
             Some(Failure::TimedOut(_)) => add(&self.timed_out),

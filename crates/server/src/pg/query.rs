@@ -1,0 +1,364 @@
+//! Statements, at once or prepared: to the curator, and their rows back.
+
+use super::fault::{error, fatal, info};
+use super::split::{Formality, formality, statements};
+use super::{Entered, parameters};
+use crate::desk::Desk;
+use crate::told;
+use arrow_pg::datatypes::{arrow_schema_to_pg_fields, encode_recordbatch};
+use async_trait::async_trait;
+use datafusion::arrow::array::{RecordBatch, StringArray};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::ScalarValue;
+use demure_curator::{Description, Outcome};
+use futures::{Sink, SinkExt, StreamExt, stream};
+use pgwire::api::portal::{Format, Portal};
+use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
+use pgwire::api::results::{FieldInfo, QueryResponse, Response, Tag};
+use pgwire::api::stmt::{QueryParser, StoredStatement};
+use pgwire::api::store::PortalStore;
+use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, Type};
+use pgwire::error::{PgWireError, PgWireResult};
+use pgwire::messages::PgWireBackendMessage;
+use pgwire::messages::extendedquery::{Execute, Parse, ParseComplete};
+use pgwire::messages::response::NoticeResponse;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The longest name of a statement or portal.
+const LONGEST_NAME: usize = 256;
+
+/// Statements of one connection.
+pub(super) struct Statements {
+    desk: Arc<Desk>,
+    preparer: Arc<Preparer>,
+}
+
+/// What understands statements before they are asked.
+pub(super) struct Preparer {
+    desk: Arc<Desk>,
+}
+
+/// A statement that is understood.
+#[derive(Clone, Debug)]
+pub(super) struct Prepared {
+    sql: String,
+    description: Description,
+}
+
+/// Rows, or that something is done; and what is said beside it.
+struct Reply {
+    outcome: Done,
+    notices: Vec<String>,
+}
+
+enum Done {
+    Rows(SchemaRef, Vec<RecordBatch>),
+    Begun,
+    Ended(&'static str),
+    Said(&'static str),
+}
+
+impl Reply {
+    fn rows(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self { outcome: Done::Rows(schema, batches), notices: Vec::new() }
+    }
+
+    fn done(outcome: Done) -> Self {
+        Self { outcome, notices: Vec::new() }
+    }
+
+    /// One column of text.
+    fn lines(name: &str, lines: impl IntoIterator<Item = String>) -> PgWireResult<Self> {
+        let schema = Arc::new(Schema::new(vec![Field::new(name, DataType::Utf8, false)]));
+        let column = Arc::new(StringArray::from_iter_values(lines));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![column]);
+        Ok(Self::rows(schema, vec![batch.map_err(|_| error("58000", "a text"))?]))
+    }
+}
+
+impl Statements {
+    pub(super) fn new(desk: Arc<Desk>) -> Self {
+        let preparer = Arc::new(Preparer { desk: Arc::clone(&desk) });
+        Self { desk, preparer }
+    }
+
+    async fn reply(
+        &self,
+        entered: &Entered,
+        sql: &str,
+        values: &[ScalarValue],
+    ) -> PgWireResult<Reply> {
+        match formality(sql) {
+            Some(Formality::Begin) => return Ok(Reply::done(Done::Begun)),
+            Some(Formality::End(word)) => return Ok(Reply::done(Done::Ended(word))),
+            Some(Formality::Nothing(word)) => return Ok(Reply::done(Done::Said(word))),
+            None => {}
+        }
+        self.desk
+            .users
+            .current(&entered.name)
+            .map_err(|_| fatal("28000", "the account is gone"))?;
+        let mut session = entered.session.lock().await;
+        match self.desk.ask(&mut session, sql, values).await? {
+            Outcome::Answer(answer) => {
+                let mut notices = vec![told::cost(&answer)];
+                notices.extend(answer.notes.iter().cloned());
+                let answer = *answer;
+                Ok(Reply { outcome: Done::Rows(answer.schema, answer.batches), notices })
+            }
+            Outcome::Explanation(explanation) => {
+                let lines = explanation.lines().into_iter();
+                Reply::lines("explanation", lines.map(|(name, text)| format!("{name:15} {text}")))
+            }
+            Outcome::Setting(..)
+                if sql.trim_start().get(..4).is_none_or(|w| !w.eq_ignore_ascii_case("show")) =>
+            {
+                Ok(Reply::done(Done::Said("SET")))
+            }
+            Outcome::Setting(name, value) => Reply::lines(&name, [value]),
+            _ => Err(error("0A000", "this cannot be shown here")),
+        }
+    }
+}
+
+/// Who is connected; nobody's statements are looked at.
+fn entered<C: ClientInfo>(client: &C) -> PgWireResult<Arc<Entered>> {
+    let entered = client.session_extensions().get::<Entered>();
+    entered.ok_or_else(|| fatal("28000", "nobody has signed in"))
+}
+
+fn respond(done: Done, format: &Format) -> PgWireResult<Response> {
+    let (schema, batches) = match done {
+        Done::Rows(schema, batches) => (schema, batches),
+        Done::Begun => return Ok(Response::TransactionStart(Tag::new("BEGIN"))),
+        Done::Ended(word) => return Ok(Response::TransactionEnd(Tag::new(word))),
+        Done::Said(word) => return Ok(Response::Execution(Tag::new(word))),
+    };
+    let fields = Arc::new(fields(&schema, format)?);
+    let rows = batches.into_iter().flat_map({
+        let fields = Arc::clone(&fields);
+        move |batch| encode_recordbatch(Arc::clone(&fields), batch)
+    });
+    Ok(Response::Query(QueryResponse::new(fields, stream::iter(rows).boxed())))
+}
+
+/// The columns as a client is told of them.
+fn fields(schema: &Schema, format: &Format) -> PgWireResult<Vec<FieldInfo>> {
+    // A list of formats has one for each column, or the client is mistaken.
+    if let Format::Individual(formats) = format
+        && formats.len() != schema.fields().len()
+    {
+        return Err(error("08P01", "as many formats as columns are needed"));
+    }
+    arrow_schema_to_pg_fields(schema, format, None)
+}
+
+async fn notice<C>(client: &mut C, notices: Vec<String>) -> PgWireResult<()>
+where
+    C: Sink<PgWireBackendMessage> + Unpin,
+    PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+{
+    for text in notices {
+        let notice = NoticeResponse::from(info("NOTICE", "00000", text, None));
+        client.feed(PgWireBackendMessage::NoticeResponse(notice)).await?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl SimpleQueryHandler for Statements {
+    async fn do_query<C>(&self, client: &mut C, query: &str) -> PgWireResult<Vec<Response>>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        let entered = entered(client)?;
+        let mut responses = Vec::new();
+        for statement in statements(query) {
+            match self.reply(&entered, statement, &[]).await {
+                Ok(reply) => {
+                    notice(client, reply.notices).await?;
+                    responses.push(respond(reply.outcome, &Format::UnifiedText)?);
+                }
+                Err(error) if responses.is_empty() => return Err(error),
+                // What was answered before is sent; nothing after it is asked.
+                Err(error) => {
+                    responses.push(Response::Error(Box::new(error.into())));
+                    break;
+                }
+            }
+        }
+        if responses.is_empty() {
+            responses.push(Response::EmptyQuery);
+        }
+        Ok(responses)
+    }
+}
+
+#[async_trait]
+impl QueryParser for Preparer {
+    type Statement = Prepared;
+
+    async fn parse_sql<C>(
+        &self,
+        client: &C,
+        sql: &str,
+        _types: &[Option<Type>],
+    ) -> PgWireResult<Option<Prepared>>
+    where
+        C: ClientInfo + Unpin + Send + Sync,
+    {
+        let entered = entered(client)?;
+        let [sql] = statements(sql)[..] else {
+            return Err(error("42601", "a prepared statement is one statement"));
+        };
+        let description = match formality(sql) {
+            Some(_) => Description::default(),
+            None => {
+                let session = entered.session.lock().await;
+                self.desk.describe(&session, sql).await?
+            }
+        };
+        Ok(Some(Prepared { sql: sql.to_owned(), description }))
+    }
+
+    fn get_parameter_types(&self, statement: &Prepared) -> PgWireResult<Vec<Type>> {
+        Ok(statement.description.parameters.iter().map(parameters::told).collect())
+    }
+
+    fn get_result_schema(
+        &self,
+        statement: &Prepared,
+        format: Option<&Format>,
+    ) -> PgWireResult<Vec<FieldInfo>> {
+        fields(&statement.description.schema, format.unwrap_or(&Format::UnifiedText))
+    }
+}
+
+#[async_trait]
+impl ExtendedQueryHandler for Statements {
+    type Statement = Prepared;
+    type QueryParser = Preparer;
+
+    fn query_parser(&self) -> Arc<Preparer> {
+        Arc::clone(&self.preparer)
+    }
+
+    async fn on_parse<C>(&self, client: &mut C, message: Parse) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        entered(client)?.room(message.name.as_deref())?;
+        let statement = StoredStatement::parse(client, &message, self.query_parser()).await?;
+        match statement {
+            Some(statement) => client.portal_store().put_statement(Arc::new(statement)),
+            None => {
+                let name = message.name.as_deref().unwrap_or(DEFAULT_NAME);
+                client.portal_store().put_empty_statement(name);
+            }
+        }
+        client.send(PgWireBackendMessage::ParseComplete(ParseComplete::new())).await?;
+        Ok(())
+    }
+
+    async fn on_execute<C>(&self, client: &mut C, mut message: Execute) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        // The wire makes room for as many rows as are asked for: so not for more than there can be.
+        if usize::try_from(message.max_rows).is_ok_and(|rows| rows > 10_000) || message.max_rows < 0
+        {
+            message.max_rows = 0;
+        }
+        self._on_execute(client, message).await
+    }
+
+    async fn do_query<C>(
+        &self,
+        client: &mut C,
+        portal: &Portal<Prepared>,
+        _max_rows: usize,
+    ) -> PgWireResult<Response>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        let entered = entered(client)?;
+        let prepared = &portal.statement.statement;
+        let values = values(portal)?;
+        let reply = self.reply(&entered, &prepared.sql, &values).await?;
+        notice(client, reply.notices).await?;
+        let done = match reply.outcome {
+            Done::Rows(schema, batches) => as_described(prepared, schema, batches)?,
+            other => other,
+        };
+        respond(done, &portal.result_column_format)
+    }
+}
+
+/// The values of a portal's parameters.
+fn values(portal: &Portal<Prepared>) -> PgWireResult<Vec<ScalarValue>> {
+    let wanted = &portal.statement.statement.description.parameters;
+    let formats = match &portal.parameter_format {
+        Format::Individual(formats) => formats.len(),
+        _ => portal.parameters.len(),
+    };
+    if portal.parameters.len() != wanted.len() || formats != wanted.len() {
+        return Err(error("08P01", format!("{} parameters are needed", wanted.len())));
+    }
+    let each = portal.parameters.iter().zip(wanted).enumerate();
+    each.map(|(i, (bytes, wanted))| {
+        let stated = portal.statement.parameter_types.get(i).cloned().flatten();
+        let stated = stated.unwrap_or_else(|| parameters::told(wanted));
+        parameters::value(bytes.as_deref(), portal.parameter_format.is_binary(i), &stated, wanted)
+    })
+    .collect()
+}
+
+/// The rows with the columns that the client was told of before.
+fn as_described(
+    prepared: &Prepared,
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+) -> PgWireResult<Done> {
+    let told = &prepared.description.schema;
+    let types = |schema: &Schema| -> Vec<DataType> {
+        schema.fields().iter().map(|field| field.data_type().clone()).collect()
+    };
+    if types(told) == types(&schema) {
+        return Ok(Done::Rows(schema, batches));
+    }
+    let changed = || error("0A000", "the columns are not those that were described; prepare again");
+    if told.fields().len() != schema.fields().len() {
+        return Err(changed());
+    }
+    let recast = batches.into_iter().map(|batch| {
+        let columns = batch.columns().iter().zip(told.fields());
+        let columns = columns.map(|(column, field)| cast(column, field.data_type()));
+        let columns = columns.collect::<Result<Vec<_>, _>>().map_err(|_| changed())?;
+        RecordBatch::try_new(Arc::clone(told), columns).map_err(|_| changed())
+    });
+    Ok(Done::Rows(Arc::clone(told), recast.collect::<PgWireResult<_>>()?))
+}
+
+impl Entered {
+    /// Whether a name may be given to one more statement or portal.
+    fn room(&self, name: Option<&str>) -> PgWireResult<()> {
+        match name.is_none_or(|name| name.len() <= LONGEST_NAME) {
+            true => Ok(()),
+            false => Err(error("54000", "a shorter name is needed")),
+        }
+    }
+}
