@@ -7,6 +7,8 @@
 //! | `shell/` | `demure shell …`: a conversation |
 //! | `init/` | `demure init …`: a first policy, from a schema alone |
 //! | `curator/` | what those five share: opening, settings, tables, formats |
+//! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
+//! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
@@ -30,6 +32,7 @@
 
 mod account;
 mod anonymize;
+mod budget;
 mod curator;
 mod demo;
 mod explain;
@@ -41,8 +44,10 @@ mod plot;
 mod progress;
 mod query;
 mod report;
+mod serve;
 mod shell;
 mod usage;
+mod user;
 
 use clap::{Parser, Subcommand};
 use demure_core::Error;
@@ -76,6 +81,12 @@ enum Command {
     Shell(shell::Args),
     /// Write a first policy for a table, without reading its values
     Init(init::Args),
+    /// Serve a policy to psql, BI tools, HTTP and a browser
+    Serve(serve::Args),
+    /// Say who may ask the server
+    User(user::Args),
+    /// Show, share out, freeze and check a budget
+    Budget(budget::Args),
     /// Release something through a mechanism, or explain what it would do
     Mechanism(mechanism::Args),
     /// How many people, how much ε, how large an error: any two give the third
@@ -101,6 +112,9 @@ enum Failure {
     /// The curator: exit code 1 if it refused, 2 if it failed.
     #[error("{0}")]
     Curator(#[from] demure_curator::Error),
+    /// The accounts of a server: exit code 2.
+    #[error("{0}")]
+    Users(#[from] demure_server::users::Error),
     /// A script had statements that were refused or failed, told already: its exit code.
     #[error("")]
     Told(u8),
@@ -157,6 +171,9 @@ fn run() -> ExitCode {
         Command::Explain(args) => explain::run(&args, &mut out),
         Command::Shell(args) => shell::run(&args, &mut out),
         Command::Init(args) => init::run(&args, &mut out),
+        Command::Serve(args) => serve::run(&args, &mut out),
+        Command::User(args) => user::run(&args, &mut out),
+        Command::Budget(args) => budget::run(&args, &mut out),
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),

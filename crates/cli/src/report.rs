@@ -90,6 +90,28 @@ impl Report {
     }
 }
 
+/// A time as people and programs read it: `2026-11-15 16:45:00Z`.
+pub(crate) fn time(at: std::time::SystemTime) -> String {
+    let since = at.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let (days, rest) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// The date of a day since 1970, in the Gregorian calendar; years begin in March, so that leap
+/// days come last.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + u64::from(month <= 2), month, day)
+}
+
 /// A JSON value as a person would write it: a table takes a line an entry.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
@@ -169,6 +191,16 @@ pub(crate) fn grouped(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_dates() {
+        let at =
+            |s: u64| time(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(s));
+        assert_eq!(at(0), "1970-01-01 00:00:00Z");
+        assert_eq!(at(951_782_400), "2000-02-29 00:00:00Z");
+        assert_eq!(at(1_735_689_599), "2024-12-31 23:59:59Z");
+        assert_eq!(at(4_107_542_400), "2100-03-01 00:00:00Z");
+    }
 
     #[test]
     fn numbers_are_short_and_fields_align() {

@@ -12,4 +12,4 @@ mod told;
 pub mod users;
 
 pub use desk::{Desk, Failure, Limits};
-pub use users::{Role, User, Users};
+pub use users::{Role, User, Users, users_path};

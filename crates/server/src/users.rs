@@ -499,6 +499,21 @@ pub fn is_name(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
+/// The accounts of a policy: a file beside it.
+#[must_use]
+pub fn users_path(policy: &Path) -> PathBuf {
+    policy.with_extension("users")
+}
+
+/// Easy to type, hard to guess: 20 letters of 32.
+pub fn one_time_password() -> Result<String> {
+    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let bytes = random()?;
+    let letters = bytes.iter().take(20).map(|byte| LETTERS[usize::from(byte % 32)] as char);
+    let letters: Vec<char> = letters.collect();
+    Ok(letters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-"))
+}
+
 /// 32 random bytes.
 pub(crate) fn random() -> Result<[u8; 32]> {
     let mut bytes = [0; 32];

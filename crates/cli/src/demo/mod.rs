@@ -101,6 +101,11 @@ const REFUSED: Question = Question {
     chart: false,
 };
 
+/// The clinic that `demure serve --demo` serves.
+pub(crate) fn clinic(folder: &Path) -> std::io::Result<PathBuf> {
+    clinic::make(folder, 20_000, 2024)
+}
+
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.patients > MOST_PATIENTS {
         return Err(Failure::usage("--patients must be at most 10,000,000"));

@@ -1,0 +1,200 @@
+//! `demure budget …`: what was spent, by whom, and who may spend how much.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod.rs` | the commands |
+//! | `show.rs` | balances and the journal, for people and programs |
+//! | `plot.rs` | spending over time, as SVG |
+
+mod plot;
+mod show;
+
+use crate::Failure;
+use crate::curator::user as me;
+use crate::input::number;
+use clap::Subcommand;
+use demure_core::unit::{Delta, Epsilon};
+use demure_ledger::Ledger;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Show, share out, freeze and check the budget of a policy
+///
+/// The ledger beside the policy (clinic.toml: clinic.ledger) is a journal in which every line holds
+/// the hash of the line before. A PostgreSQL ledger that several servers share is found by
+/// the environment variable DEMURE_LEDGER (postgres://…).
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  demure budget show clinic.toml --plot spent.svg
+  demure budget log clinic.toml --json
+  demure budget grant clinic.toml ana --epsilon 0.5
+  demure budget grant clinic.toml @oncology --epsilon 1 --members ana,bob
+  demure budget window clinic.toml --epsilon 0.2
+  demure budget freeze clinic.toml --why 'audit'
+  demure budget verify clinic.toml")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// What is spent and left: of the dataset, the window, each slice
+    Show {
+        #[command(flatten)]
+        of: Of,
+        /// Draw spending over time into FILE (SVG)
+        #[arg(long, value_name = "FILE")]
+        plot: Option<PathBuf>,
+    },
+    /// Every line of the journal
+    Log {
+        #[command(flatten)]
+        of: Of,
+        /// Of one person only
+        #[arg(long, value_name = "NAME")]
+        who: Option<String>,
+        /// Draw spending over time into FILE (SVG)
+        #[arg(long, value_name = "FILE")]
+        plot: Option<PathBuf>,
+    },
+    /// Say how much somebody, or a group, may ever spend
+    Grant {
+        #[command(flatten)]
+        of: Of,
+        /// An analyst's name, or @group
+        subject: String,
+        /// In all, from the first day on; 0 for nothing
+        #[arg(long, value_parser = number, required_unless_present_any = ["revoke", "members", "leave"])]
+        epsilon: Option<f64>,
+        /// In all
+        #[arg(long, value_parser = number, default_value = "0")]
+        delta: f64,
+        /// No slice any more: only the dataset's limit
+        #[arg(long, conflicts_with = "epsilon")]
+        revoke: bool,
+        /// Put these analysts into the group
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        members: Vec<String>,
+        /// Take these analysts out of the group
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        leave: Vec<String>,
+    },
+    /// Open a window: from now on, until the next, everyone together may spend so much
+    Window {
+        #[command(flatten)]
+        of: Of,
+        /// How much
+        #[arg(long, value_parser = number, required_unless_present_any = ["close", "none"])]
+        epsilon: Option<f64>,
+        /// How much
+        #[arg(long, value_parser = number, default_value = "0")]
+        delta: f64,
+        /// Nothing may be spent until the next window
+        #[arg(long, conflicts_with_all = ["epsilon", "none"])]
+        close: bool,
+        /// No windows any more
+        #[arg(long, conflicts_with = "epsilon")]
+        none: bool,
+    },
+    /// Let nobody spend anything
+    Freeze {
+        #[command(flatten)]
+        of: Of,
+        /// For the record
+        #[arg(long, default_value = "")]
+        why: String,
+    },
+    /// Let them spend again
+    Thaw {
+        #[command(flatten)]
+        of: Of,
+        /// For the record
+        #[arg(long, default_value = "")]
+        why: String,
+    },
+    /// Replay the journal and check every hash
+    Verify {
+        #[command(flatten)]
+        of: Of,
+    },
+}
+
+#[derive(clap::Args)]
+pub(super) struct Of {
+    /// The policy
+    #[arg(value_name = "POLICY")]
+    policy: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Of {
+    fn open(&self) -> Result<Ledger, Failure> {
+        Ok(demure_curator::ledger_of(&self.policy)?.1)
+    }
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let by = me();
+    let failed = |e: demure_ledger::Error| Failure::from(demure_curator::Error::from(e));
+    let of = match &args.command {
+        Command::Show { of, plot } => {
+            let ledger = of.open()?;
+            if let Some(path) = plot {
+                plot::write(path, &ledger)?;
+            }
+            return show::balances(&ledger, of.json, out);
+        }
+        Command::Log { of, who, plot } => {
+            let ledger = of.open()?;
+            if let Some(path) = plot {
+                plot::write(path, &ledger)?;
+            }
+            return show::journal(&ledger, who.as_deref(), of.json, out);
+        }
+        Command::Verify { of } => return show::verified(&of.open()?, of.json, out),
+        Command::Grant { of, subject, epsilon, delta, revoke, members, leave } => {
+            let ledger = of.open()?;
+            if *revoke {
+                ledger.revoke(&by, subject).map_err(failed)?;
+            }
+            match epsilon {
+                Some(0.0) => ledger.deny(&by, subject).map_err(failed)?,
+                Some(epsilon) => {
+                    let (epsilon, delta) = (Epsilon::new(*epsilon)?, Delta::new(*delta)?);
+                    ledger.grant(&by, subject, epsilon, delta).map_err(failed)?;
+                }
+                None => {}
+            }
+            members.iter().try_for_each(|who| ledger.join(&by, who, subject)).map_err(failed)?;
+            leave.iter().try_for_each(|who| ledger.leave(&by, who, subject)).map_err(failed)?;
+            of
+        }
+        Command::Window { of, epsilon, delta, close, none } => {
+            let ledger = of.open()?;
+            match epsilon {
+                _ if *close => ledger.close_window(&by),
+                _ if *none => ledger.remove_window(&by),
+                Some(epsilon) => {
+                    ledger.open_window(&by, Epsilon::new(*epsilon)?, Delta::new(*delta)?)
+                }
+                None => Ok(()),
+            }
+            .map_err(failed)?;
+            of
+        }
+        Command::Freeze { of, why } => {
+            of.open()?.freeze(&by, why).map_err(failed)?;
+            of
+        }
+        Command::Thaw { of, why } => {
+            of.open()?.thaw(&by, why).map_err(failed)?;
+            of
+        }
+    };
+    // What is in force now.
+    show::balances(&of.open()?, of.json, out)
+}

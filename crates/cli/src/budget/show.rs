@@ -1,0 +1,178 @@
+//! Balances and the journal, for people and programs.
+
+use crate::Failure;
+use crate::report::{Report, short, time};
+use demure_ledger::{Accounting, Balances, Entry, Kind, Ledger, Price, Share};
+use serde_json::{Map, Value, json};
+use std::io::Write;
+
+fn failed(error: demure_ledger::Error) -> Failure {
+    demure_curator::Error::from(error).into()
+}
+
+/// The currency's letter and JSON name.
+fn currency(accounting: Accounting) -> (&'static str, &'static str) {
+    match accounting {
+        Accounting::Pure => ("ε", "epsilon"),
+        Accounting::Zcdp => ("ρ", "rho"),
+    }
+}
+
+fn price(price: &Price, accounting: Accounting) -> Value {
+    let mut fields = Map::new();
+    fields.insert(currency(accounting).1.to_owned(), json!(price.main));
+    fields.insert("delta".to_owned(), json!(price.delta));
+    Value::Object(fields)
+}
+
+fn words(price: &Price, accounting: Accounting) -> String {
+    demure_curator::price_in_words(price, accounting == Accounting::Zcdp)
+}
+
+/// A bar of twenty: how much of something is spent.
+fn bar(part: f64) -> String {
+    let filled = (part.clamp(0.0, 1.0) * 20.0).ceil() as usize;
+    format!("[{}{}]", "█".repeat(filled), "·".repeat(20 - filled))
+}
+
+pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let Balances { dataset, window, slices, groups, frozen, .. } =
+        ledger.balances().map_err(failed)?;
+    let accounting = dataset.limit.accounting;
+    let share = |share: &Share| {
+        json!({
+            "granted": { "epsilon": share.epsilon, "delta": share.delta },
+            "spent": price(&share.spent, accounting),
+            "left": price(&share.left, accounting),
+        })
+    };
+    let line = |share: &Share| {
+        let spent = share.spent.main / share.most.main;
+        format!(
+            "{} spent {}, left {} of ε {}",
+            bar(if share.most.main > 0.0 { spent } else { 1.0 }),
+            words(&share.spent, accounting),
+            words(&share.left, accounting),
+            short(share.epsilon)
+        )
+    };
+    let all = dataset.spent.main + dataset.left.main;
+    let spent = if all > 0.0 { dataset.spent.main / all } else { 1.0 };
+    let mut report = Report::default()
+        .hidden("accounting", if accounting == Accounting::Pure { "pure" } else { "zcdp" })
+        .described(
+            "limit",
+            json!({ "epsilon": dataset.limit.epsilon.get(), "delta": dataset.limit.delta.get() }),
+            format!("ε {}, δ {}", dataset.limit.epsilon, dataset.limit.delta.get()),
+        )
+        .described(
+            "spent",
+            price(&dataset.spent, accounting),
+            format!(
+                "{} {} (ε {} in all)",
+                bar(spent),
+                words(&dataset.spent, accounting),
+                short(dataset.spent_epsilon)
+            ),
+        )
+        .hidden("spent_epsilon", dataset.spent_epsilon)
+        .described("left", price(&dataset.left, accounting), words(&dataset.left, accounting));
+    if let Some(open) = &window {
+        report = report.described("window", share(open), line(open));
+    }
+    if !slices.is_empty() {
+        let width = slices.iter().map(|slice| slice.subject.chars().count()).max().unwrap_or(0);
+        let text =
+            slices.iter().map(|slice| format!("{:width$}  {}", slice.subject, line(&slice.share)));
+        let text = text.collect::<Vec<_>>().join("\n");
+        let value: Map<String, Value> =
+            slices.iter().map(|slice| (slice.subject.clone(), share(&slice.share))).collect();
+        report = report.described("slices", value, text);
+    }
+    if !groups.is_empty() {
+        let value: Map<String, Value> =
+            groups.iter().map(|group| (group.name.clone(), json!(group.members))).collect();
+        let text =
+            groups.iter().map(|group| format!("{}: {}", group.name, group.members.join(", ")));
+        report = report.described("groups", value, text.collect::<Vec<_>>().join("\n"));
+    }
+    if let Some(frozen) = &frozen {
+        let value = json!({ "by": frozen.by, "why": frozen.why });
+        let text = format!("by {} ({}): nobody can spend anything", frozen.by, frozen.why);
+        report = report.described("frozen", value, text);
+    }
+    report.print(json, out)
+}
+
+pub(super) fn journal(
+    ledger: &Ledger,
+    who: Option<&str>,
+    json: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let accounting = ledger.balance().map_err(failed)?.limit.accounting;
+    let entries = ledger.entries().map_err(failed)?;
+    let shown = |entry: &&Entry| who.is_none_or(|who| entry.who == who);
+    if json {
+        let lines = entries.iter().filter(shown).map(|entry| {
+            json!({
+                "seq": entry.seq,
+                "time": time(entry.time),
+                "kind": entry.kind.to_string(),
+                "refers": entry.refers,
+                "who": entry.who,
+                "query": entry.query,
+                "event": entry.event,
+                "cost": price(&entry.price, accounting),
+                "hash": hex(&entry.hash),
+            })
+        });
+        return Report::default().field("entries", lines.collect::<Vec<Value>>()).print(true, out);
+    }
+    for entry in entries.iter().filter(shown) {
+        let what = match entry.kind {
+            Kind::Reserve => {
+                let query: String = entry.query.split_whitespace().collect::<Vec<_>>().join(" ");
+                let query: String = query.chars().take(100).collect();
+                format!("{}  {query}", words(&entry.price, accounting))
+            }
+            Kind::Settle | Kind::Cancel => {
+                format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
+            }
+            _ => entry.event.clone(),
+        };
+        let line = format!(
+            "{:6}  {}  {:8}  {:16}  {what}\n",
+            entry.seq,
+            time(entry.time),
+            entry.kind.to_string(),
+            entry.who
+        );
+        out.write_all(line.as_bytes()).map_err(Failure::writing)?;
+    }
+    Ok(())
+}
+
+pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    let found = ledger.verify().map_err(failed)?;
+    let accounting = ledger.balance().map_err(failed)?.limit.accounting;
+    Report::default()
+        .described(
+            "verified",
+            true,
+            "every line is as it was written and follows from the one before",
+        )
+        .field("entries", found.entries)
+        .field("reserved", found.reserved)
+        .field("cancelled", found.cancelled)
+        .field("settled", found.settled)
+        .field("repriced", found.repriced)
+        .field("beyond", found.beyond)
+        .described("spent", price(&found.spent, accounting), words(&found.spent, accounting))
+        .described("head", hex(&found.head), format!("{} (note it elsewhere)", hex(&found.head)))
+        .print(json, out)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

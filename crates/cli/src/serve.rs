@@ -1,0 +1,185 @@
+//! `demure serve …`: one budget, any client.
+
+use crate::Failure;
+use crate::curator::{runtime, told};
+use crate::demo;
+use demure_curator::Curator;
+use demure_server::tls::Tls;
+use demure_server::users::one_time_password;
+use demure_server::{Desk, Limits, Role, Users, pg, users_path};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// Serve a policy to psql, psycopg, JDBC, BI tools, HTTP and a browser, from one budget
+///
+/// Accounts are added with `demure user add`; there is none from the start. By default only this
+/// machine can connect; other addresses need a certificate. Ctrl-C lets what runs finish.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  demure serve --demo
+  demure user add ana --role analyst --policy clinic.toml
+  demure serve clinic.toml
+  psql 'host=127.0.0.1 port=5433 user=ana dbname=clinic'
+  demure serve clinic.toml --pg 0.0.0.0:5433 --http 0.0.0.0:8642 --tls-cert cert.pem --tls-key key.pem")]
+pub(crate) struct Args {
+    /// The policy
+    #[arg(value_name = "POLICY", required_unless_present = "demo")]
+    policy: Option<PathBuf>,
+
+    /// Serve a made-up clinic, with a password that is printed
+    #[arg(long, conflicts_with = "policy")]
+    demo: bool,
+
+    /// Where the PostgreSQL wire listens
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5433")]
+    pg: SocketAddr,
+
+    /// Where HTTP and the console listen
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
+    http: SocketAddr,
+
+    /// A certificate with its chain, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// Its private key, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Listen to other machines without TLS: passwords and answers can be read on the way
+    #[arg(long)]
+    insecure_remote: bool,
+
+    /// The longest that a statement may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    statement_timeout: u64,
+}
+
+pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => {
+            Some(Tls::read(certificate, key).map_err(|e| Failure::usage(e.to_string()))?)
+        }
+        _ => None,
+    };
+    for address in [args.pg, args.http] {
+        if !address.ip().is_loopback() && tls.is_none() && !args.insecure_remote {
+            return Err(Failure::usage(format!(
+                "{address} can be reached from other machines, and there is no TLS\n\
+                 hint: give --tls-cert and --tls-key, or --insecure-remote if you must"
+            )));
+        }
+    }
+    // Lives as long as the server.
+    let folder;
+    let (policy, password) = match &args.policy {
+        Some(policy) => (policy.clone(), None),
+        None => {
+            let failed = |source| Failure::File { what: "making the clinic".into(), source };
+            folder = tempfile::tempdir().map_err(failed)?;
+            let policy = demo::clinic(folder.path()).map_err(failed)?;
+            (policy, Some(one_time_password()?))
+        }
+    };
+    let users = match &password {
+        Some(password) => {
+            let users = Users::in_memory()?;
+            users.add("demo", "demo", Role::Steward, password)?;
+            users
+        }
+        None => Users::open(&users_path(&policy), Arc::new(SystemTime::now))?,
+    };
+    let runtime = runtime()?;
+    runtime.block_on(serve(args, &policy, users, password.as_deref(), tls, out))
+}
+
+async fn serve(
+    args: &Args,
+    policy: &Path,
+    users: Users,
+    password: Option<&str>,
+    tls: Option<Tls>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let curator = Curator::open(policy).await?;
+    let limits = Limits {
+        statement_time: Duration::from_secs(args.statement_timeout.max(1)),
+        ..Limits::default()
+    };
+    let name = policy.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let accounts = users.list()?.len();
+    let desk = Desk::new(Arc::clone(&curator), users, &name, limits);
+    let bind = |address: SocketAddr| async move {
+        TcpListener::bind(address)
+            .await
+            .map_err(|source| Failure::File { what: format!("listening at {address}"), source })
+    };
+    let (wire, web) = (bind(args.pg).await?, bind(args.http).await?);
+    let at = |listener: &TcpListener| listener.local_addr().map_err(Failure::writing);
+    let (wire_at, web_at) = (at(&wire)?, at(&web)?);
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let user = password.map_or("NAME", |_| "demo");
+    let mut text = format!(
+        "policy      {}\ntables      {}\nbudget      left {}\naccounts    {accounts}\n\
+         PostgreSQL  psql \"host={} port={} user={user} dbname={name}\"\n\
+         console     {scheme}://{web_at}/\n",
+        policy.display(),
+        tables(&curator),
+        told::left(&curator.ledger().balance().map_err(demure_curator::Error::from)?),
+        wire_at.ip(),
+        wire_at.port(),
+    );
+    match password {
+        Some(password) => {
+            text += &format!("sign in     user demo, password {password} (until it stops)\n")
+        }
+        None if accounts == 0 => {
+            text += &format!(
+                "note        nobody can sign in yet: demure user add NAME --policy {}\n",
+                policy.display()
+            );
+        }
+        None => {}
+    }
+    text += "Ctrl-C stops it.\n";
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)?;
+
+    let (stop, stopped) = watch::channel(false);
+    let wire = tokio::spawn(pg::serve(wire, tls.clone(), Arc::clone(&desk), stopped.clone()));
+    drop(web);
+    interrupted().await;
+    let running = desk.running();
+    eprintln!("stopping; {} statements finish first", running);
+    // Nobody listens any more where they have ended already.
+    let _ = stop.send(true);
+    let _ = wire.await;
+    Ok(())
+}
+
+/// Ends at Ctrl-C, or when a supervisor asks for it.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut asked) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = asked.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+fn tables(curator: &Curator) -> String {
+    let tables = curator.tables();
+    let names = tables.iter().map(|(name, columns)| format!("{name} ({} columns)", columns.len()));
+    names.collect::<Vec<_>>().join(", ")
+}
