@@ -10,6 +10,7 @@
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
 //! | `shell.rs` | `demure shell` with a script |
 //! | `init.rs` | `demure init`: from the schema alone, and private bounds |
+//! | `serve.rs` | `demure serve`, `user`, `budget`: psql, Python's clients, TLS, signals, crashes |
 //! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
 //! | `help.rs` | every example in the help works |
 
@@ -24,6 +25,7 @@ mod mechanism;
 mod mistakes;
 mod plan;
 mod query;
+mod serve;
 mod shell;
 
 use serde_json::Value;
