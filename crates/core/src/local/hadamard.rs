@@ -52,7 +52,7 @@ impl Hadamard {
     /// Whether `H[row, column]` is +1.
     #[must_use]
     pub fn entry(row: u32, column: u32) -> bool {
-        (row & column).count_ones() % 2 == 0
+        (row & column).count_ones().is_multiple_of(2)
     }
 
     /// What a report promises.

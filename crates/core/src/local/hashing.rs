@@ -122,7 +122,7 @@ impl LocalHash {
         let sum = hash.multiplier.wrapping_mul(u64::from(value)).wrapping_add(hash.offset);
         let (top, bits) =
             if self.is_narrow() { (sum as u32 as u64 >> 15, 17) } else { (sum >> 32, 32) };
-        (top * u64::from(self.buckets()) >> bits) as u32
+        ((top * u64::from(self.buckets())) >> bits) as u32
     }
 
     /// The sums `a·v + b mod 2^w` (w = 32 or 64) that fall in a bucket: the first, and how many.

@@ -59,7 +59,7 @@ pub use sign::{Hybrid, Sign};
 pub use subset::Subset;
 #[cfg(test)]
 pub(crate) use support::lower_limit;
-pub use support::{Bound, Support, Target};
+pub use support::{Bound, Support, Target, binomial_tail};
 pub use unary::Unary;
 pub use window::Window;
 

@@ -216,11 +216,13 @@ pub(crate) fn lower_limit(k: u64, n: u64, tail: f64) -> f64 {
     low
 }
 
-/// `P[Bin(n, π) ≥ k]`, for 1 ≤ k and π ≤ k/n, so that terms fall from the first on.
+/// `P[Bin(n, π) ≥ k]`, for 1 ≤ k ≤ n and 0 < π ≤ k/n, so that terms fall from the first on;
+/// within a relative 10⁻¹⁵(n + 10⁵).
 ///
 /// The first is Loader's form `√(n/2πk(n−k))·exp(−n·KL(k/n‖π) + s(n) − s(k) − s(n−k))`
 /// with s the remainder of Stirling's formula.
-fn binomial_tail(k: u64, n: u64, pi: f64) -> f64 {
+#[must_use]
+pub fn binomial_tail(k: u64, n: u64, pi: f64) -> f64 {
     let (kf, nf, rest) = (k as f64, n as f64, (n - k) as f64);
     if k == n {
         return pi.powf(nf);
