@@ -397,8 +397,8 @@ fn frequent_texts_are_found_and_none_that_nobody_has() {
         assert!(text.lower <= share && share <= text.upper, "{text:?}");
     }
     for text in &found.texts {
-        let real = words.iter().any(|(w, _)| &w[..w.len().min(6)] == text.text)
-            || text.text.contains("zz");
+        let real =
+            words.iter().any(|(w, _)| w[..w.len().min(6)] == text.text) || text.text.contains("zz");
         assert!(real, "{text:?}");
     }
     let json = estimate(&mut collector, &Options::usual().unwrap()).unwrap().to_json();

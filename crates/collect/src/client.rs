@@ -5,7 +5,7 @@ use crate::heavy;
 use crate::randomizer::Randomizer;
 use crate::report::{Answer, Submission};
 use crate::survey::{Attribute, Budget, Domain, Survey, hex, unhex_all};
-use demure_core::local::{Permanent, Report};
+use demure_core::local::{self, Permanent, Report};
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use serde_json::{Map, Value};
@@ -94,7 +94,7 @@ impl<'s> Client<'s> {
                 remedy: "give one answer for each attribute",
             });
         }
-        let token = u128::from(word(rng)?) << 64 | u128::from(word(rng)?);
+        let token = local::token(rng.bits()?)?;
         let mut answers = Vec::with_capacity(1);
         if survey.samples() {
             let part = uniform_below(survey.parts().len() as u64, rng)? as usize;
@@ -168,10 +168,6 @@ fn mismatch() -> Error {
         what: "an answer is not of the kind that its attribute asks for",
         remedy: "read answers with Client::read",
     }
-}
-
-fn word(rng: &mut dyn Randomness) -> Result<u64> {
-    Ok(uniform_below(1 << 32, rng)? << 32 | uniform_below(1 << 32, rng)?)
 }
 
 /// A person's permanent noise, by attribute and value: to be kept secret and kept for ever.

@@ -267,7 +267,7 @@ pub(crate) fn frequencies_by(
 fn method(support: &Support, people: u64, categories: usize) -> Method {
     let n = people as f64;
     let spread = n * support.q() * (1.0 - support.q());
-    if people <= 1 << 40 && (spread < 1000.0 || n.sqrt() * categories as f64 <= 1e6) {
+    if people <= 1 << 40 && (spread < 1e4 || n.sqrt() * categories as f64 <= 2e5) {
         Method::Exact
     } else {
         Method::Normal

@@ -23,30 +23,52 @@ pub(crate) struct Wide {
     pub(crate) width: u64,
 }
 
-const LANES: usize = 16;
+/// Values in a vector, and reports in a pass over the counts: with four of each, all that the
+/// inner loop touches fits the sixteen registers that every x86-64 machine has.
+const LANES: usize = 4;
+const REPORTS: usize = 4;
 
 /// Adds to `counts[v]` the number of reports that support v.
 pub(crate) fn narrow(reports: &[Narrow], counts: &mut [u64]) {
     in_threads(reports, counts, |reports, counts| {
-        let tiles = counts.len().div_ceil(LANES);
-        let mut tally = vec![[0u32; LANES]; tiles];
-        for report in reports {
-            let mut lanes = [0u32; LANES];
-            for (i, lane) in lanes.iter_mut().enumerate() {
-                *lane = report.start.wrapping_add(report.step.wrapping_mul(i as u32));
-            }
-            let step = report.step.wrapping_mul(LANES as u32);
-            for tile in &mut tally {
-                for (count, lane) in tile.iter_mut().zip(&mut lanes) {
-                    *count += u32::from(*lane < report.width);
-                    *lane = lane.wrapping_add(step);
-                }
-            }
+        let mut tally = vec![[0i32; LANES]; counts.len().div_ceil(LANES)];
+        // A report that supports nothing, as no sum is below 0, makes the last four whole.
+        let none = Narrow { step: 0, start: 0, width: 0 };
+        for four in reports.chunks(REPORTS) {
+            let mut each = [none; REPORTS];
+            each[..four.len()].copy_from_slice(four);
+            pass(&each, &mut tally);
         }
         for (count, add) in counts.iter_mut().zip(tally.as_flattened()) {
-            *count += u64::from(*add);
+            *count += add.unsigned_abs() as u64;
         }
     });
+}
+
+/// One pass over the counts. Sums are kept less 2³¹, where the order of unsigned numbers is that of
+/// signed ones, which is what vector comparisons know.
+#[inline]
+fn pass(reports: &[Narrow; REPORTS], tally: &mut [[i32; LANES]]) {
+    const BIAS: u32 = 1 << 31;
+    let mut sums = [[0i32; LANES]; REPORTS];
+    let (mut steps, mut widths) = ([0i32; REPORTS], [0i32; REPORTS]);
+    for (r, report) in reports.iter().enumerate() {
+        for (v, sum) in sums[r].iter_mut().enumerate() {
+            let start = report.start.wrapping_add(report.step.wrapping_mul(v as u32));
+            *sum = start.wrapping_sub(BIAS) as i32;
+        }
+        steps[r] = report.step.wrapping_mul(LANES as u32) as i32;
+        widths[r] = report.width.wrapping_sub(BIAS) as i32;
+    }
+    for tile in tally {
+        for r in 0..REPORTS {
+            for v in 0..LANES {
+                // A comparison gives a mask of ones, which is −1: counts go down from 0.
+                tile[v] = tile[v].wrapping_add(-i32::from(sums[r][v] < widths[r]));
+                sums[r][v] = sums[r][v].wrapping_add(steps[r]);
+            }
+        }
+    }
 }
 
 /// Adds to `counts[i]` the number of reports that support `keys[i]`.

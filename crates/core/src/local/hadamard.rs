@@ -57,6 +57,7 @@ impl Hadamard {
 
     /// What a report promises.
     #[must_use]
+    #[inline]
     pub fn guarantee(&self) -> Guarantee {
         self.sign.guarantee()
     }
@@ -68,6 +69,7 @@ impl Hadamard {
     }
 
     /// One person's report.
+    #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         require_category(value, self.categories)?;
         let row = (bits.word()? >> 32) as u32 & (self.rows() - 1);

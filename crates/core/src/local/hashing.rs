@@ -98,6 +98,7 @@ impl LocalHash {
 
     /// What a report promises.
     #[must_use]
+    #[inline]
     pub fn guarantee(&self) -> Guarantee {
         self.response.guarantee()
     }
@@ -135,6 +136,7 @@ impl LocalHash {
     }
 
     /// One person's report.
+    #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         require_category(value, self.categories)?;
         let (mut multiplier, mut offset) = (bits.word()?, 0);

@@ -90,12 +90,19 @@ pub enum Report {
 
 impl Response {
     /// One person's report.
+    #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         Ok(Release::new(Report::Category(self.draw(value, bits)?), self.guarantee()))
     }
 }
 
+/// A one-time token for a report: 128 random bits that depend on nothing.
+pub fn token(bits: &mut Bits) -> Result<u128> {
+    Ok(u128::from(bits.word()?) << 64 | u128::from(bits.word()?))
+}
+
 /// Refuses a category beyond k, without naming it.
+#[inline]
 fn require_category(value: u32, categories: u32) -> Result<()> {
     if value < categories {
         return Ok(());

@@ -70,6 +70,7 @@ impl Subset {
 
     /// What a report promises.
     #[must_use]
+    #[inline]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
@@ -82,6 +83,7 @@ impl Subset {
     }
 
     /// One person's report.
+    #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         require_category(value, self.categories)?;
         let own = self.own.flip(bits)?;

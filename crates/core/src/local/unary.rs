@@ -66,6 +66,7 @@ impl Unary {
 
     /// What a report promises.
     #[must_use]
+    #[inline]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
@@ -76,6 +77,7 @@ impl Unary {
     }
 
     /// One person's report.
+    #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         Ok(Release::new(Report::Bits(self.words(value, bits)?), self.guarantee()))
     }
