@@ -71,13 +71,21 @@ impl<'s> Client<'s> {
         self.with_memory(given, None, rng)
     }
 
-    /// One person's report in a repeated collection, with the noise she remembers.
+    /// One person's report in a repeated collection, with the noise she remembers. Refused if an
+    /// attribute has a mechanism that does not remember: its ε would be spent each time.
     pub fn randomize_again(
         &self,
         given: &[Given],
         memory: &mut Memory,
         rng: &mut dyn Randomness,
     ) -> Result<Submission> {
+        let forgets = |a: &Attribute| !matches!(a.randomizer, Randomizer::Rappor(_));
+        if self.survey.parts().iter().any(forgets) {
+            return Err(Error::Unanswerable {
+                what: "this survey's noise is not remembered, so every report costs its ε again",
+                remedy: "use mechanism = \"rappor\" for repeated collection",
+            });
+        }
         self.with_memory(given, Some(memory), rng)
     }
 
@@ -216,7 +224,7 @@ impl Memory {
             let words = bytes
                 .chunks_exact(8)
                 .map(|c| c.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)));
-            memory.insert(key, Permanent::from_words(words.collect()));
+            memory.insert(key, Permanent::restored(words.collect()));
         }
         Ok(Self(memory))
     }
@@ -366,5 +374,8 @@ mod tests {
         client.randomize_again(&[Given::Category(2)], &mut back, &mut rng).unwrap();
         assert_eq!(back.values(), 2);
         assert!(Memory::from_json("{\"x\":1}").is_err());
+        let once = self::survey("epsilon = 2\nvalues = ['a','b','c']");
+        let again = Client::new(&once).randomize_again(&[Given::Category(2)], &mut back, &mut rng);
+        assert!(again.is_err());
     }
 }

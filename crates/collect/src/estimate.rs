@@ -1,13 +1,18 @@
 //! Counts to estimates: what `collect estimate` prints.
 
 use crate::collector::{Collector, Rejected};
+use crate::cross::Cell;
 use crate::error::{Error, Result};
 use crate::numeric;
 use crate::randomizer::{Mechanism, Randomizer};
-use crate::survey::{Attribute, Domain};
+use crate::store;
+use crate::survey::{Attribute, Domain, Survey};
 use demure_core::local::{Support, Target};
 use demure_core::unit::Beta;
 use serde_json::{Map, Value, json};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
 
 /// What to estimate, and how surely.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +133,29 @@ pub struct Estimates {
     pub simultaneous: bool,
     /// One for each part of the survey.
     pub estimates: Vec<Estimate>,
+}
+
+/// `collect estimate`: estimates from a file of reports, which is a store or has a report in
+/// JSON on each line. `cross` names two attributes to make a table of.
+pub fn from_file(
+    survey: &Survey,
+    path: &Path,
+    options: &Options,
+    cross: Option<(&str, &str)>,
+) -> Result<(Estimates, Option<Vec<Cell>>)> {
+    let mut collector = Collector::new(survey);
+    if let Some((first, second)) = cross {
+        collector = collector.with_cross(first, second)?;
+    }
+    if store::is_store(path)? {
+        store::count(path, &mut collector)?;
+    } else {
+        let file = File::open(path).map_err(Error::io("cannot open", path))?;
+        collector.add_lines(BufReader::new(file))?;
+    }
+    let table =
+        cross.is_some().then(|| crate::cross::table(&mut collector, options)).transpose()?;
+    Ok((estimate(&mut collector, options)?, table))
 }
 
 /// Estimates all that a survey asks.

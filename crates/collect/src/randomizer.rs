@@ -284,7 +284,8 @@ pub struct Candidate {
     pub bytes: usize,
 }
 
-/// Candidates within this of the least noise are as good: the smaller report wins.
+/// Candidates within this of the least noise are as good: the smaller report wins, then the
+/// simpler mechanism.
 const AS_GOOD: f64 = 1.02;
 
 /// The mechanism of least variance for k categories at ε: averaged over the categories, that is
@@ -303,7 +304,7 @@ pub fn choose(categories: u32, epsilon: Epsilon, people: Option<u64>) -> Result<
     let chosen = found
         .iter()
         .filter(|(c, _)| c.noise <= least * AS_GOOD)
-        .min_by_key(|(c, _)| c.bytes)
+        .min_by_key(|(c, _)| (c.bytes, CATEGORICAL.iter().position(|m| *m == c.mechanism)))
         .copied();
     let Some((best, randomizer)) = chosen else {
         return Err(Error::Survey {
@@ -346,7 +347,9 @@ mod tests {
 
     #[test]
     fn the_choice_is_the_least_variance_or_as_good_and_smaller() {
-        assert_eq!(chosen(2, 1.0).mechanism, Mechanism::Response);
+        for e in [0.1, 0.5, 1.0, 2.0, 5.0] {
+            assert_eq!(chosen(2, e).mechanism, Mechanism::Response);
+        }
         assert_eq!(chosen(3, 2.0).mechanism, Mechanism::Response); // k < 3e^ε + 2
         for (k, e) in [(2, 0.1), (8, 0.5), (16, 1.0), (128, 1.0), (1024, 0.5), (1024, 4.0)] {
             let choice = chosen(k, e);

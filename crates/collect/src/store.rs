@@ -505,6 +505,16 @@ impl<'f> Scan<'f> {
     }
 }
 
+/// Whether a file is a store, by its first bytes.
+pub fn is_store(path: &Path) -> Result<bool> {
+    let file = File::open(path).map_err(Error::io("cannot open", path))?;
+    let mut start = Vec::new();
+    file.take(MAGIC.len() as u64)
+        .read_to_end(&mut start)
+        .map_err(Error::io("cannot read", path))?;
+    Ok(start == MAGIC)
+}
+
 /// Counts all reports of a store, without opening it for writing: what `collect estimate` does with one.
 /// A last batch that is not whole is passed over.
 pub fn count(path: &Path, collector: &mut Collector<'_>) -> Result<u64> {

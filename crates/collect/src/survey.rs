@@ -28,6 +28,7 @@ use demure_core::unit::Epsilon;
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use std::path::Path;
 
 /// The most values of one attribute.
 const MOST_VALUES: usize = 1 << 20;
@@ -229,6 +230,11 @@ fn quoted(text: &str) -> String {
 
 impl Survey {
     /// Reads and checks a survey's file.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::parse(&std::fs::read_to_string(path).map_err(Error::io("cannot read", path))?)
+    }
+
+    /// Checks the text of a survey's file.
     pub fn parse(text: &str) -> Result<Self> {
         let file: File = toml::from_str(text).map_err(|e| Error::Syntax(e.to_string()))?;
         if file.version != 1 {
@@ -300,6 +306,11 @@ impl Survey {
             .into_iter()
             .map(|a| attribute(a, share, file.first_epsilon, coin))
             .collect::<Result<_>>()?;
+        // A person who draws another attribute each time has in the end told all of them.
+        let remembers = |a: &Attribute| a.mechanism == Mechanism::Rappor;
+        if budget == Budget::Sample && attributes.len() > 1 && attributes.iter().any(remembers) {
+            return wrong("budget", "split where an attribute is collected repeatedly (rappor)");
+        }
         let parts = if budget == Budget::Joint && attributes.len() > 1 {
             vec![joint(&attributes, epsilon)?]
         } else {
@@ -672,6 +683,10 @@ mod tests {
             (
                 "epsilon = 1\nbudget = 'split'\n[[attribute]]\nname = 'x'\nvalues = ['a','b']\n[[attribute]]\nname = 'x'\nvalues = ['a','b']",
                 "names",
+            ),
+            (
+                "epsilon = 2\nfirst_epsilon = 0.1\nbudget = 'sample'\n[[attribute]]\nname = 'x'\nmechanism = 'rappor'\nvalues = ['a','b']\n[[attribute]]\nname = 'y'\nmechanism = 'rappor'\nvalues = ['a','b']",
+                "budget",
             ),
         ] {
             let error = with(lines).unwrap_err().to_string();

@@ -1,4 +1,5 @@
 //! The store: crashes, damage, repetitions, many threads.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 use demure_collect::client::{Client, Given};
 use demure_collect::collector::Collector;
@@ -69,6 +70,9 @@ fn what_is_acknowledged_is_there_after_reopening_and_counted_once() {
     let mut collector = Collector::new(&survey);
     assert_eq!(store::count(&path, &mut collector).unwrap(), 101);
     assert_eq!((collector.people(), collector.rejected().total()), (101, 0));
+    let options = demure_collect::estimate::Options::usual().unwrap();
+    let found = demure_collect::estimate::from_file(&survey, &path, &options, None).unwrap().0;
+    assert_eq!(found.people, 101);
     let other = Survey::parse(
         "version = 1\nquestion = 'other'\nsalt = '00112233445566778899aabbccddeeff'\nepsilon = 1\n\
          values = ['a','b','c']",

@@ -20,7 +20,8 @@ use crate::unit::Epsilon;
 /// # Special values
 /// Fewer than 2 or more than 2³¹ categories, and values beyond them, are refused.
 /// # References
-/// Acharya, Sun, Zhang 2019 (arXiv:1802.04705v2), section 4; Bassily et al. 2017 for one bit.
+/// Acharya, Sun, Zhang 2019 (arXiv:1802.04705v2), for the matrix; with one entry of a
+/// random row it is the mechanism of Bassily et al. 2017.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hadamard {
     categories: u32,

@@ -24,7 +24,7 @@ use crate::unit::Epsilon;
 /// # Special values
 /// Fewer than 2 categories, values beyond them, and g below 2 or above 2¹⁶ are refused.
 /// # References
-/// Wang, Blocki, Li, Jha 2017 (arXiv:1705.04421v1), section 4.4.
+/// Wang, Blocki, Li, Jha 2017 (arXiv:1705.04421v1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LocalHash {
     categories: u32,
@@ -44,7 +44,7 @@ pub struct LocalHash {
 /// and of `a·d` and a carry of the lower bits, mod 2^ℓ: given Y and the lower bits of `a·d`, it is
 /// still uniform. ∎
 /// # References
-/// Dietzfelbinger 1996; Thorup 2015 (arXiv:1504.06804v9), Theorem 3.6.
+/// Dietzfelbinger 1996; Thorup 2015 (arXiv:1504.06804). Small cases are enumerated by a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HashFunction {
     /// a.

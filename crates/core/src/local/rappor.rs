@@ -41,8 +41,14 @@ pub struct Rappor {
 
 /// A permanent response: the person's secret, to be kept and used for every report of the
 /// same value. Itself ε∞-private; whoever has it has what all reports could ever tell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Permanent(Vec<u64>);
+
+impl std::fmt::Debug for Permanent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Permanent(secret)")
+    }
+}
 
 impl Rappor {
     /// ε∞ for all reports of a value together, ε₁ for the first alone.
@@ -123,9 +129,11 @@ impl Permanent {
         &self.0
     }
 
-    /// What was kept.
+    /// What was kept. The guarantee of every report made from it rests on the words being
+    /// those of a permanent response to this same value: it is the one place where the
+    /// core believes its caller, because noise that outlives a process must come from a file.
     #[must_use]
-    pub fn from_words(words: Vec<u64>) -> Self {
+    pub fn restored(words: Vec<u64>) -> Self {
         Self(words)
     }
 }

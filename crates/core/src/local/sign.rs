@@ -21,7 +21,7 @@ use crate::unit::Epsilon;
 /// NaN is refused; values outside [0, 1] are clamped. u is rounded down to a multiple of
 /// 2⁻⁵³ at the coin, which costs accuracy (10⁻¹⁶) and not privacy.
 /// # References
-/// Duchi, Jordan, Wainwright 2018 (arXiv:1604.02390v2), section 3.2, in one dimension.
+/// Duchi, Jordan, Wainwright 2018 (arXiv:1604.02390v2), in one dimension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sign {
     response: Response,
@@ -64,7 +64,7 @@ impl Sign {
 /// # Proof
 /// The choice does not depend on the value, and either is ε-private. ∎
 /// # References
-/// Wang et al. 2019 (arXiv:1907.00782v1), section III.C.
+/// Wang et al. 2019 (arXiv:1907.00782v1), for 0.61 and the probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hybrid {
     sign: Sign,

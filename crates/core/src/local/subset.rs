@@ -22,7 +22,7 @@ use crate::unit::Epsilon;
 /// # Special values
 /// ω of 0 or of k and more is refused; the rest as for [`super::Unary`].
 /// # References
-/// Ye, Barg 2018 (arXiv:1702.00610v2), section III; Wang et al. 2016 (arXiv:1607.08025v1).
+/// Ye, Barg 2018 (arXiv:1702.00610v2); Wang et al. 2016 (arXiv:1607.08025v1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Subset {
     categories: u32,

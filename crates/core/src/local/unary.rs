@@ -25,7 +25,7 @@ use crate::unit::Epsilon;
 /// Fewer than 2 or more than 2²⁰ categories and values beyond them are refused, and so is an
 /// ε so small (about 10⁻¹⁵) that a report would say nothing.
 /// # References
-/// Wang, Blocki, Li, Jha 2017 (arXiv:1705.04421v1), section 4.2.
+/// Wang, Blocki, Li, Jha 2017 (arXiv:1705.04421v1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unary {
     categories: u32,

@@ -25,7 +25,7 @@ use crate::unit::Epsilon;
 /// # Special values
 /// NaN is refused; values outside [0, 1] are clamped, ±∞ too.
 /// # References
-/// Wang et al. 2019 (arXiv:1907.00782v1), Algorithm 2; Li et al. 2020 (arXiv:1912.01051v1), section 5.
+/// Wang et al. 2019 (arXiv:1907.00782v1), Algorithm 2; Li et al. 2020 (arXiv:1912.01051v1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     steps: u32,
