@@ -33,19 +33,13 @@ impl std::fmt::Debug for Given {
 #[derive(Debug)]
 pub struct Client<'s> {
     survey: &'s Survey,
-    /// The values' places, for long lists.
-    places: Vec<HashMap<&'s str, u32>>,
 }
 
 impl<'s> Client<'s> {
     /// For a survey.
     #[must_use]
     pub fn new(survey: &'s Survey) -> Self {
-        let places = survey.attributes().iter().map(|a| match &a.domain {
-            Domain::Categories(values) => values.iter().map(String::as_str).zip(0..).collect(),
-            _ => HashMap::new(),
-        });
-        Self { survey, places: places.collect() }
+        Self { survey }
     }
 
     /// Reads a true answer to an attribute; `None` if it is not of the domain.
@@ -53,7 +47,7 @@ impl<'s> Client<'s> {
     pub fn read(&self, attribute: usize, text: &str) -> Option<Given> {
         match &self.survey.attributes()[attribute].domain {
             Domain::Categories(_) => {
-                self.places[attribute].get(text.trim()).map(|&c| Given::Category(c))
+                self.survey.attributes()[attribute].place(text.trim()).map(Given::Category)
             }
             Domain::Number { .. } => {
                 text.trim().parse::<f64>().ok().filter(|x| !x.is_nan()).map(Given::Number)
@@ -303,7 +297,18 @@ pub fn randomize_many(
     rng: &mut dyn Randomness,
 ) -> Result<Vec<Report>> {
     let bits = rng.bits()?;
-    values.iter().map(|&v| Ok(randomizer.category(v, bits)?.into_value())).collect()
+    let mut reports = Vec::with_capacity(values.len());
+    if let Randomizer::Response(response) = randomizer {
+        // The cheapest of all: worth a loop without a choice in it.
+        for &value in values {
+            reports.push(response.randomize(value, bits)?.into_value());
+        }
+        return Ok(reports);
+    }
+    for &value in values {
+        reports.push(randomizer.category(value, bits)?.into_value());
+    }
+    Ok(reports)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use demure_core::local::Report;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::BufRead;
+use std::sync::Arc;
 
 /// How many reports were not counted, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -62,8 +63,8 @@ pub enum Outcome {
 
 /// Counts reports of one survey.
 #[derive(Debug)]
-pub struct Collector<'s> {
-    survey: &'s Survey,
+pub struct Collector {
+    survey: Arc<Survey>,
     tallies: Vec<Tally>,
     tokens: HashSet<u128>,
     people: u64,
@@ -97,10 +98,16 @@ enum Kept {
 /// Hashed reports are counted in passes of this many.
 const PASS: usize = 1 << 15;
 
-impl<'s> Collector<'s> {
+impl Collector {
     /// For a survey.
     #[must_use]
-    pub fn new(survey: &'s Survey) -> Self {
+    pub fn new(survey: &Survey) -> Self {
+        Self::shared(Arc::new(survey.clone()))
+    }
+
+    /// For a survey that others hold too.
+    #[must_use]
+    pub fn shared(survey: Arc<Survey>) -> Self {
         let tallies = survey.parts().iter().map(|part| {
             let categories = part.randomizer.categories().unwrap_or(0) as usize;
             let kept = match (&part.randomizer, &part.domain) {
@@ -124,9 +131,10 @@ impl<'s> Collector<'s> {
             };
             Tally { people: 0, kept }
         });
+        let tallies = tallies.collect();
         Self {
             survey,
-            tallies: tallies.collect(),
+            tallies,
             tokens: HashSet::new(),
             people: 0,
             rejected: Rejected::default(),
@@ -136,14 +144,14 @@ impl<'s> Collector<'s> {
 
     /// Also counts what a table of two attributes needs.
     pub fn with_cross(mut self, first: &str, second: &str) -> Result<Self> {
-        self.cross = Some(Cross::new(self.survey, first, second)?);
+        self.cross = Some(Cross::new(&self.survey, first, second)?);
         Ok(self)
     }
 
     /// The survey.
     #[must_use]
-    pub fn survey(&self) -> &'s Survey {
-        self.survey
+    pub fn survey(&self) -> &Arc<Survey> {
+        &self.survey
     }
 
     /// How many reports were counted.
@@ -160,12 +168,12 @@ impl<'s> Collector<'s> {
 
     /// Counts a report in binary.
     pub fn add_bytes(&mut self, bytes: &[u8]) -> Outcome {
-        self.add_read(Submission::from_bytes(self.survey, bytes))
+        self.add_read(Submission::from_bytes(&self.survey, bytes))
     }
 
     /// Counts a report in JSON.
     pub fn add_json(&mut self, line: &str) -> Outcome {
-        self.add_read(Submission::from_json(self.survey, line))
+        self.add_read(Submission::from_json(&self.survey, line))
     }
 
     /// Counts a report that was read and checked.
@@ -197,7 +205,7 @@ impl<'s> Collector<'s> {
     fn count(&mut self, submission: &Submission) {
         self.people += 1;
         if let Some(cross) = &mut self.cross {
-            cross.add(self.survey, submission);
+            cross.add(&self.survey, submission);
         }
         for answer in &submission.answers {
             let randomizer = &self.survey.parts()[answer.part].randomizer;

@@ -6,6 +6,7 @@ use crate::estimate::{Options, frequencies};
 use crate::plan::z_quantile;
 use crate::report::Submission;
 use crate::survey::{Budget, Domain, Survey};
+use std::sync::Arc;
 
 /// What a table of two attributes needs of each report: how many support both, and each.
 ///
@@ -92,8 +93,8 @@ impl Cross {
 }
 
 /// The table that [`Collector::with_cross`] counted, row by row.
-pub fn table(collector: &mut Collector<'_>, options: &Options) -> Result<Vec<Cell>> {
-    let survey = collector.survey();
+pub fn table(collector: &mut Collector, options: &Options) -> Result<Vec<Cell>> {
+    let survey = Arc::clone(collector.survey());
     let Some(cross) = collector.cross().cloned() else {
         return Err(Error::Unanswerable {
             what: "no table was counted",

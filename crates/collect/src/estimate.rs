@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What to estimate, and how surely.
 #[derive(Clone, Copy, Debug)]
@@ -159,8 +160,8 @@ pub fn from_file(
 }
 
 /// Estimates all that a survey asks.
-pub fn estimate(collector: &mut Collector<'_>, options: &Options) -> Result<Estimates> {
-    let survey = collector.survey();
+pub fn estimate(collector: &mut Collector, options: &Options) -> Result<Estimates> {
+    let survey = Arc::clone(collector.survey());
     if collector.people() == 0 {
         return Err(Error::NoReports);
     }

@@ -17,6 +17,7 @@ use crate::randomizer::Randomizer;
 use crate::survey::Domain;
 use demure_core::unit::Beta;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// The number that stands for a prefix: 32 bits of a hash with the survey's salt.
 ///
@@ -74,8 +75,8 @@ pub struct Found {
 ///
 /// A candidate is kept if its estimate is more than z standard errors above 0, with z for all candidates
 /// of all levels together at β/2; the returned texts' intervals hold together at β/2.
-pub fn find(collector: &mut Collector<'_>, part: usize, wanted: &Wanted) -> Result<Found> {
-    let survey = collector.survey();
+pub fn find(collector: &mut Collector, part: usize, wanted: &Wanted) -> Result<Found> {
+    let survey = Arc::clone(collector.survey());
     let attribute = &survey.parts()[part];
     let (Domain::Text { length, alphabet }, Randomizer::Prefix(hash)) =
         (&attribute.domain, &attribute.randomizer)

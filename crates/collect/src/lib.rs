@@ -14,7 +14,8 @@
 //! | [`plan`] | ε, n, error: from two the third | `collect plan` |
 //! | [`simulate`] | measured error against theory | `collect simulate` |
 //! | [`shuffle`] | order, time and sender removed; what that is worth | |
-//! | [`store`] | reports on disk: acknowledged means durable | `collect serve` |
+//! | [`store`] | reports on disk: acknowledged means durable | |
+//! | [`desk`] | a store and the counts of what is in it | `collect serve` |
 //!
 //! # What this crate does not do
 //! It proves no privacy: every randomizer, with its proof, is in
@@ -29,6 +30,7 @@ mod accuracy;
 pub mod client;
 pub mod collector;
 pub mod cross;
+pub mod desk;
 pub mod error;
 pub mod estimate;
 pub mod heavy;

@@ -199,11 +199,9 @@ fn content(survey: &Survey, answer: &Answer) -> Value {
 fn read_content(survey: &Survey, part: usize, value: &Value) -> Result<Answer, Reject> {
     let text = value.as_str().ok_or(Reject::Malformed)?;
     let attribute = &survey.parts()[part];
-    if let (Domain::Categories(values), Randomizer::Response(_)) =
-        (&attribute.domain, &attribute.randomizer)
-    {
-        let place = values.iter().position(|v| v == text).ok_or(Reject::OutOfDomain)?;
-        return Ok(Answer { part, level: 0, report: Report::Category(place as u32) });
+    if let Randomizer::Response(_) = attribute.randomizer {
+        let place = attribute.place(text).ok_or(Reject::OutOfDomain)?;
+        return Ok(Answer { part, level: 0, report: Report::Category(place) });
     }
     let bytes = unhex_all(text).ok_or(Reject::Malformed)?;
     let mut rest = bytes.as_slice();

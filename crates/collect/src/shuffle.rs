@@ -22,11 +22,12 @@ use demure_core::sample::uniform_below;
 use demure_core::unit::{Delta, Epsilon};
 use std::collections::HashSet;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 /// Holds reports until there are enough, and passes them on shuffled.
 #[derive(Debug)]
-pub struct Shuffler<'s> {
-    survey: &'s Survey,
+pub struct Shuffler {
+    survey: Arc<Survey>,
     minimum: usize,
     held: Vec<Submission>,
     tokens: HashSet<u128>,
@@ -41,22 +42,22 @@ pub struct Batch {
     pub reports: Vec<Submission>,
 }
 
-impl<'s> Shuffler<'s> {
+impl Shuffler {
     /// Holds reports until there are `minimum`.
-    pub fn new(survey: &'s Survey, minimum: usize) -> Result<Self> {
+    pub fn new(survey: &Survey, minimum: usize) -> Result<Self> {
         if minimum < 2 {
             let allowed = "at least 2: one report cannot be shuffled";
             return Err(
                 demure_core::Error::OutOfRange { parameter: "minimum batch", allowed }.into()
             );
         }
-        let tokens = HashSet::new();
+        let (survey, tokens) = (Arc::new(survey.clone()), HashSet::new());
         Ok(Self { survey, minimum, held: Vec::new(), tokens, rejected: Rejected::default() })
     }
 
     /// Takes a report in binary.
     pub fn add_bytes(&mut self, bytes: &[u8]) -> Outcome {
-        match Submission::from_bytes(self.survey, bytes) {
+        match Submission::from_bytes(&self.survey, bytes) {
             Ok(submission) => self.add(submission),
             Err(reject) => {
                 self.rejected.add(reject);

@@ -10,6 +10,7 @@ use demure_core::local::Target;
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// One value's measured error against theory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,6 +66,7 @@ pub fn simulate(
     if people == 0 || repetitions == 0 {
         return Err(Error::NoReports);
     }
+    let shared = Arc::new(survey.clone());
     let client = Client::new(survey);
     let population = population(&client, &attribute.domain, truth)?;
     let mut cumulative = Vec::with_capacity(population.len());
@@ -76,7 +78,7 @@ pub fn simulate(
     let mut sums: Vec<Sum> = Vec::new();
     let (mut mse, mut all) = (0.0, 0u32);
     for _ in 0..repetitions {
-        let mut collector = Collector::new(survey);
+        let mut collector = Collector::shared(Arc::clone(&shared));
         for _ in 0..people {
             let u = uniform_below(1 << 53, rng)? as f64 / (1u64 << 53) as f64 * sum;
             let who = cumulative.partition_point(|c| *c <= u).min(population.len() - 1);

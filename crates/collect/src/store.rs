@@ -174,6 +174,12 @@ impl Store {
         Ok(Self { survey: survey.clone(), shared, writer: Some(writer), recovered })
     }
 
+    /// The survey.
+    #[must_use]
+    pub fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
     /// What was found when it was opened.
     #[must_use]
     pub fn recovered(&self) -> Recovered {
@@ -305,12 +311,12 @@ fn write(shared: &Shared, file: &mut File, nonce: &[u8; 16]) {
         drop(state);
         shared.done.notify_all();
         for (reply, receipt) in replies {
-            reply(if written { Ok(receipt) } else { Err(Error::Closed) });
+            answer(reply, if written { Ok(receipt) } else { Err(Error::Closed) });
         }
         if !written {
             let late = std::mem::take(&mut lock(shared).replies);
             for (reply, _) in late {
-                reply(Err(Error::Closed));
+                answer(reply, Err(Error::Closed));
             }
             return;
         }
@@ -318,6 +324,11 @@ fn write(shared: &Shared, file: &mut File, nonce: &[u8; 16]) {
             batch = Vec::new();
         }
     }
+}
+
+/// A reply that panics is its sender's loss, not that of everybody who waits behind it.
+fn answer(reply: Reply, receipt: Result<Receipt>) {
+    drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| reply(receipt))));
 }
 
 /// Fills in the header and every record's checksum.
@@ -517,14 +528,14 @@ pub fn is_store(path: &Path) -> Result<bool> {
 
 /// Counts all reports of a store, without opening it for writing: what `collect estimate` does with one.
 /// A last batch that is not whole is passed over.
-pub fn count(path: &Path, collector: &mut Collector<'_>) -> Result<u64> {
+pub fn count(path: &Path, collector: &mut Collector) -> Result<u64> {
     let file = File::open(path).map_err(Error::io("cannot open", path))?;
-    let survey = collector.survey();
-    let mut scan = Scan::new(&file, path, survey)?;
+    let survey = Arc::clone(collector.survey());
+    let mut scan = Scan::new(&file, path, &survey)?;
     while let Some(batch) = scan.next()? {
         for report in batch.reports() {
             // Tokens were checked when it was stored.
-            if let Ok(submission) = Submission::from_bytes(survey, report) {
+            if let Ok(submission) = Submission::from_bytes(&survey, report) {
                 collector.add_unique(&submission);
             }
         }

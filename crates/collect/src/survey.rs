@@ -28,6 +28,7 @@ use demure_core::unit::Epsilon;
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// The most values of one attribute.
@@ -111,6 +112,16 @@ pub struct Attribute {
     pub randomizer: Randomizer,
     /// Why that one.
     pub why: String,
+    /// The values' places.
+    places: HashMap<String, u32>,
+}
+
+impl Attribute {
+    /// A value's place among the categories.
+    #[must_use]
+    pub fn place(&self, value: &str) -> Option<u32> {
+        self.places.get(value).copied()
+    }
 }
 
 /// A survey, checked.
@@ -505,7 +516,11 @@ fn attribute(
         }
         _ => return wrong("an attribute", "given one of values, range and length"),
     };
-    Ok(Attribute { name: raw.name, domain, asked, mechanism, randomizer, why })
+    let places = match &domain {
+        Domain::Categories(values) => values.iter().cloned().zip(0..).collect(),
+        _ => HashMap::new(),
+    };
+    Ok(Attribute { name: raw.name, domain, asked, mechanism, randomizer, why, places })
 }
 
 fn number(

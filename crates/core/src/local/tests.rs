@@ -398,6 +398,58 @@ fn draws_fit_their_laws_and_the_test_has_power() {
 }
 
 #[test]
+fn piecewise_and_hybrid_draws_fit_and_the_test_has_power() {
+    let (value, e) = (0.3, 2.0);
+    // P[cell ≤ y] of a window, with the place rounded at random.
+    let cdf = |window: &Window, y: i128| {
+        let place = value * f64::from(window.steps());
+        let (p, w) = (window.inside().p(), f64::from(window.width()));
+        let at = |s: f64| {
+            let near = (y as f64 + 1.0 - s).clamp(0.0, w);
+            let far = (y as f64 + 1.0).clamp(0.0, f64::from(window.cells())) - near;
+            p * near / w + (1.0 - p) * far / f64::from(window.steps())
+        };
+        let part = place - place.floor();
+        (1.0 - part) * at(place.floor()) + part * at(place.floor() + 1.0)
+    };
+    let window = Window::piecewise(eps(e)).unwrap();
+    let twin = Window::piecewise(eps(1.05 * e)).unwrap();
+    let mut rng = SeededForTests::insecure(17);
+    let bits = rng.bits().unwrap();
+    let cell = |report: Report| match report {
+        Report::Cell(cell) => i128::from(cell),
+        other => panic!("{other:?}"),
+    };
+    let draws: Vec<i128> =
+        (0..DRAWS).map(|_| cell(window.randomize(value, bits).unwrap().into_value())).collect();
+    assert!(Fit::by_cdf(draws.iter().copied(), |y| cdf(&window, y), 64).accepts());
+    assert!(Fit::by_cdf(draws.iter().copied(), |y| cdf(&twin, y), 64).rejects());
+    // The hybrid: cells, signs of either kind.
+    let hybrid = Hybrid::new(eps(e)).unwrap();
+    let (sign, Some((coin, _))) = hybrid.parts() else { panic!() };
+    let (mut cells, mut observed) = (Vec::new(), [0u64; 3]);
+    for _ in 0..DRAWS {
+        match hybrid.randomize(value, bits).unwrap().into_value() {
+            Report::Cell(cell) => {
+                observed[0] += 1;
+                cells.push(i128::from(cell));
+            }
+            Report::Sign(sign) => observed[1 + usize::from(sign)] += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    let law = |often: f64| {
+        let plus = 0.5 + 0.5 * (2.0 * value - 1.0) * sign.gap();
+        [often, (1.0 - often) * (1.0 - plus), (1.0 - often) * plus]
+    };
+    assert!(chi_square(&observed, &law(coin.p())).accepts());
+    assert!(chi_square(&observed, &law(1.05 * coin.p())).rejects());
+    assert!(Fit::by_cdf(cells, |y| cdf(&window, y), 64).accepts());
+    assert!(hybrid.randomize(f64::NAN, bits).is_err() && window.randomize(f64::NAN, bits).is_err());
+    assert!(window.randomize(f64::INFINITY, bits).is_ok() && sign.randomize(-9.0, bits).is_ok());
+}
+
+#[test]
 fn long_reports_have_no_bit_beyond_their_categories() {
     let mut rng = SeededForTests::insecure(3);
     let bits = rng.bits().unwrap();

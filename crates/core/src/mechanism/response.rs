@@ -115,7 +115,9 @@ impl Response {
             return Err(Error::OutOfRange { parameter: "category", allowed });
         }
         let truthful = bits.word()? >> 11 < self.truth;
-        let other = below(u64::from(self.categories - 1), bits)? as u32;
+        // Of two categories there is one other: nothing to draw.
+        let others = u64::from(self.categories - 1);
+        let other = if others == 1 { 0 } else { below(others, bits)? as u32 };
         let lie = other + u32::from(other >= category);
         Ok(if truthful { category } else { lie })
     }
