@@ -241,6 +241,23 @@ impl Randomizer {
         }
     }
 
+    /// What else than its name makes a randomizer what it is: a size, and p as bits.
+    pub(crate) fn shape(&self) -> [u64; 2] {
+        let (size, p) = match self {
+            Self::Hash(r) | Self::Prefix(r) => (r.buckets(), None),
+            Self::Subset(r) => (r.size(), None),
+            Self::Piecewise(w) | Self::SquareWave(w) => (w.width(), Some(w.inside().p())),
+            Self::Hybrid(r) => match r.parts().1 {
+                Some((_, w)) => (w.width(), Some(w.inside().p())),
+                None => (0, Some(r.parts().0.gap())),
+            },
+            Self::Sign(r) => (0, Some(r.gap())),
+            _ => (0, None),
+        };
+        let p = p.or_else(|| self.support().ok().map(|s| s.p())).unwrap_or(0.0);
+        [u64::from(size), p.to_bits()]
+    }
+
     /// The number of different reports, of those that are one number.
     #[must_use]
     pub(crate) fn outcomes(&self) -> u64 {

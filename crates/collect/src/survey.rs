@@ -210,8 +210,8 @@ pub fn init(draft: &Draft, rng: &mut dyn Randomness) -> Result<String> {
     for _ in 0..4 {
         salt += &format!("{:08x}", uniform_below(1 << 32, rng)?);
     }
-    let mut text = format!("version = 1\nquestion = {}\n", quoted(&draft.question));
-    text += &match &draft.domain {
+    let mut head = format!("version = 1\nquestion = {}\n", quoted(&draft.question));
+    head += &match &draft.domain {
         DraftDomain::Values(values) => {
             let list: Vec<String> = values.iter().map(|v| quoted(v)).collect();
             format!("values = [{}]\n", list.join(", "))
@@ -224,14 +224,21 @@ pub fn init(draft: &Draft, rng: &mut dyn Randomness) -> Result<String> {
         }
         DraftDomain::Text(length) => format!("length = {length}\n"),
     };
-    text += &match draft.privacy {
+    head += &match draft.privacy {
         Privacy::Epsilon(x) => format!("epsilon = {x:?}\n"),
         Privacy::Gamma(x) => format!("gamma = {x:?}\n"),
         Privacy::Alpha(x) => format!("alpha = {x:?}\n"),
     };
-    text += &format!("mechanism = {}\nsalt = \"{salt}\"\n", quoted(&draft.mechanism));
-    Survey::parse(&text)?;
-    Ok(text)
+    let text = |mechanism: &str, why: &str| {
+        format!("{head}{why}mechanism = {}\nsalt = \"{salt}\"\n", quoted(mechanism))
+    };
+    let survey = Survey::parse(&text(&draft.mechanism, ""))?;
+    if draft.mechanism != "auto" {
+        return Ok(text(&draft.mechanism, ""));
+    }
+    // What was chosen is written down: another version might choose another.
+    let chosen = &survey.parts()[0];
+    Ok(text(chosen.mechanism.name(), &format!("# {}\n", chosen.why)))
 }
 
 /// A TOML basic string: JSON's escapes are TOML's, but for DEL.
@@ -353,8 +360,9 @@ impl Survey {
                     json!({ "length": length, "alphabet": alphabet })
                 }
             };
-            let cells = a.randomizer.outcomes();
-            json!({ "name": a.name, "domain": domain, "mechanism": a.mechanism.name(), "cells": cells })
+            // The parameters too: two builds that computed them differently must not mix.
+            let shape = a.randomizer.shape();
+            json!({ "name": a.name, "domain": domain, "mechanism": a.mechanism.name(), "shape": shape })
         };
         let budget = match self.budget {
             Budget::Sample => "sample",
@@ -664,7 +672,7 @@ mod tests {
             let (a, b) = (Survey::parse(&a).unwrap(), Survey::parse(&b).unwrap());
             assert_eq!(a.question(), draft.question);
             assert_ne!(a.id(), b.id());
-            assert!(!a.parts()[0].why.is_empty());
+            assert!(!a.parts()[0].why.is_empty() && a.parts()[0].asked.is_some());
         }
     }
 
