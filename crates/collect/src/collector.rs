@@ -9,12 +9,12 @@ use crate::cross::Cross;
 use crate::error::{Error, Result};
 use crate::kernel::{self, Narrow, Wide};
 use crate::randomizer::Randomizer;
-use crate::report::{Reject, Submission};
-use crate::survey::{Domain, Survey};
+use crate::report::{self, Reject, Submission};
+use crate::survey::{Attribute, Domain, Survey};
 use demure_core::local::Report;
 use serde::Serialize;
 use std::collections::HashSet;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::sync::Arc;
 
 /// How many reports were not counted, by reason.
@@ -214,16 +214,22 @@ impl Collector {
     }
 
     /// Counts a stream of reports in JSON, one a line. Empty lines are passed over; a line that is not
-    /// UTF-8 is malformed.
+    /// UTF-8, or longer than any report of this survey could be, is malformed.
     pub fn add_lines(&mut self, mut lines: impl BufRead) -> Result<()> {
+        let failed = |source| Error::Stream { what: "the reports cannot be read", source };
+        let longest = longest_line(&self.survey);
         let mut line = Vec::new();
         loop {
             line.clear();
-            let read = lines
-                .read_until(b'\n', &mut line)
-                .map_err(|source| Error::Stream { what: "the reports cannot be read", source })?;
+            let most = longest + 1;
+            let read = lines.by_ref().take(most).read_until(b'\n', &mut line).map_err(failed)?;
             if read == 0 {
                 return Ok(());
+            }
+            if read as u64 == most && line.last() != Some(&b'\n') {
+                self.rejected.malformed += 1;
+                lines.skip_until(b'\n').map_err(failed)?;
+                continue;
             }
             match std::str::from_utf8(&line) {
                 Ok(text) if text.trim().is_empty() => {}
@@ -243,6 +249,17 @@ impl Collector {
     pub(crate) fn tally(&mut self, part: usize) -> &mut Tally {
         &mut self.tallies[part]
     }
+}
+
+/// More bytes than a line with a report can have: content in hexadecimal or by name (each
+/// character escaped), and room for spaces.
+fn longest_line(survey: &Survey) -> u64 {
+    let name = |part: &Attribute| match &part.domain {
+        Domain::Categories(values) => values.iter().map(String::len).max().unwrap_or(0),
+        _ => 0,
+    };
+    let names: usize = survey.parts().iter().map(|part| name(part) + part.name.len()).sum();
+    (1 << 16) + 4 * report::length(survey) as u64 + 12 * names as u64
 }
 
 impl Tally {
@@ -367,12 +384,16 @@ mod tests {
         lines.push(b'\n');
         let replaced = line.replace("\"yes\"", "\"eh\"").replace("\"no\"", "\"eh\"");
         lines.extend(replaced.bytes());
+        // A line without end is no report and takes no memory.
+        lines.push(b'\n');
+        lines.extend(std::iter::repeat_n(b'x', 10_000_000));
+        lines.extend(format!("\n{line}").bytes());
         collector.add_lines(lines.as_slice()).unwrap();
         assert_eq!(collector.add_bytes(&one.to_bytes(&survey)), Outcome::Duplicate);
         assert_eq!(collector.people(), 1);
         let expected =
-            Rejected { malformed: 2, version: 2, other_survey: 0, out_of_domain: 1, duplicate: 2 };
+            Rejected { malformed: 3, version: 2, other_survey: 0, out_of_domain: 1, duplicate: 3 };
         assert_eq!(collector.rejected(), expected);
-        assert_eq!(expected.total(), 7);
+        assert_eq!(expected.total(), 9);
     }
 }

@@ -84,8 +84,8 @@ fn window_noise(window: &Window, t: f64) -> f64 {
     scale * scale * moment - t * t
 }
 
-/// The mean, from reports by cell and by sign. `options.target` is respected as far as the
-/// sample shows it: the sample variance of the reports includes the spread of people.
+/// The mean, from reports by cell and by sign, with a normal interval: an approximation, for
+/// large n.
 pub fn mean(
     name: &str,
     mechanism: Mechanism,
@@ -123,11 +123,12 @@ pub fn mean(
     }
     let count = n as f64;
     let t = sum / count;
+    let sample = (squares / count - t * t).max(0.0) * count / (count - 1.0).max(1.0);
     let spread = match options.target {
-        Target::Population => (squares / count - t * t).max(0.0) * count / (count - 1.0).max(1.0),
-        // Each person's own noise, at the mean: no spread of people. Largest at either end or
-        // in the middle, so the larger of here and there.
-        Target::Respondents => noise(randomizer, t.clamp(-1.0, 1.0))?.max(noise(randomizer, 0.0)?),
+        Target::Population => sample,
+        // The noise alone: at most what the reports show, which has the spread of people in it, and
+        // at most the noise of the worst number (one at an end, or in the middle).
+        Target::Respondents => noise(randomizer, 1.0)?.max(noise(randomizer, 0.0)?).min(sample),
     };
     let sd = (spread / count).sqrt();
     let half = 0.5 * (high - low);

@@ -94,8 +94,13 @@ fn hadamard_law(hadamard: &Hadamard, x: u32) -> Law {
 
 /// For a few hash functions, as if only they existed: the loss is given the function.
 fn hash_law(hash: &LocalHash, x: u32) -> Law {
-    let functions =
-        [(0, 0), (1, 0), (0x9e37_79b9, 77), (0xffff_ffff, 1 << 31), (12345, 0xdead_beef)];
+    let functions = [
+        (0, 0),
+        (1, 0),
+        (0x9e37_79b9, 77),
+        (0xffff_ffff, 1 << 31),
+        (0x9e37_79b9_7f4a_7c15, 1 << 63),
+    ];
     let weight = Ratio::new(1u64, functions.len() as u64);
     let given = |(multiplier, offset)| {
         let function = HashFunction { multiplier, offset };
@@ -187,8 +192,12 @@ fn every_randomizer_of_categories_is_private_exactly_and_tightly() {
                 tight(&of(&|x| subset_law(&subset, x)), e);
             }
             for buckets in [2, 3, 8] {
-                let hash = LocalHash::with_buckets(k, buckets, eps(e)).unwrap();
-                tight(&of(&|x| hash_law(&hash, x)), e);
+                // Narrow, and wide as for texts.
+                for categories in [k, u32::MAX] {
+                    let hash = LocalHash::with_buckets(categories, buckets, eps(e)).unwrap();
+                    assert_eq!(hash.is_narrow(), categories == k);
+                    tight(&[0, 1, categories - 1].map(|x| hash_law(&hash, x)), e);
+                }
             }
         }
     }
