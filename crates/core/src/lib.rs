@@ -7,6 +7,7 @@
 //! | [`random`] | the only source of bits |
 //! | [`sample`] | exact samplers, one distribution per file |
 //! | [`mechanism`] | noise with a guarantee; the only maker of a [`mechanism::Release`] |
+//! | [`local`] | randomizers for people who trust nobody |
 //! | [`utility`] | error bars, and what a wanted accuracy costs |
 //! | [`event`] | what was done: the language between mechanisms, accountants and ledger |
 //! | [`account`] | what many events cost together, certified; filters, calibration |
@@ -20,6 +21,7 @@
 pub mod account;
 pub mod error;
 pub mod event;
+pub mod local;
 pub mod mechanism;
 pub(crate) mod num;
 pub mod random;

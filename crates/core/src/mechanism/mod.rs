@@ -39,6 +39,7 @@ mod sparse_vector;
 mod threshold;
 mod tree;
 
+pub use crate::local::{Bound, Target};
 pub use bounded::{Accumulator, BoundedSum, Bounds, Count, Rows};
 pub use exponential::{Change, Exponential, Score, Scores};
 pub(crate) use gaussian::gaussian_delta;
@@ -51,7 +52,7 @@ pub use moments::{BoundedMean, BoundedVariance};
 pub use noisy_max::NoisyMax;
 pub use permute_and_flip::PermuteAndFlip;
 pub use quantile::Quantile;
-pub use response::{Bound, Response, Target};
+pub use response::Response;
 pub use sparse_vector::{AboveThreshold, Answer, Asking};
 pub use threshold::{Threshold, ThresholdHistogram};
 pub use tree::{Ranges, Tree};

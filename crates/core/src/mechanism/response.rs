@@ -2,12 +2,12 @@
 
 use super::{Guarantee, Release};
 use crate::error::{Error, Result};
+use crate::local::{Bound, Support, Target};
 use crate::num::directed::{self, down, up};
-use crate::num::{Enclosure, Ratio, normal};
-use crate::random::Randomness;
-use crate::sample::uniform_below;
+use crate::num::{Enclosure, Ratio};
+use crate::random::{Bits, Randomness};
+use crate::sample::below;
 use crate::unit::{Beta, Epsilon};
-use crate::utility;
 
 /// Probabilities of truth are multiples of 2⁻⁵³: exact as floats and as coins.
 const ONE: u64 = 1 << 53;
@@ -40,24 +40,6 @@ pub struct Response {
     categories: u32,
     truth: u64,
     epsilon: Epsilon,
-}
-
-/// Whose frequency an estimate is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Of those who reported: only the mechanism's noise is an error.
-    Respondents,
-    /// Of a population they are a random sample of: sampling is an error too.
-    Population,
-}
-
-/// How an error is bounded when planning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// Hoeffding's inequality: holds for every n, for either target.
-    Hoeffding,
-    /// The normal approximation at the worst frequency.
-    Normal(Target),
 }
 
 impl Response {
@@ -116,20 +98,28 @@ impl Response {
 
     /// What a report promises.
     #[must_use]
+    #[inline]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
     /// One person's report. The same work whatever the category and the report.
     pub fn respond(&self, category: u32, rng: &mut dyn Randomness) -> Result<Release<u32>> {
+        Ok(Release::new(self.draw(category, rng.bits()?)?, self.guarantee()))
+    }
+
+    #[inline]
+    pub(crate) fn draw(&self, category: u32, bits: &mut Bits) -> Result<u32> {
         if category >= self.categories {
             let allowed = "less than the number of categories";
             return Err(Error::OutOfRange { parameter: "category", allowed });
         }
-        let truthful = rng.bits()?.word()? >> 11 < self.truth;
-        let other = uniform_below(u64::from(self.categories - 1), rng)? as u32;
+        let truthful = bits.word()? >> 11 < self.truth;
+        // Of two categories there is one other: nothing to draw.
+        let others = u64::from(self.categories - 1);
+        let other = if others == 1 { 0 } else { below(others, bits)? as u32 };
         let lie = other + u32::from(other >= category);
-        Ok(Release::new(if truthful { category } else { lie }, self.guarantee()))
+        Ok(if truthful { category } else { lie })
     }
 
     /// One person's yes or no.
@@ -141,27 +131,24 @@ impl Response {
         Ok(self.respond(u32::from(yes), rng)?.map(|category| category == 1))
     }
 
-    /// The unbiased estimate of a category's frequency, `(c/n − q)/(p − q)`, from the
-    /// c of n reports that name it. It may fall outside [0, 1].
-    pub fn estimate(&self, count: u64, people: u64) -> Result<f64> {
-        require_people(count, people)?;
-        Ok((count as f64 / people as f64 - self.q()) / self.gap())
+    /// A report supports the category it names.
+    #[must_use]
+    pub fn support(&self) -> Support {
+        Support::exactly(self.p(), self.q(), self.gap())
     }
 
-    /// The variance of the estimate where the frequency is f:
-    /// `q(1−q)/(n(p−q)²) + f(1−p−q)/(n(p−q))`, and `f(1−f)/n` for a population.
+    /// [`Support::estimate`].
+    pub fn estimate(&self, count: u64, people: u64) -> Result<f64> {
+        self.support().estimate(count, people)
+    }
+
+    /// [`Support::variance`].
     #[must_use]
     pub fn variance(&self, frequency: f64, people: u64, target: Target) -> f64 {
-        let (p, q, gap) = (self.p(), self.q(), self.gap());
-        let noise = q * (1.0 - q) / (gap * gap) + frequency * (1.0 - p - q) / gap;
-        let sampling = match target {
-            Target::Respondents => 0.0,
-            Target::Population => frequency * (1.0 - frequency),
-        };
-        (noise + sampling) / people as f64
+        self.support().variance(frequency, people, target)
     }
 
-    /// The estimate ± `z·√variance`, cut to [0, 1]: an approximation, for large n.
+    /// [`Support::normal_interval`].
     pub fn normal_interval(
         &self,
         count: u64,
@@ -169,55 +156,22 @@ impl Response {
         target: Target,
         beta: Beta,
     ) -> Result<(f64, f64)> {
-        let estimate = self.estimate(count, people)?;
-        let (_, z) = normal::upper_quantile(0.5 * beta.get())?;
-        let margin = z * self.variance(estimate.clamp(0.0, 1.0), people, target).sqrt();
-        Ok(((estimate - margin).clamp(0.0, 1.0), (estimate + margin).clamp(0.0, 1.0)))
+        self.support().normal_interval(count, people, target, beta)
     }
 
-    /// An interval that contains the population's frequency with probability at
-    /// least 1 − β, for every n: Clopper–Pearson's, transformed.
-    ///
-    /// # Proof
-    /// A report names the category with probability `π = q + f(p−q)`, so the count is
-    /// binomial. The ends are the π at which it would be as large, or as small,
-    /// with probability β/2; f grows with π. Float errors of the binomial tail,
-    /// below a relative `10⁻¹⁵(n + 10⁵)`, widen it. ∎
-    ///
-    /// Refused above 2⁴⁰ people, where the normal interval is as good.
+    /// [`Support::exact_interval`].
     pub fn exact_interval(&self, count: u64, people: u64, beta: Beta) -> Result<(f64, f64)> {
-        require_people(count, people)?;
-        if people > 1 << 40 {
-            let allowed = "at most 2^40 for an exact interval";
-            return Err(Error::OutOfRange { parameter: "people", allowed });
-        }
-        let low = lower_limit(count, people, 0.5 * beta.get());
-        let high = up(1.0 - lower_limit(people - count, people, 0.5 * beta.get()));
-        let (p, q) = (self.p(), self.q());
-        // At the ends exactly 0 or 1, where the float formula may be an ulp off.
-        let frequency = |x: f64| {
-            if x <= q {
-                0.0
-            } else if x >= p {
-                1.0
-            } else {
-                (x - q) / self.gap()
-            }
-        };
-        Ok((frequency(low), frequency(high)))
+        self.support().exact_interval(count, people, beta)
     }
 
-    /// The error that the estimate from n people exceeds with probability at most β
-    /// (about β for the normal bounds), whatever the frequency; rounded up.
+    /// [`Support::error`].
     pub fn error(&self, people: u64, bound: Bound, beta: Beta) -> Result<f64> {
-        require_people(0, people)?;
-        Ok(self.error_from(spread(bound, beta)?, people, bound))
+        self.support().error(people, bound, beta)
     }
 
-    /// How many people make the error at most `error`.
+    /// [`Support::people_for_error`].
     pub fn people_for_error(&self, error: f64, bound: Bound, beta: Beta) -> Result<u64> {
-        let spread = spread(bound, beta)?;
-        utility::count_for_error(error, |people| Ok(self.error_from(spread, people, bound)))
+        self.support().people_for_error(error, bound, beta)
     }
 
     /// The least ε at which n people give an error of at most `error`.
@@ -228,28 +182,11 @@ impl Response {
         bound: Bound,
         beta: Beta,
     ) -> Result<Epsilon> {
-        require_people(0, people)?;
-        let spread = spread(bound, beta)?;
-        // Where ε is too small for any information, the error is infinite.
-        let at = |epsilon| match Self::with_epsilon(categories, epsilon) {
-            Ok(response) => Ok(response.error_from(spread, people, bound)),
-            Err(_) if categories >= 2 => Ok(f64::INFINITY),
-            Err(error) => Err(error),
-        };
-        utility::epsilon_for_error(error, at)
-    }
-
-    /// `√(s·v/n)`, where v bounds n·variance: for Hoeffding `1/(4(p−q)²)`.
-    fn error_from(&self, spread: f64, people: u64, bound: Bound) -> f64 {
-        let (p, q, gap) = (self.p(), self.q(), self.gap());
-        let variance = match bound {
-            Bound::Hoeffding => 0.25 / (gap * gap),
-            // Linear in f: at its worst for f = 0 or 1.
-            Bound::Normal(Target::Respondents) => (q * (1.0 - q)).max(p * (1.0 - p)) / (gap * gap),
-            // π(1−π)/(p−q)² with π between q and p, of which q < ½.
-            Bound::Normal(Target::Population) => p.min(0.5) * (1.0 - p.min(0.5)) / (gap * gap),
-        };
-        (spread * variance / people as f64).sqrt() * (1.0 + 1e-14)
+        if categories < 2 {
+            return Err(Error::OutOfRange { parameter: "categories", allowed: "at least 2" });
+        }
+        let of = |epsilon| Ok(Self::with_epsilon(categories, epsilon)?.support());
+        Support::epsilon_for_error(people, error, bound, beta, of)
     }
 }
 
@@ -286,69 +223,10 @@ fn loss(categories: u32, truth: u64) -> Result<f64> {
     Err(Error::Precision { what: "the privacy loss of randomized response" })
 }
 
-/// The square of the error in standard deviations: z² with `P[|Z| > z] = β`, or
-/// `2 ln(2/β)`, for which Hoeffding's error `√(ln(2/β)/2n)/(p−q)` has the same form.
-fn spread(bound: Bound, beta: Beta) -> Result<f64> {
-    match bound {
-        Bound::Hoeffding => Ok(2.0 * directed::ln(up(2.0 / beta.get()))?.1),
-        Bound::Normal(_) => Ok(normal::upper_quantile(0.5 * beta.get())?.1.powi(2)),
-    }
-}
-
-fn require_people(count: u64, people: u64) -> Result<()> {
-    if people > 0 && count <= people && people <= ONE {
-        return Ok(());
-    }
-    let allowed = "at least 1, at least the count, and at most 2^53";
-    Err(Error::OutOfRange { parameter: "people", allowed })
-}
-
-/// The largest π (a little less) with `P[Bin(n, π) ≥ k] ≤ tail`.
-fn lower_limit(k: u64, n: u64, tail: f64) -> f64 {
-    // At π = k/n the tail is at least a half, as k is the median.
-    let (mut low, mut high) = (0.0, k as f64 / n as f64);
-    let inflate = 1.0 + 1e-15 * (n as f64 + 1e5);
-    while high > low * (1.0 + 1e-14) && high > f64::MIN_POSITIVE {
-        let middle = low + 0.5 * (high - low);
-        if binomial_tail(k, n, middle) * inflate <= tail { low = middle } else { high = middle }
-    }
-    low
-}
-
-/// `P[Bin(n, π) ≥ k]`, for 1 ≤ k and π ≤ k/n, so that terms fall from the first on.
-///
-/// The first is Loader's form `√(n/2πk(n−k))·exp(−n·KL(k/n‖π) + s(n) − s(k) − s(n−k))`
-/// with s the remainder of Stirling's formula.
-fn binomial_tail(k: u64, n: u64, pi: f64) -> f64 {
-    let (kf, nf, rest) = (k as f64, n as f64, (n - k) as f64);
-    if k == n {
-        return pi.powf(nf);
-    }
-    let distance = kf * (kf / (nf * pi)).ln() + rest * (rest / (nf * (1.0 - pi))).ln();
-    let stirling = |m: f64| {
-        if m < 16.0 {
-            let factorial: f64 = (1..=m as u32).map(|i| f64::from(i).ln()).sum();
-            return factorial - (m + 0.5) * m.ln() + m - 0.5 * std::f64::consts::TAU.ln();
-        }
-        let square = m * m;
-        (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - 1.0 / (1680.0 * square)) / square) / square)
-            / m
-    };
-    let correction = stirling(nf) - stirling(kf) - stirling(rest);
-    let mut term =
-        (nf / (std::f64::consts::TAU * kf * rest)).sqrt() * (correction - distance).exp();
-    let (mut sum, mut j, odds) = (0.0, kf, pi / (1.0 - pi));
-    while term > sum * 1e-18 && j <= nf {
-        sum += term;
-        term *= (nf - j) / (j + 1.0) * odds;
-        j += 1.0;
-    }
-    sum
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::local::lower_limit;
     use crate::random::SeededForTests;
     use demure_testkit::distribution::Distribution;
     use demure_testkit::fit::Fit;
@@ -544,7 +422,7 @@ mod tests {
                     Bound::Normal(target) => response.variance(f, 1, target),
                     Bound::Hoeffding => response.variance(f, 1, Target::Population),
                 });
-                let planned = response.error_from(1.0, 1, bound).powi(2);
+                let planned = response.support().error_from(1.0, 1, bound).powi(2);
                 assert!(worst.fold(0.0, f64::max) <= planned * (1.0 + 1e-12));
             }
         }

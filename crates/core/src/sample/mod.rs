@@ -44,7 +44,7 @@ pub use laplace::{DiscreteLaplace, RoundedLaplace};
 pub use uniform::uniform_below;
 
 pub(crate) use centre::Centre;
-pub(crate) use uniform::LazyUniform;
+pub(crate) use uniform::{LazyUniform, below};
 
 use crate::error::{Error, Result};
 use crate::num::Ratio;

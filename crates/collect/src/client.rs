@@ -1,0 +1,386 @@
+//! The person's side: answers to reports.
+
+use crate::error::{Error, Result};
+use crate::heavy;
+use crate::randomizer::Randomizer;
+use crate::report::{Answer, Submission};
+use crate::survey::{Attribute, Budget, Domain, Survey, hex, unhex_all};
+use demure_core::local::{self, Permanent, Report};
+use demure_core::random::Randomness;
+use demure_core::sample::uniform_below;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::io::{Read, Write};
+
+/// One true answer. It never leaves the client but through a randomizer.
+#[derive(Clone)]
+pub enum Given {
+    /// The place among the values.
+    Category(u32),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(Vec<u8>),
+}
+
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Given(secret)")
+    }
+}
+
+/// Randomizes for one survey.
+#[derive(Debug)]
+pub struct Client<'s> {
+    survey: &'s Survey,
+}
+
+impl<'s> Client<'s> {
+    /// For a survey.
+    #[must_use]
+    pub fn new(survey: &'s Survey) -> Self {
+        Self { survey }
+    }
+
+    /// Reads a true answer to an attribute; `None` if it is not of the domain.
+    #[must_use]
+    pub fn read(&self, attribute: usize, text: &str) -> Option<Given> {
+        match &self.survey.attributes()[attribute].domain {
+            Domain::Categories(_) => {
+                self.survey.attributes()[attribute].place(text.trim()).map(Given::Category)
+            }
+            Domain::Number { .. } => {
+                text.trim().parse::<f64>().ok().filter(|x| !x.is_nan()).map(Given::Number)
+            }
+            Domain::Text { alphabet, .. } => {
+                let bytes = text.trim().as_bytes();
+                let known = |b: &u8| *b != 0 && (alphabet.is_empty() || alphabet.contains(b));
+                (!bytes.is_empty() && bytes.iter().all(known)).then(|| Given::Text(bytes.to_vec()))
+            }
+        }
+    }
+
+    /// One person's report: one answer for each attribute.
+    pub fn randomize(&self, given: &[Given], rng: &mut dyn Randomness) -> Result<Submission> {
+        self.with_memory(given, None, rng)
+    }
+
+    /// One person's report in a repeated collection, with the noise she remembers. Refused if an
+    /// attribute has a mechanism that does not remember: its ε would be spent each time.
+    pub fn randomize_again(
+        &self,
+        given: &[Given],
+        memory: &mut Memory,
+        rng: &mut dyn Randomness,
+    ) -> Result<Submission> {
+        let forgets = |a: &Attribute| !matches!(a.randomizer, Randomizer::Rappor(_));
+        if self.survey.parts().iter().any(forgets) {
+            return Err(Error::Unanswerable {
+                what: "this survey's noise is not remembered, so every report costs its ε again",
+                remedy: "use mechanism = \"rappor\" for repeated collection",
+            });
+        }
+        self.with_memory(given, Some(memory), rng)
+    }
+
+    fn with_memory(
+        &self,
+        given: &[Given],
+        mut memory: Option<&mut Memory>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Submission> {
+        let survey = self.survey;
+        if given.len() != survey.attributes().len() {
+            return Err(Error::Unanswerable {
+                what: "the survey asks for another number of answers",
+                remedy: "give one answer for each attribute",
+            });
+        }
+        let token = local::token(rng.bits()?)?;
+        let mut answers = Vec::with_capacity(1);
+        if survey.samples() {
+            let part = uniform_below(survey.parts().len() as u64, rng)? as usize;
+            answers.push(self.one(part, &given[part], memory, rng)?);
+        } else if survey.budget() == Budget::Joint && survey.attributes().len() > 1 {
+            let mut place = 0;
+            for (attribute, given) in survey.attributes().iter().zip(given) {
+                let (Domain::Categories(values), Given::Category(c)) = (&attribute.domain, given)
+                else {
+                    return Err(mismatch());
+                };
+                if *c as usize >= values.len() {
+                    return Err(mismatch());
+                }
+                place = place * values.len() as u32 + c;
+            }
+            answers.push(self.one(0, &Given::Category(place), memory, rng)?);
+        } else {
+            for (part, given) in given.iter().enumerate() {
+                answers.push(self.one(part, given, memory.as_deref_mut(), rng)?);
+            }
+        }
+        Ok(Submission { token, answers })
+    }
+
+    fn one(
+        &self,
+        part: usize,
+        given: &Given,
+        memory: Option<&mut Memory>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Answer> {
+        let attribute = &self.survey.parts()[part];
+        let mut level = 0;
+        let report = match (&attribute.domain, given, &attribute.randomizer) {
+            (Domain::Categories(_), Given::Category(c), Randomizer::Rappor(rappor)) => {
+                let Some(memory) = memory else {
+                    return Err(attribute
+                        .randomizer
+                        .category(*c, rng.bits()?)
+                        .err()
+                        .unwrap_or_else(mismatch));
+                };
+                let kept = match memory.0.get(&(part, *c)) {
+                    Some(kept) => kept.clone(),
+                    None => {
+                        let kept = rappor.permanent(*c, rng.bits()?)?.into_value();
+                        memory.0.insert((part, *c), kept.clone());
+                        kept
+                    }
+                };
+                rappor.report(&kept, rng.bits()?)?
+            }
+            (Domain::Categories(_), Given::Category(c), r) => r.category(*c, rng.bits()?)?,
+            (Domain::Number { low, high }, Given::Number(x), r) => {
+                r.number((x.clamp(*low, *high) - low) / (high - low), rng.bits()?)?
+            }
+            (Domain::Text { length, .. }, Given::Text(text), Randomizer::Prefix(hash)) => {
+                level = uniform_below(u64::from(*length), rng)? as u8;
+                let key = heavy::key(self.survey.salt(), level, text);
+                hash.randomize(key, rng.bits()?)?
+            }
+            _ => return Err(mismatch()),
+        };
+        Ok(Answer { part, level, report: report.into_value() })
+    }
+}
+
+fn mismatch() -> Error {
+    Error::Unanswerable {
+        what: "an answer is not of the kind that its attribute asks for",
+        remedy: "read answers with Client::read",
+    }
+}
+
+/// A person's permanent noise, by attribute and value: to be kept secret and kept for ever.
+///
+/// Each value that is in it has cost ε∞. To lose it is to start again, at another ε∞.
+#[derive(Clone, Default)]
+pub struct Memory(HashMap<(usize, u32), Permanent>);
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Memory(secret)")
+    }
+}
+
+impl Memory {
+    /// How many values have been reported: all reports together are that many times ε∞.
+    #[must_use]
+    pub fn values(&self) -> usize {
+        self.0.len()
+    }
+
+    /// To be written to the person's own file.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut entries: Vec<_> = self.0.iter().collect();
+        entries.sort_by_key(|(key, _)| **key);
+        let object: Map<String, Value> = entries
+            .into_iter()
+            .map(|((part, value), kept)| {
+                let bytes: Vec<u8> = kept.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+                (format!("{part}.{value}"), hex(&bytes).into())
+            })
+            .collect();
+        Value::from(object).to_string()
+    }
+
+    /// What was written.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let bad = || Error::Syntax("a memory must be what Memory::to_json wrote".to_owned());
+        let value: Value = serde_json::from_str(text).map_err(|_| bad())?;
+        let mut memory = HashMap::new();
+        for (key, value) in value.as_object().ok_or_else(bad)? {
+            let (part, category) = key.split_once('.').ok_or_else(bad)?;
+            let key = (part.parse().map_err(|_| bad())?, category.parse().map_err(|_| bad())?);
+            let bytes = value.as_str().and_then(unhex_all).ok_or_else(bad)?;
+            let words = bytes
+                .chunks_exact(8)
+                .map(|c| c.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)));
+            memory.insert(key, Permanent::restored(words.collect()));
+        }
+        Ok(Self(memory))
+    }
+}
+
+/// What `collect randomize` did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Randomized {
+    /// Reports written.
+    pub reports: u64,
+    /// Rows that hold no answer of the domain; nothing was written for them.
+    pub skipped: u64,
+    /// The first of those, by number: from 1, without header and empty lines.
+    pub skipped_rows: Vec<u64>,
+}
+
+/// How many rows are named.
+const NAMED: usize = 20;
+
+/// `collect randomize`: a CSV of answers, one person a line, to reports in JSON, one a line. The
+/// first line is a header if it has the attributes' names (in any order, among other columns);
+/// without a header the columns are the attributes.
+pub fn randomize_csv(
+    survey: &Survey,
+    answers: impl Read,
+    mut reports: impl Write,
+    rng: &mut dyn Randomness,
+) -> Result<Randomized> {
+    let client = Client::new(survey);
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(answers);
+    let mut columns: Vec<usize> = (0..survey.attributes().len()).collect();
+    let mut done = Randomized::default();
+    let mut record = csv::ByteRecord::new();
+    let mut first = true;
+    loop {
+        match reader.read_byte_record(&mut record) {
+            Ok(false) => break,
+            Ok(true) => {}
+            Err(error) => {
+                let source = std::io::Error::other(error.to_string());
+                return Err(Error::Stream { what: "the answers cannot be read", source });
+            }
+        }
+        let cell = |i: usize| record.get(i).and_then(|b| std::str::from_utf8(b).ok());
+        if std::mem::take(&mut first) {
+            let find =
+                |a: &Attribute| (0..record.len()).find(|&i| cell(i) == Some(a.name.as_str()));
+            let found: Option<Vec<usize>> = survey.attributes().iter().map(find).collect();
+            if let Some(found) = found {
+                columns = found;
+                continue;
+            }
+        }
+        let read = |(attribute, &column): (usize, &usize)| client.read(attribute, cell(column)?);
+        let given: Option<Vec<Given>> = columns.iter().enumerate().map(read).collect();
+        let Some(given) = given else {
+            done.skipped += 1;
+            if done.skipped_rows.len() < NAMED {
+                done.skipped_rows.push(done.reports + done.skipped);
+            }
+            continue;
+        };
+        let report = client.randomize(&given, rng)?;
+        writeln!(reports, "{}", report.to_json(survey))
+            .map_err(|source| Error::Stream { what: "the reports cannot be written", source })?;
+        done.reports += 1;
+    }
+    Ok(done)
+}
+
+/// Randomizes many people's categories in one go: the fast path for one attribute of categories.
+pub fn randomize_many(
+    randomizer: &Randomizer,
+    values: &[u32],
+    rng: &mut dyn Randomness,
+) -> Result<Vec<Report>> {
+    let bits = rng.bits()?;
+    let mut reports = Vec::with_capacity(values.len());
+    if let Randomizer::Response(response) = randomizer {
+        // The cheapest of all: worth a loop without a choice in it.
+        for &value in values {
+            reports.push(response.randomize(value, bits)?.into_value());
+        }
+        return Ok(reports);
+    }
+    for &value in values {
+        reports.push(randomizer.category(value, bits)?.into_value());
+    }
+    Ok(reports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Submission;
+    use demure_core::random::SeededForTests;
+
+    fn survey(lines: &str) -> Survey {
+        Survey::parse(&format!(
+            "version = 1\nquestion = \"q\"\nsalt = \"00112233445566778899aabbccddeeff\"\n{lines}"
+        ))
+        .unwrap()
+    }
+
+    fn run(survey: &Survey, csv: &str) -> (Randomized, Vec<Submission>) {
+        let mut out = Vec::new();
+        let mut rng = SeededForTests::insecure(4);
+        let done = randomize_csv(survey, csv.as_bytes(), &mut out, &mut rng).unwrap();
+        let lines = String::from_utf8(out).unwrap();
+        let read = lines.lines().map(|l| Submission::from_json(survey, l).unwrap()).collect();
+        (done, read)
+    }
+
+    #[test]
+    fn a_file_of_answers_becomes_a_file_of_reports() {
+        let exam = survey("alpha = 0.5\nvalues = ['yes','no']");
+        let (done, reports) = run(&exam, "yes\nno\n\nmaybe\nyes \n");
+        assert_eq!((done.reports, done.skipped, reports.len()), (3, 1, 3));
+        assert_eq!(done.skipped_rows, [3]);
+        let tokens: std::collections::HashSet<u128> = reports.iter().map(|r| r.token).collect();
+        assert_eq!(tokens.len(), 3);
+        assert_eq!(run(&exam, "name,answer\nada,yes\nbob,no\n").0.reports, 2);
+        let two = survey(
+            "epsilon = 1\nbudget = 'split'\n[[attribute]]\nname = 'x'\nvalues = ['a','b']\n\
+             [[attribute]]\nname = 'y'\nrange = [0, 1]",
+        );
+        let (done, reports) = run(&two, "y,x\n0.5,a\n7,b\nb,0.5\nnan,a\n");
+        assert_eq!((done.reports, done.skipped), (2, 2));
+        assert_eq!(reports[0].answers.len(), 2);
+    }
+
+    #[test]
+    fn no_error_and_no_debug_shows_an_answer() {
+        let exam = survey("alpha = 0.5\nvalues = ['canary','no']");
+        let client = Client::new(&exam);
+        let given = client.read(0, "canary").unwrap();
+        assert!(!format!("{given:?}").contains("canary") && !format!("{given:?}").contains('0'));
+        let error = client.randomize(&[Given::Number(4711.0)], &mut SeededForTests::insecure(1));
+        assert!(!error.unwrap_err().to_string().contains("4711"));
+    }
+
+    #[test]
+    fn a_memory_is_used_again_and_survives_a_file() {
+        let survey =
+            survey("epsilon = 2\nfirst_epsilon = 1\nmechanism = 'rappor'\nvalues = ['a','b','c']");
+        let client = Client::new(&survey);
+        let mut rng = SeededForTests::insecure(2);
+        let mut memory = Memory::default();
+        assert!(client.randomize(&[Given::Category(1)], &mut rng).is_err());
+        client.randomize_again(&[Given::Category(1)], &mut memory, &mut rng).unwrap();
+        let kept = memory.to_json();
+        let mut back = Memory::from_json(&kept).unwrap();
+        for _ in 0..10 {
+            client.randomize_again(&[Given::Category(1)], &mut back, &mut rng).unwrap();
+        }
+        assert_eq!((back.to_json(), back.values()), (kept, 1));
+        client.randomize_again(&[Given::Category(2)], &mut back, &mut rng).unwrap();
+        assert_eq!(back.values(), 2);
+        assert!(Memory::from_json("{\"x\":1}").is_err());
+        let once = self::survey("epsilon = 2\nvalues = ['a','b','c']");
+        let again = Client::new(&once).randomize_again(&[Given::Category(2)], &mut back, &mut rng);
+        assert!(again.is_err());
+    }
+}

@@ -1,0 +1,174 @@
+//! A shuffler: it stands between people and the collector and passes on reports without sender,
+//! order or time.
+//!
+//! Reports are held until there are at least `minimum`; then all that are held leave
+//! together, in an order drawn at random, with their tokens removed (a token that the sender's
+//! network also saw would name the sender). Repetitions are dropped while the tokens are
+//! still there, over all batches.
+//!
+//! # What it is worth
+//! To someone who sees a batch and not who sent what, the reports of n people at ε₀ each are (ε,δ)-DP
+//! under replace with ε far below ε₀: [`amplified`], by the core's accountant. The people must trust the
+//! shuffler for that, and only for that: if it is dishonest, ε₀ remains. A person's report
+//! is in one batch, so batches do not add up; the smallest batch has the largest ε.
+
+use crate::collector::{Outcome, Rejected};
+use crate::error::{Error, Result};
+use crate::report::Submission;
+use crate::survey::Survey;
+use demure_core::account::{Interval, shuffle};
+use demure_core::random::Randomness;
+use demure_core::sample::uniform_below;
+use demure_core::unit::{Delta, Epsilon};
+use std::collections::HashSet;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// Holds reports until there are enough, and passes them on shuffled.
+#[derive(Debug)]
+pub struct Shuffler {
+    survey: Arc<Survey>,
+    minimum: usize,
+    held: Vec<Submission>,
+    tokens: HashSet<u128>,
+    rejected: Rejected,
+}
+
+/// Reports that left together.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// In random order, without tokens (all are 0): count them with
+    /// [`crate::collector::Collector::add_unique`].
+    pub reports: Vec<Submission>,
+}
+
+impl Shuffler {
+    /// Holds reports until there are `minimum`.
+    pub fn new(survey: &Survey, minimum: usize) -> Result<Self> {
+        if minimum < 2 {
+            let allowed = "at least 2: one report cannot be shuffled";
+            return Err(
+                demure_core::Error::OutOfRange { parameter: "minimum batch", allowed }.into()
+            );
+        }
+        let (survey, tokens) = (Arc::new(survey.clone()), HashSet::new());
+        Ok(Self { survey, minimum, held: Vec::new(), tokens, rejected: Rejected::default() })
+    }
+
+    /// Takes a report in binary.
+    pub fn add_bytes(&mut self, bytes: &[u8]) -> Outcome {
+        match Submission::from_bytes(&self.survey, bytes) {
+            Ok(submission) => self.add(submission),
+            Err(reject) => {
+                self.rejected.add(reject);
+                Outcome::Rejected(reject)
+            }
+        }
+    }
+
+    /// Takes a report.
+    pub fn add(&mut self, mut submission: Submission) -> Outcome {
+        if !self.tokens.insert(submission.token) {
+            self.rejected.duplicate += 1;
+            return Outcome::Duplicate;
+        }
+        submission.token = 0;
+        self.held.push(submission);
+        Outcome::Counted
+    }
+
+    /// How many are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// What was dropped.
+    #[must_use]
+    pub fn rejected(&self) -> Rejected {
+        self.rejected
+    }
+
+    /// All that are held, if they are enough.
+    pub fn release(&mut self, rng: &mut dyn Randomness) -> Result<Option<Batch>> {
+        if self.held.len() < self.minimum {
+            return Ok(None);
+        }
+        let mut reports = std::mem::take(&mut self.held);
+        // Fisher–Yates: every order with the same probability.
+        for i in (1..reports.len()).rev() {
+            reports.swap(i, uniform_below(i as u64 + 1, rng)? as usize);
+        }
+        Ok(Some(Batch { reports }))
+    }
+
+    /// What the smallest batch is worth: see [`amplified`].
+    pub fn guarantee(&self, delta: Delta) -> Result<Interval> {
+        amplified(self.minimum as u64, self.survey.epsilon(), delta)
+    }
+}
+
+/// The central ε of n shuffled reports at ε₀ each. The upper end is the guarantee.
+///
+/// # Proof
+/// The core's bound. Beyond 10⁷ reports it is taken at 10⁷: the others' reports could be made
+/// without this person's, so adding them is post-processing.
+pub fn amplified(reports: u64, local: Epsilon, delta: Delta) -> Result<Interval> {
+    let Some(n) = NonZeroU64::new(reports.min(10_000_000)) else { return Err(Error::NoReports) };
+    Ok(shuffle::epsilon(n, local, delta)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{Client, Given};
+    use demure_core::random::SeededForTests;
+
+    fn survey() -> Survey {
+        let values: Vec<String> = (0..200).map(|i| format!("'{i}'")).collect();
+        Survey::parse(&format!(
+            "version = 1\nquestion = 'q'\nepsilon = 12\nmechanism = 'response'\n\
+             salt = '00112233445566778899aabbccddeeff'\nvalues = [{}]",
+            values.join(",")
+        ))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_batch_has_all_reports_once_and_neither_order_nor_tokens() {
+        let survey = survey();
+        let client = Client::new(&survey);
+        let mut rng = SeededForTests::insecure(3);
+        let mut shuffler = Shuffler::new(&survey, 200).unwrap();
+        let mut sent = Vec::new();
+        for i in 0..200 {
+            assert!(shuffler.release(&mut rng).unwrap().is_none());
+            let report = client.randomize(&[Given::Category(i)], &mut rng).unwrap();
+            let bytes = report.to_bytes(&survey);
+            assert_eq!(shuffler.add_bytes(&bytes), Outcome::Counted);
+            assert_eq!(shuffler.add_bytes(&bytes), Outcome::Duplicate);
+            sent.push(report.answers);
+        }
+        let batch = shuffler.release(&mut rng).unwrap().unwrap();
+        assert!(batch.reports.iter().all(|r| r.token == 0));
+        let mut left: Vec<_> = batch.reports.into_iter().map(|r| r.answers).collect();
+        let in_place = sent.iter().zip(&left).filter(|(a, b)| a == b).count();
+        assert!(in_place < 20, "{in_place}"); // about 1 + the reports that are equal
+        let by_report = |a: &Vec<crate::report::Answer>| format!("{a:?}");
+        sent.sort_by_key(by_report);
+        left.sort_by_key(by_report);
+        assert_eq!(sent, left);
+        assert_eq!((shuffler.held(), shuffler.rejected().duplicate), (0, 200));
+        assert!(Shuffler::new(&survey, 1).is_err());
+    }
+
+    #[test]
+    fn amplification_has_its_known_values() {
+        let (delta, one) = (Delta::new(1e-6).unwrap(), Epsilon::new(1.0).unwrap());
+        let found = amplified(1000, one, delta).unwrap();
+        assert!((found.upper - 0.182_412_347_5).abs() < 1e-8, "{found}");
+        let many = amplified(100_000, one, delta).unwrap();
+        assert!(many.upper > 0.0150 && many.upper < 0.0160);
+        assert!(amplified(0, one, delta).is_err());
+    }
+}

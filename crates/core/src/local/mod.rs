@@ -1,0 +1,120 @@
+//! The local model: each person randomizes before anything leaves their hands.
+//!
+//! | file | randomizer | a report is |
+//! |---|---|---|
+//! | `mechanism/response.rs` | [`Response`]: yes or no, or one of k | a category |
+//! | `unary` | [`Unary`]: one bit per category, each flipped (symmetric, optimised) | k bits |
+//! | `rappor` | [`Rappor`]: noise once for ever, and once for each report | k bits |
+//! | `subset` | [`Subset`]: a set that probably has the truth in it | k bits, ω of them set |
+//! | `hashing` | [`LocalHash`]: the category hashed to few buckets, then one of those | a hash function, a bucket |
+//! | `hadamard` | [`Hadamard`]: one entry of a matrix column | a row, a sign |
+//! | `window` | [`Window`]: a number, near its place (piecewise, square wave) | a cell |
+//! | `sign` | [`Sign`], [`Hybrid`]: a number, as the sign of a coin (Duchi); or either | a sign, or a cell |
+//! | `coin` | the exact coins behind all of them | |
+//! | `support` | [`Support`]: the two probabilities that estimation needs | |
+//!
+//! # What ε means here
+//! Every randomizer R is ε-*locally* private: `P[R(x) = r] ≤ e^ε·P[R(x′) = r]` for
+//! all values x, x′ and all reports r. Nobody need be trusted. For the collection
+//! of all reports that is ε-DP under replace; that someone reported at all is
+//! seen, so under add or remove there is no promise. A person who reports twice
+//! has spent 2ε, unless the randomizer remembers ([`Rappor`]).
+//!
+//! # One lemma
+//! Most randomizers choose between two sets and then uniformly in the set:
+//!
+//! *Two levels.* Let every value x have a set S(x) of w out of M reports. With probability
+//! p draw uniformly from S(x), else uniformly from the rest. That is ε-private if
+//! `p/(1−p) · (M−w)/w ≤ e^ε`: a report has probability `p/w` or `(1−p)/(M−w)`,
+//! whatever x. A mixture over a set chosen at random from x keeps ε, as
+//! `Σ μᵢaᵢ ≤ e^ε·b` where each `aᵢ ≤ e^ε·b`; so does a choice, independent of
+//! x, between ε-private randomizers, told or not.
+//!
+//! The coin p is a multiple of 2⁻⁵³ rounded towards more privacy, the uniform draw
+//! is exact, so the realised ε is at most the one claimed. The tests evaluate
+//! the whole output matrix in rational arithmetic.
+//!
+//! # Work
+//! Every randomizer does the same work for every value. How many random words a
+//! draw takes depends on the words alone.
+
+mod coin;
+mod hadamard;
+mod hashing;
+mod rappor;
+mod sign;
+mod subset;
+mod support;
+#[cfg(test)]
+mod tests;
+mod unary;
+mod window;
+
+pub use crate::mechanism::Response;
+pub use coin::Coin;
+pub use hadamard::Hadamard;
+pub use hashing::{HashFunction, LocalHash};
+pub use rappor::{Permanent, Rappor};
+pub use sign::{Hybrid, Sign};
+pub use subset::Subset;
+#[cfg(test)]
+pub(crate) use support::lower_limit;
+pub use support::{Bound, Support, Target, binomial_tail};
+pub use unary::Unary;
+pub use window::Window;
+
+use crate::error::{Error, Result};
+use crate::mechanism::Release;
+use crate::random::Bits;
+
+/// The most categories of a randomizer whose report has a bit for each.
+pub const MOST_BITS: u32 = 1 << 20;
+
+/// What a person sends: the randomized content and nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Report {
+    /// A category.
+    Category(u32),
+    /// A bit for each category, 64 to a word, the first in the lowest place.
+    Bits(Vec<u64>),
+    /// A hash function and a bucket.
+    Hashed(HashFunction, u32),
+    /// A row of the Hadamard matrix, and the entry: true for +1.
+    Row(u32, bool),
+    /// A cell of a window.
+    Cell(u32),
+    /// A sign: true for +1.
+    Sign(bool),
+}
+
+impl Response {
+    /// One person's report.
+    #[inline]
+    pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
+        Ok(Release::new(Report::Category(self.draw(value, bits)?), self.guarantee()))
+    }
+}
+
+/// A one-time token for a report: 128 random bits that depend on nothing.
+pub fn token(bits: &mut Bits) -> Result<u128> {
+    Ok(u128::from(bits.word()?) << 64 | u128::from(bits.word()?))
+}
+
+/// Refuses a category beyond k, without naming it.
+#[inline]
+fn require_category(value: u32, categories: u32) -> Result<()> {
+    if value < categories {
+        return Ok(());
+    }
+    Err(Error::OutOfRange { parameter: "category", allowed: "less than the number of categories" })
+}
+
+/// Refuses fewer than 2 categories, and more than `most`.
+fn require_categories(categories: u32, most: u32) -> Result<()> {
+    if (2..=most).contains(&categories) {
+        return Ok(());
+    }
+    let allowed = "at least 2, and at most 2^20 where a report has a bit for each";
+    Err(Error::OutOfRange { parameter: "categories", allowed })
+}

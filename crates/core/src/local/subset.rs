@@ -1,0 +1,106 @@
+//! Subset selection: a set that probably has the truth in it.
+
+use super::{Coin, MOST_BITS, Report, Support, require_categories, require_category};
+use crate::error::{Error, Result};
+use crate::mechanism::{Guarantee, Release};
+use crate::random::Bits;
+use crate::sample::below;
+use crate::unit::Epsilon;
+
+/// A set of ω of the k categories: with probability p the value and ω−1 others at random,
+/// else ω others at random. `p = ωe^ε/(ωe^ε + k − ω)`.
+///
+/// With ω = 1 it is k-ary randomized response. The best ω is near `k/(e^ε+1)`; then no
+/// ε-private randomizer has a smaller worst-case error (to leading order in n).
+///
+/// # Guarantee
+/// ε-local DP.
+/// # Proof
+/// Two levels: of the `M = C(k,ω)` sets, `C(k−1,ω−1)` have the value in them and `C(k−1,ω)` do
+/// not; their quotient is `(k−ω)/ω`. Floyd's algorithm draws each set of others with
+/// the same probability. ∎
+/// # Special values
+/// ω of 0 or of k and more is refused; the rest as for [`super::Unary`].
+/// # References
+/// Ye, Barg 2018 (arXiv:1702.00610v2); Wang et al. 2016 (arXiv:1607.08025v1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Subset {
+    categories: u32,
+    size: u32,
+    own: Coin,
+    epsilon: Epsilon,
+}
+
+impl Subset {
+    /// With the ω of least variance (as f → 0).
+    pub fn new(categories: u32, epsilon: Epsilon) -> Result<Self> {
+        require_categories(categories, MOST_BITS)?;
+        let ideal = f64::from(categories) / (epsilon.get().exp() + 1.0);
+        let low = (ideal as u32).clamp(1, categories - 1);
+        let with = |size| Self::of_size(categories, size, epsilon);
+        let noise = |subset: &Self| subset.support().map_or(f64::INFINITY, |s| s.noise(0.0));
+        let (small, large) = (with(low)?, with((low + 1).min(categories - 1))?);
+        Ok(if noise(&large) < noise(&small) { large } else { small })
+    }
+
+    /// With ω = `size`.
+    pub fn of_size(categories: u32, size: u32, epsilon: Epsilon) -> Result<Self> {
+        require_categories(categories, MOST_BITS)?;
+        if size == 0 || size >= categories {
+            let allowed = "at least 1 and less than the number of categories";
+            return Err(Error::OutOfRange { parameter: "size of the set", allowed });
+        }
+        let own = Coin::two_levels(epsilon, size, categories - size)?;
+        let subset = Self { categories, size, own, epsilon };
+        subset.support()?;
+        Ok(subset)
+    }
+
+    /// The number of categories.
+    #[must_use]
+    pub fn categories(&self) -> u32 {
+        self.categories
+    }
+
+    /// ω.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// What a report promises.
+    #[must_use]
+    #[inline]
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee::Pure(self.epsilon)
+    }
+
+    /// A report supports the categories in it: the value with probability p, another with
+    /// probability `(ω − p)/(k − 1)`.
+    pub fn support(&self) -> Result<Support> {
+        let (p, k) = (self.own.p(), f64::from(self.categories));
+        Support::new(p, (f64::from(self.size) - p) / (k - 1.0))
+    }
+
+    /// One person's report.
+    #[inline]
+    pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
+        require_category(value, self.categories)?;
+        let own = self.own.flip(bits)?;
+        let mut words = vec![0u64; self.categories.div_ceil(64) as usize];
+        words[value as usize / 64] |= u64::from(own) << (value % 64);
+        // Floyd: each set of `count` of the others with the same probability.
+        let (others, count) = (self.categories - 1, self.size - u32::from(own));
+        let place = |other: u32| other + u32::from(other >= value);
+        for top in others - count..others {
+            let drawn = place(below(u64::from(top) + 1, bits)? as u32);
+            let taken = words[drawn as usize / 64] >> (drawn % 64) & 1 == 1;
+            let new = if taken { place(top) } else { drawn };
+            words[new as usize / 64] |= 1 << (new % 64);
+        }
+        if own {
+            below(u64::from(others), bits)?; // as many draws, whichever way the coin fell
+        }
+        Ok(Release::new(Report::Bits(words), self.guarantee()))
+    }
+}
