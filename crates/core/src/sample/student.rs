@@ -32,6 +32,9 @@ pub struct RoundedStudent {
     grid: Grid,
 }
 
+/// Whether X is negative; |X| and an error, if floats can say; and the reals behind it.
+type Drawn = (bool, Option<(f64, f64)>, Behind);
+
 /// The reals behind a draw: |V|, or a point of the quarter disc.
 enum Behind {
     Median { v: LazyUniform, positive: bool },
@@ -77,8 +80,7 @@ impl RoundedStudent {
         Ok(centre.place(negative, steps))
     }
 
-    /// The sign and |X| to within an error, if floats can say; and the reals.
-    fn median(&self, bits: &mut Bits) -> Result<(bool, Option<(f64, f64)>, Behind)> {
+    fn median(&self, bits: &mut Bits) -> Result<Drawn> {
         const UNIT: f64 = 1.0 / (1u64 << 63) as f64;
         let mut all = Vec::with_capacity(self.degrees as usize - 1);
         for _ in 1..self.degrees {
@@ -112,7 +114,7 @@ impl RoundedStudent {
         Ok((!positive, near, Behind::Median { v, positive }))
     }
 
-    fn disc(bits: &mut Bits) -> Result<(bool, Option<(f64, f64)>, Behind)> {
+    fn disc(bits: &mut Bits) -> Result<Drawn> {
         let negative = bits.word()? & 1 == 1;
         loop {
             let (first, second) = (bits.word()?, bits.word()?);
