@@ -1,6 +1,6 @@
 //! Prints the table of `docs/graphs.md`: the median relative error of the number of triangles, by method and ε, and how long the profile takes.
 //!
-//! `cargo run --release -p demure-graph --example table -- a.txt b.txt.gz …`
+//! `cargo run --release -p demure-graph --example table -- [--draws 200] a.txt b.txt.gz …`
 
 use demure_core::mechanism::Guarantee;
 use demure_core::random::SystemRandom;
@@ -10,13 +10,17 @@ use demure_graph::{Error, Method, Triangles, read};
 use std::path::Path;
 use std::time::Instant;
 
-const DRAWS: usize = 200;
 const DELTA: f64 = 1e-6;
 const REPEATS: usize = 25;
 
 fn main() -> Result<(), Error> {
     let mut rng = SystemRandom::new()?;
-    for path in std::env::args().skip(1) {
+    let mut arguments = std::env::args().skip(1).peekable();
+    let mut draws = 200;
+    if arguments.next_if(|a| a == "--draws").is_some() {
+        draws = arguments.next().and_then(|n| n.parse().ok()).filter(|&n| n > 0).unwrap_or(draws);
+    }
+    for path in arguments {
         let started = Instant::now();
         let graph = read::open(Path::new(&path), None)?;
         let read = started.elapsed();
@@ -67,8 +71,8 @@ fn main() -> Result<(), Error> {
                 // Cauchy as in the literature: t = ε/6, s = ε(1 − 1/6).
                 let cauchy =
                     SmoothNoise::student(epsilon, 1, Smoothness::new(epsilon.get() / 6.0)?)?;
-                let mut errors = Vec::with_capacity(DRAWS);
-                for _ in 0..DRAWS {
+                let mut errors = Vec::with_capacity(draws);
+                for _ in 0..draws {
                     let answer = if method == Method::Auto {
                         Some(cauchy.release(&triangles, &mut rng)?.into_value())
                     } else {
@@ -78,7 +82,7 @@ fn main() -> Result<(), Error> {
                     errors.push(answer.map_or(1.0, |a| (a - truth).abs() / truth));
                 }
                 errors.sort_by(f64::total_cmp);
-                cells.push(format!("{:.3} %", 100.0 * errors[DRAWS / 2]));
+                cells.push(format!("{:.3} %", 100.0 * errors[draws / 2]));
             }
             println!("| {name} | {} |", cells.join(" | "));
         }

@@ -16,7 +16,7 @@ const MOST: u32 = 32;
 /// `s²·(2 − e^(−x₀)(x₀² + 2x₀ + 2) + e^(−x₀)x₀³/(γ−2))/A`, infinite for γ ≤ 2.
 ///
 /// # Guarantee
-/// The result is `⌊c + sX + ½⌋` for an ideal real X of that law and the exact centre c, all
+/// The result, cut at ±2¹²⁴ steps, is `⌊c + sX + ½⌋` for an ideal real X of that law and the exact centre c, all
 /// counted in steps: a post-processing of `c + sX`.
 /// # Proof
 /// `∫_x^x₀ e^−y dy + ∫_x₀^∞ e^(−x₀)(y/x₀)^(−γ−1) dy = e^−x − e^−x₀ + e^−x₀·x₀/γ`, and `x₀/γ = 1 + 1/γ`:
@@ -74,7 +74,7 @@ impl RoundedLaplacePareto {
             let x = magnitude::distance(k, offset, &self.rate);
             uniform.below(bits, |b| self.tail(&x, b))
         })?;
-        Ok(centre.place(negative, steps))
+        Ok(magnitude::place(centre, negative, steps))
     }
 
     /// |X| for U's first 63 bits, and an error, if floats can say.

@@ -12,7 +12,7 @@ use crate::unit::Grid;
 /// of a grid. Its variance is `2s²e^(2σ²)`; all its moments are finite.
 ///
 /// # Guarantee
-/// The result is `⌊c + sXe^(σY) + ½⌋` for ideal reals X, Y and the exact centre c, all
+/// The result, cut at ±2¹²⁴ steps, is `⌊c + sXe^(σY) + ½⌋` for ideal reals X, Y and the exact centre c, all
 /// counted in steps: a post-processing of the ideal mechanism.
 /// # Proof
 /// X has a fair sign and the magnitude `−ln U`. With g the centre's fraction (or its
@@ -73,7 +73,7 @@ impl RoundedLaplaceLogNormal {
         let steps = magnitude::search(bracket, |k| {
             self.reaches(k, offset, &mut uniform, low, &mut normal, bits)
         })?;
-        Ok(centre.place(negative, steps))
+        Ok(magnitude::place(centre, negative, steps))
     }
 
     /// `⌊sEe^(σY) + g⌋` from U's first 63 bits.

@@ -1,12 +1,20 @@
 //! `⌊s|Z| + g⌋` for a real Z of any law: the search that the heavy-tailed samplers share.
 
-use super::centre::Offset;
+use super::centre::{Centre, Offset};
 use crate::error::Result;
 use crate::num::Ratio;
 
-/// No magnitude is reported beyond this many steps: a post-processing that keeps sums
-/// in range. Reached with probability below 2⁻³⁰ even by Cauchy noise of 2⁶⁰ steps.
-const FARTHEST: i128 = 1 << 110;
+/// The search ends here: 2¹²⁵ steps, from which no centre (2¹²⁰ at most) leads back below [`LIMIT`].
+const FARTHEST: i128 = 1 << 125;
+
+/// Results are cut at ±2¹²⁴. Heavy tails get there (Cauchy noise of 2⁶⁰ steps with probability 2⁻⁶⁵), so it
+/// is the *sum* of centre and noise that is cut, which is post-processing, and not the noise.
+const LIMIT: i128 = 1 << 124;
+
+/// `⌊whole + fraction ± magnitude⌋`, cut.
+pub(super) fn place(centre: &Centre, negative: bool, steps: i128) -> i128 {
+    centre.place(negative, steps).clamp(-LIMIT, LIMIT)
+}
 
 /// The largest k ≥ 0 that the noise reaches, given what floats know of it: `bracket` holds
 /// it, or is `None` where they cannot say. `reaches(k)`, for k ≥ 1, is exact.

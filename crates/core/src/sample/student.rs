@@ -15,7 +15,7 @@ const MOST: u32 = 64;
 /// at most 64. The variance is `s²·d/(d−2)`, infinite for d ≤ 2.
 ///
 /// # Guarantee
-/// The result is `⌊c + sX + ½⌋` for an ideal real X of that law and the exact centre c, all
+/// The result, cut at ±2¹²⁴ steps, is `⌊c + sX + ½⌋` for an ideal real X of that law and the exact centre c, all
 /// counted in steps: a post-processing of `c + sX`.
 /// # Proof
 /// *Even d.* Let V be the median of `d − 1` uniforms on (−1, 1): its density is `∝ (1−v²)^(d/2−1)`.
@@ -77,7 +77,7 @@ impl RoundedStudent {
             magnitude::bracket(y, self.scale * error + rounding(y))
         });
         let steps = magnitude::search(bracket, |k| self.reaches(k, offset, &mut behind, bits))?;
-        Ok(centre.place(negative, steps))
+        Ok(magnitude::place(centre, negative, steps))
     }
 
     fn median(&self, bits: &mut Bits) -> Result<Drawn> {

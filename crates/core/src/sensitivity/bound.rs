@@ -7,7 +7,8 @@ use super::{Statistic, unbounded};
 use crate::error::{Error, Result};
 use crate::mechanism::{Geometric, Guarantee, Release};
 use crate::random::Randomness;
-use crate::unit::{Delta, Epsilon, Sensitivity};
+use crate::unit::{Beta, Delta, Epsilon, Sensitivity};
+use crate::utility::Accuracy;
 
 /// First `Δ̂ = A_0(x) + Z + τ`, with `P[Z = k] ∝ e^(−ε₁|k|/g)` and the least τ for which `P[Z < −τ] ≤ δ`; then
 /// `f(x) + Geo(Δ̂/ε₂)`, two-sided geometric. Both are released.
@@ -74,6 +75,11 @@ impl PrivateBound {
         Ok(Gate::with_sensitivity(self.bound, self.delta, growth)?.threshold())
     }
 
+    /// The error, in steps, that an answer with the released bound Δ̂ exceeds with probability at most β.
+    pub fn error(&self, bound: u64, beta: Beta) -> Result<f64> {
+        Geometric::new(self.noise, Sensitivity::new(bound.max(1) as f64)?)?.error(beta)
+    }
+
     /// Releases a statistic and the bound Δ̂ that its noise was scaled to.
     pub fn release(
         &self,
@@ -138,6 +144,7 @@ mod tests {
     use crate::random::SeededForTests;
     use crate::unit::Grid;
     use demure_testkit::distribution::Distribution;
+    use demure_testkit::fit::Fit;
     use demure_testkit::neighbours::check;
 
     fn epsilon(x: f64) -> Epsilon {
@@ -211,6 +218,30 @@ mod tests {
                 assert!(check(|&k: &u64| law(&m, k, -4), 0..=BITS, near, e1 + e2, d).is_err());
             }
         }
+    }
+
+    #[test]
+    fn releases_fit_the_law_and_the_test_has_power() {
+        let m = PrivateBound::with_split(epsilon(0.5), epsilon(1.0), delta(0.1)).unwrap();
+        let off = PrivateBound::with_split(epsilon(0.525), epsilon(1.05), delta(0.1)).unwrap();
+        let margin = i128::from(m.margin(1).unwrap());
+        let pairs = Pairs { ones: 2, bits: BITS };
+        let mut rng = SeededForTests::insecure(2);
+        let code = |bound: u64, o: i128| i128::from(bound) * 161 + o.clamp(-80, 80) + 80;
+        let samples: Vec<i128> = (0..200_000)
+            .map(|_| {
+                let (answer, bound) = m.release(&pairs, &mut rng).unwrap().into_value();
+                code(bound, answer as i128)
+            })
+            .collect();
+        let fit = |m: &PrivateBound| {
+            let law = law(m, 2, margin).map(|(bound, o)| code(bound, o));
+            Fit::of(samples.iter().copied(), |o| law.probability(&o), 0..=1_300)
+        };
+        assert!(fit(&m).accepts());
+        assert!(fit(&off).rejects());
+        let bar = m.error(4, Beta::new(0.05).unwrap()).unwrap();
+        assert!((11.0..=13.0).contains(&bar), "{bar}"); // 4·ln 20 = 11.98
     }
 
     #[test]

@@ -210,6 +210,7 @@ impl Rungs {
                 return Ok(None);
             }
             let scale = Scale::quotient(1.0, self.rate)?;
+            // 2⁴⁰ rungs have a probability below e^(−10⁶): nobody sees the cut.
             let more = Geometric::new(&scale)?.draw(rng)?.clamp(0, 1 << 40) as u64;
             let rung = count as u64 + 1 + more;
             let width = statistic.at_distance(rung - 1).max(floor).min(self.most);

@@ -85,6 +85,9 @@ impl fmt::Display for Smoothness {
     }
 }
 
+/// Distances are not looked for beyond: a cut keeps them 1-Lipschitz.
+const FARTHEST: u64 = 1 << 40;
+
 /// Bounds are at least this many steps: a public constant, so that there is always some
 /// noise to draw. The maximum of a smooth bound and a constant is smooth.
 pub(crate) const LEAST: f64 = 1.0 / (1u64 << 30) as f64;
@@ -160,7 +163,7 @@ pub trait Statistic {
     }
 
     /// How many steps it takes, at least, to a dataset whose local sensitivity is above `bound`:
-    /// `min {k : A_k(x) > bound}`. `None` if there is no such dataset. Protected.
+    /// `min {k : A_k(x) > bound}`, cut at 2⁴⁰. `None` if there is no such dataset. Protected.
     ///
     /// # Guarantee
     /// 1-Lipschitz between neighbours, at least 1 only where `A_0 ≤ bound`, and `None` for all
@@ -177,9 +180,10 @@ pub trait Statistic {
         }
         let (mut low, mut high) = (0, 1);
         while self.at_distance(high) <= bound {
-            low = high;
-            // A profile that never gets there says so late, but the same for all datasets.
-            high = high.checked_mul(2).filter(|&k| k < 1 << 40)?;
+            if high == FARTHEST {
+                return Some(FARTHEST);
+            }
+            (low, high) = (high, 2 * high);
         }
         while high - low > 1 {
             let middle = low + (high - low) / 2;

@@ -7,7 +7,8 @@ use crate::mechanism::{AboveThreshold, Answer, Change, Geometric, Guarantee, Rel
 use crate::num::directed::up;
 use crate::num::fast;
 use crate::random::Randomness;
-use crate::unit::{Delta, Epsilon, Sensitivity};
+use crate::unit::{Beta, Delta, Epsilon, Sensitivity};
+use crate::utility::Accuracy;
 
 /// With d the distance to the nearest dataset whose local sensitivity is above β: if `d + Z > T`, releases
 /// `f(x) + Geo(β/ε₂)`; else `None` (⊥). `P[Z = k] ∝ e^(−ε₁|k|)`, `Geo(s)` is two-sided geometric of scale s, and T is the least integer
@@ -64,6 +65,11 @@ impl ProposeTestRelease {
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Approximate(self.epsilon, self.delta)
+    }
+
+    /// The error, in steps, that an answer exceeds with probability at most β.
+    pub fn error(&self, beta: Beta) -> Result<f64> {
+        self.noise.error(beta)
     }
 
     /// Releases a statistic, or ⊥.
@@ -166,6 +172,11 @@ impl Proposals {
         self.threshold
     }
 
+    /// The error, in steps, that an answer with this bound exceeds with probability at most β.
+    pub fn error(&self, bound: u64, beta: Beta) -> Result<f64> {
+        Geometric::new(self.noise, steps(bound)?)?.error(beta)
+    }
+
     /// Releases a statistic and the β that was used, or ⊥.
     pub fn release(
         &self,
@@ -245,6 +256,7 @@ mod tests {
     use super::*;
     use crate::random::SeededForTests;
     use demure_testkit::distribution::Distribution;
+    use demure_testkit::fit::Fit;
     use demure_testkit::neighbours::check;
 
     fn epsilon(x: f64) -> Epsilon {
@@ -361,6 +373,41 @@ mod tests {
     /// P[ν = ρ] for the same scale.
     fn equal(s: f64) -> f64 {
         (-200..=200).map(|k| laplace_pmf(s, k).powi(2)).sum()
+    }
+
+    #[test]
+    fn releases_fit_the_law_and_the_test_has_power() {
+        let data = values(&[0, 2, 2, 2, 2, 4]);
+        let median = super::super::TrimmedMean::new(&data, 1).unwrap();
+        let m = ProposeTestRelease::new(epsilon(2.0), delta(0.1), 4).unwrap();
+        let off = ProposeTestRelease::new(epsilon(2.1), delta(0.1), 4).unwrap();
+        let mut rng = SeededForTests::insecure(6);
+        // ⊥ as 1000. Answers are multiples of ¼ within the bounds.
+        let code = |answer: Option<f64>| answer.map_or(1000, |a| (4.0 * a) as i128);
+        let samples: Vec<i128> = (0..200_000)
+            .map(|_| code(m.release(&median, &mut rng).unwrap().into_value()))
+            .collect();
+        let fit = |m: &ProposeTestRelease| {
+            let law = law(m, &median).map(|o| code(o.map(|o| median.answer(o))));
+            Fit::of(samples.iter().copied(), |o| law.probability(&o), 0..=1000)
+        };
+        assert!(fit(&m).accepts());
+        assert!(fit(&off).rejects());
+        // The search, by the bound it used.
+        let m = Proposals::new(epsilon(1.0), epsilon(1.0), delta(0.1), &[1, 2, 4, 8]).unwrap();
+        let off = Proposals::new(epsilon(1.05), epsilon(1.0), delta(0.1), &[1, 2, 4, 8]).unwrap();
+        let chosen: Vec<i128> = (0..200_000)
+            .map(|_| {
+                let released = m.release(&median, &mut rng).unwrap().into_value();
+                released.map_or(4, |(_, bound)| i128::from(bound.ilog2()))
+            })
+            .collect();
+        let fit = |m: &Proposals| {
+            let law = search_law(m, &median).map(|(i, _)| i);
+            Fit::of(chosen.iter().copied(), |i| law.probability(&(i as usize)), 0..=4)
+        };
+        assert!(fit(&m).accepts());
+        assert!(fit(&off).rejects());
     }
 
     #[test]

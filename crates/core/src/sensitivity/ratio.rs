@@ -184,11 +184,13 @@ impl fmt::Debug for Slope {
 mod tests {
     use super::super::check_profile;
     use super::super::gate::Gate;
-    use super::super::gate::tests::opening;
+    use super::super::gate::tests::{laplace_cdf, opening};
     use super::super::propose::ProposeTestRelease;
     use super::*;
     use crate::random::SeededForTests;
     use crate::unit::{Delta, Epsilon};
+    use demure_testkit::distribution::Distribution;
+    use demure_testkit::neighbours::check;
 
     #[test]
     fn the_reciprocal_has_a_profile_at_every_grid() {
@@ -276,6 +278,42 @@ mod tests {
             }
         }
         assert!(seen.len() > 5, "{seen:?}");
+    }
+
+    /// A proposal's release, put into cells: a post-processing that leaves enough to see.
+    fn coarse(
+        statistic: &dyn Statistic,
+        (gate, bound, e2): (&Gate, u64, f64),
+        cell: i128,
+    ) -> Distribution<Option<i128>> {
+        let p = opening(gate, statistic.distance_above(bound).unwrap_or(1 << 41));
+        let below = |o: i128| match o {
+            -12 => 0.0,
+            12 => 1.0,
+            _ => laplace_cdf(bound as f64 / e2, o * cell - statistic.value()),
+        };
+        let cells = (-12..12).map(|o| (Some(o), p * (below(o + 1) - below(o))));
+        Distribution::new(cells.chain([(None, 1.0 - p)]))
+    }
+
+    #[test]
+    fn proposals_for_reciprocals_and_slopes_are_private_on_all_small_datasets() {
+        let (e1, e2, d) = (1.0, 1.0, 0.05);
+        let gate = Gate::new(Epsilon::new(e1).unwrap(), Delta::new(d).unwrap()).unwrap();
+        let grid = Grid::power_of_two(-6).unwrap();
+        let counts =
+            |&c: &u64| [c.wrapping_sub(1), c + 1].into_iter().filter(|&c| c <= 30).collect();
+        for bound in [2, 5, 12] {
+            let law = |&c: &u64| coarse(&Reciprocal::new(c, grid).unwrap(), (&gate, bound, e2), 6);
+            check(law, 0..=30, counts, e1 + e2 + 1e-9, d).unwrap_or_else(|v| panic!("{v}"));
+        }
+        for bound in [1u64 << 18, 1 << 20, 1 << 22] {
+            for n in 2..=5 {
+                let law = |x: &Vec<u8>| coarse(&slope(x), (&gate, bound, e2), 1 << 19);
+                check(law, points(n), replaced, e1 + e2 + 1e-9, d)
+                    .unwrap_or_else(|v| panic!("{n}: {v}"));
+            }
+        }
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl fmt::Display for NoiseFamily {
 /// knows nothing of S. *Rounding.* S is computed to within `e^±2⁻³⁶`; t is enlarged by twice that. ∎
 /// # Special values
 /// A statistic without a public [`most`](Statistic::most) is refused, as its smooth bound is infinite; so is one whose
-/// noise could pass 2⁶⁰ steps: both whatever the data.
+/// noise could pass 2⁶⁰ steps: both whatever the data. Values beyond ±2¹²⁰ steps are clamped, results beyond ±2¹²³ cut.
 /// # References
 /// Nissim, Raskhodnikova, Smith 2007 (STOC), Section 2 (admissible noise); Bun, Steinke 2019 (arXiv:1906.02830), for Student and
 /// Laplace-log-normal noise. The ε₂ of Laplace noise is sharper here than the textbook's `t = ε/(2 ln(2/δ))`, and is proved above.
@@ -273,7 +273,9 @@ impl SmoothNoise {
         // The largest scale that any dataset could need; refused before the data are looked at.
         self.draw(up(up(most as f64) * 1.01).max(1.0), None)?;
         let noise = self.draw(statistic.smooth(self.t)?, Some(rng))?;
-        Ok(Release::new(statistic.value().saturating_add(noise), self.guarantee))
+        // Noise is cut at 2¹²⁴; cutting the sum lower down makes that invisible.
+        let noised = statistic.value().clamp(-(1 << 120), 1 << 120) + noise;
+        Ok(Release::new(noised.clamp(-(1 << 123), 1 << 123), self.guarantee))
     }
 
     /// `(S/s)·Z`, rounded; without randomness only whether it could be drawn.
@@ -326,7 +328,9 @@ mod tests {
     use super::super::order::tests::{ALL, databases, replaced, values};
     use super::*;
     use crate::random::SeededForTests;
+    use demure_testkit::datasets::{add_or_remove_one, rows};
     use demure_testkit::distribution::Distribution;
+    use demure_testkit::fit::Fit;
     use demure_testkit::neighbours::{check, check_zcdp};
 
     fn t(x: f64) -> Smoothness {
@@ -563,6 +567,52 @@ mod tests {
             near += u32::from((answer - 3.0).abs() <= 2.0);
         }
         assert!(near > 800, "{near}");
+    }
+
+    #[test]
+    fn releases_fit_the_law_and_the_test_has_power() {
+        let data = values(&[0, 1, 2, 2, 3, 4]);
+        let statistic = super::super::TrimmedMean::new(&data, 1).unwrap();
+        let (e, steep) = (epsilon(1.0), t(0.05));
+        let noises = [
+            SmoothNoise::student(e, 1, steep).unwrap(),
+            SmoothNoise::student(e, 4, steep).unwrap(),
+            SmoothNoise::laplace_pareto(e, 3, steep).unwrap(),
+            SmoothNoise::laplace(epsilon(2.0), delta(1e-3), steep).unwrap(),
+            SmoothNoise::laplace_log_normal(Rho::new(0.5).unwrap(), steep).unwrap(),
+        ];
+        for (seed, noise) in noises.into_iter().enumerate() {
+            let mut rng = SeededForTests::insecure(seed as u64);
+            let mut draw = || noise.release_steps(&statistic, &mut rng).unwrap().into_value();
+            let samples: Vec<i128> = (0..100_000).map(|_| draw()).collect();
+            let smooth = statistic.smooth(steep).unwrap();
+            let fit = |smooth: f64| {
+                let law = law(&tails(&noise, smooth, 402), statistic.value(), 200);
+                let folded = samples.iter().map(|&o| o.clamp(-200, 200));
+                Fit::of(folded, |o| law.probability(&o), -200..=200)
+            };
+            assert!(fit(smooth).accepts(), "{}", noise.family());
+            assert!(fit(1.05 * smooth).rejects(), "{}", noise.family());
+        }
+    }
+
+    #[test]
+    fn a_padded_quantile_is_private_under_add_or_remove() {
+        let bounds = crate::mechanism::Bounds::on(0.0, 4.0, Grid::ONE).unwrap();
+        let noise = SmoothNoise::laplace_pareto(epsilon(1.0), 3, t(0.1)).unwrap();
+        for rank in [0.5, 0.25] {
+            let mechanism = |x: &Vec<u8>| {
+                let values = x.iter().map(|&v| f64::from(v));
+                let data = super::super::Values::padded(bounds, values, 5, rank).unwrap();
+                let statistic = super::super::OrderStatistic::quantile(&data, rank).unwrap();
+                let smooth = statistic.smooth(noise.t).unwrap();
+                law(&tails(&noise, smooth, 102), statistic.value(), 50)
+            };
+            let domain = [0u8, 1, 4];
+            let near = |x: &Vec<u8>| add_or_remove_one(x, &domain);
+            check(mechanism, rows(&domain, 0..=5), near, 1.0 + 1e-9, 0.0)
+                .unwrap_or_else(|v| panic!("{v}"));
+        }
     }
 
     #[test]
