@@ -49,10 +49,11 @@ fn main() -> Result<(), Error> {
             both.as_secs_f64() / count.as_secs_f64()
         );
         println!("| method | ε = 0.1 | 0.5 | 1 |\n|---|---|---|---|");
-        let rows: [(&str, Method, f64); 8] = [
+        let rows: [(&str, Method, f64); 9] = [
             ("naive", Method::Naive, 0.0),
             ("smooth, Cauchy", Method::Auto, 0.0),
             ("smooth, Laplace-Pareto", Method::Smooth { t: None }, 0.0),
+            ("smooth, Laplace-log-normal, ρ = ε²/2", Method::Smooth { t: None }, -1.0),
             ("smooth, Laplace, δ = 10⁻⁶", Method::Smooth { t: None }, DELTA),
             ("propose-test-release, δ = 10⁻⁶", Method::Propose { bound: None }, DELTA),
             ("private bound, δ = 10⁻⁶", Method::PrivateBound, DELTA),
@@ -65,6 +66,8 @@ fn main() -> Result<(), Error> {
                 let epsilon = Epsilon::new(epsilon)?;
                 let budget = if delta > 0.0 {
                     Guarantee::Approximate(epsilon, Delta::new(delta)?)
+                } else if delta < 0.0 {
+                    Guarantee::Concentrated(epsilon.to_rho()?)
                 } else {
                     Guarantee::Pure(epsilon)
                 };

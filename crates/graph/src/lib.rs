@@ -10,6 +10,20 @@
 //! | [`clustering`] | the clustering coefficient, from released counts |
 //! | [`Method`] | how a count is released: ladder, smooth, private bound, propose-test-release, naive; which is best |
 //!
+//! ```
+//! use demure_core::mechanism::Guarantee;
+//! use demure_core::random::SystemRandom;
+//! use demure_core::unit::Epsilon;
+//! use demure_graph::{Method, Triangles, read};
+//!
+//! let graph = read::read("1 2\n2 3\n3 1\n".as_bytes(), Some(1_000))?;
+//! let triangles = Triangles::of(&graph)?;
+//! let budget = Guarantee::Pure(Epsilon::new(1.0)?);
+//! let released = Method::Auto.release(&triangles, budget, &mut SystemRandom::new()?)?;
+//! assert_eq!(released.guarantee(), budget);
+//! # Ok::<(), demure_graph::Error>(())
+//! ```
+//!
 //! # What is protected
 //! Two graphs on the same *public* set of n vertices are neighbours if they differ in one edge
 //! ([`Unit::Edge`](demure_core::unit::Unit::Edge), add or remove). Who is in the graph is not protected, whom they know is.

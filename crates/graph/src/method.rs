@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use demure_core::Error;
-use demure_core::mechanism::{Gaussian, Geometric, Guarantee, Release};
+use demure_core::mechanism::{DiscreteGaussian, Geometric, Guarantee, Release};
 use demure_core::random::Randomness;
 use demure_core::sensitivity::{
     Ladder, PrivateBound, Proposals, ProposeTestRelease, SmoothNoise, Smoothness, Statistic,
@@ -14,7 +14,7 @@ use std::fmt;
 ///
 /// | method | pure ε | (ε,δ) | ρ-zCDP |
 /// |---|---|---|---|
-/// | `Naive` | geometric noise of the global sensitivity | the same | Gaussian |
+/// | `Naive` | geometric noise of the global sensitivity | the same | discrete Gaussian |
 /// | `Ladder` | yes | the same, δ unused | at ε = √(2ρ) |
 /// | `Smooth` | Laplace-Pareto | Laplace | Laplace-log-normal |
 /// | `PrivateBound` | refused | yes | refused |
@@ -170,16 +170,17 @@ fn naive(
     })?;
     // Rounded up to a float; at least 1, so that there is some noise.
     let most = (most.max(1) as f64).next_up();
-    let value = statistic.value() as f64;
-    Ok(match budget {
+    let noised = match budget {
         Guarantee::Concentrated(rho) => {
-            Gaussian::concentrated(rho, Sensitivity::<L2>::new(most)?)?.release(value, rng)?
+            let noise = DiscreteGaussian::concentrated(rho, Sensitivity::<L2>::new(most)?)?;
+            noise.release(statistic.value(), rng)?
         }
         _ => {
             let noise = Geometric::new(epsilon_of(budget)?, Sensitivity::<L1>::new(most)?)?;
-            noise.release(statistic.value(), rng)?.map(|noised| noised as f64)
+            noise.release(statistic.value(), rng)?
         }
-    })
+    };
+    Ok(noised.map(|noised| noised as f64))
 }
 
 /// The ε of a pure mechanism within the budget: `√(2ρ)` for ρ, rounded down.

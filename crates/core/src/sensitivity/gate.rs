@@ -62,7 +62,7 @@ impl Gate {
     pub(super) fn chance(&self, distance: u64) -> Result<f64> {
         let steps = self.threshold.saturating_sub(distance) + 1;
         let (_, top) = directed::exp_neg(down(self.epsilon * steps as f64).max(0.0))?;
-        let (a, _) = directed::exp_neg(up(self.epsilon).min(1e9))?;
+        let (a, _) = directed::exp_neg(up(up(self.epsilon)).min(1e9))?;
         Ok(up(top / down(1.0 + a)))
     }
 

@@ -18,6 +18,26 @@
 //!
 //! What they share is a [`Statistic`]: an integer, and how far it can move near the data.
 //!
+//! ```
+//! use demure_core::mechanism::{Bounds, Guarantee};
+//! use demure_core::random::SystemRandom;
+//! use demure_core::sensitivity::{OrderStatistic, SmoothNoise, Stable, Tally, Values};
+//! use demure_core::unit::{Delta, Epsilon, Neighbours};
+//!
+//! let mut rng = SystemRandom::new()?;
+//! let epsilon = Epsilon::new(1.0)?;
+//! let salaries = (0..1001).map(|i| 20_000.0 + 40.0 * f64::from(i));
+//! let values = Values::new(Bounds::new(0.0, 1e6)?, salaries);
+//! let noise = SmoothNoise::new(Guarantee::Pure(epsilon), None)?;
+//! let median = noise.release(&OrderStatistic::median(&values)?, &mut rng)?;
+//! assert!((0.0..=1e6).contains(median.value()));
+//!
+//! let (winner, distance) = Tally::votes(&[310, 95, 240], Neighbours::AddRemove)?.winner();
+//! let stable = Stable::new(epsilon, Delta::new(1e-9)?)?;
+//! assert_eq!(stable.release(winner, distance, &mut rng)?.into_value(), Some(0));
+//! # Ok::<(), demure_core::Error>(())
+//! ```
+//!
 //! # Neighbours
 //! A [`Statistic`] is stated for one relation. Those of `order` are for *replace one*, where the
 //! number n of values is public; how a quantile is had under *add or remove* is said at
@@ -157,7 +177,11 @@ pub trait Statistic {
             if most * weight <= best {
                 return Ok(best * ENLARGE);
             }
-            best = best.max(self.at_distance(k) as f64 * weight);
+            let here = self.at_distance(k) as f64;
+            best = best.max(here * weight);
+            if here >= most {
+                return Ok(best * ENLARGE); // nothing farther away can be larger
+            }
             k += 1;
         }
     }

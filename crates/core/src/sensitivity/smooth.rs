@@ -466,6 +466,19 @@ mod tests {
         let pareto = SmoothNoise::pure(epsilon(1.0), t(0.1)).unwrap();
         assert_eq!(pareto.family(), NoiseFamily::LaplacePareto { gamma: 3 });
         assert!((pareto.s() - 0.7).abs() < 1e-9 && pareto.deviation() < student.deviation());
+        assert!((pareto.deviation() - 2.339).abs() < 1e-3, "{}", pareto.deviation());
+        assert!((student.deviation() - 2.946).abs() < 1e-3, "{}", student.deviation());
+        // Var Z = ∫ 4z·P[Z > z] dz, for every family that has one.
+        for noise in [&noise, &student, &pareto] {
+            let cell = |i: u32| {
+                let (low, high) = ((1e-3 * f64::from(i)).exp(), (1e-3 * f64::from(i + 1)).exp());
+                let z = 0.5 * (low + high) - 1.0;
+                4.0 * z * upper(noise.family, z) * (high - low)
+            };
+            let variance: f64 = (0..12_000).map(cell).sum();
+            let stated = (noise.deviation() * noise.s).powi(2);
+            assert!((variance / stated - 1.0).abs() < 1e-3, "{} {variance}", noise.family);
+        }
         // The textbook's s = ε/2 needs t = ε/(2 ln(2/δ)); ours has it with a larger t.
         let laplace =
             SmoothNoise::new(Guarantee::Approximate(epsilon(1.0), delta(1e-6)), None).unwrap();
