@@ -28,7 +28,7 @@ pub enum Method {
     Auto,
     /// Noise of the global sensitivity.
     Naive,
-    /// The [`Ladder`], with a floor where the profile grows slowly.
+    /// The [`Ladder`], with a floor where that is expected to help.
     Ladder,
     /// The ladder without a floor, as published.
     ClassicLadder,
@@ -82,34 +82,17 @@ impl Method {
         })
     }
 
-    /// What `Auto` stands for: the ladder, or naive noise where the largest step is so small that it is expected to do better. It looks at the largest
-    /// step and the budget, which are public, and at no data: the ladder's noise is that of a local sensitivity of √(largest step), or of
-    /// its floor if that is more.
+    /// What `Auto` stands for: the ladder, or naive noise where the largest step is so small that it is expected to do better. It looks at the
+    /// largest step and the budget, which are public, and at no data: [`Ladder::expected_error`].
     pub fn chosen(&self, statistic: &(impl Statistic + ?Sized), budget: Guarantee) -> Result<Self> {
         if *self != Self::Auto {
             return Ok(*self);
         }
         let Some(most) = statistic.most() else { return Ok(Self::Propose { bound: None }) };
         let epsilon = epsilon_of(budget)?;
-        let most = most as f64;
-        let error = |growth: Option<u64>| -> Result<f64> {
-            let ladder = match growth {
-                Some(_) => Ladder::for_statistic(epsilon, statistic)?,
-                None => Ladder::classic(epsilon),
-            };
-            let width = ladder.floor().map_or(0.0, |floor| floor as f64).max(most.sqrt());
-            Ok(width / ladder.rate(growth.unwrap_or(0))?)
-        };
-        let naive = most / epsilon.get();
-        let classic = error(None)?;
-        // A floor is worth it only where it is low: for stars of three and more it is not.
-        let (ladder, best) = match statistic.growth().filter(|&g| g <= 1) {
-            Some(growth) => (Self::Ladder, error(Some(growth))?),
-            None => (Self::ClassicLadder, classic),
-        };
-        let (ladder, best) =
-            if classic < best { (Self::ClassicLadder, classic) } else { (ladder, best) };
-        Ok(if naive <= best { Self::Naive } else { ladder })
+        let ladder = Ladder::for_statistic(epsilon, statistic)?.expected_error(statistic)?;
+        let naive = most as f64 / epsilon.get();
+        Ok(if naive <= ladder { Self::Naive } else { Self::Ladder })
     }
 
     /// Releases a count; `None` only from `Propose`, where it is an answer.
@@ -249,7 +232,9 @@ mod tests {
         // Five vertices: the global sensitivity is 3.
         assert_eq!(chosen(5, &[], pure(1.0)), Method::Naive);
         let claws = Stars::of(&Graph::new(5_000, []).unwrap(), 3).unwrap();
-        assert_eq!(Method::Auto.chosen(&claws, pure(1.0)).unwrap(), Method::ClassicLadder);
+        assert_eq!(Method::Auto.chosen(&claws, pure(1.0)).unwrap(), Method::Ladder);
+        let ladder = Ladder::for_statistic(Epsilon::new(1.0).unwrap(), &claws).unwrap();
+        assert_eq!(ladder.floor(), None);
     }
 
     #[test]

@@ -23,6 +23,7 @@ type Key = Vec<u64>;
 struct Known<'a> {
     key: &'a Key,
     most: u64,
+    growth: u64,
 }
 
 impl Statistic for Known<'_> {
@@ -36,7 +37,7 @@ impl Statistic for Known<'_> {
         Some(self.most)
     }
     fn growth(&self) -> Option<u64> {
-        Some(1)
+        Some(self.growth)
     }
 }
 
@@ -44,17 +45,19 @@ impl Statistic for Known<'_> {
 struct Universe {
     near: BTreeMap<Key, BTreeSet<Key>>,
     most: u64,
+    growth: u64,
 }
 
 fn universe<S: Statistic>(n: u32, make: impl Fn(&Graph) -> S) -> Universe {
     let pairs: Vec<(u32, u32)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
-    let mut most = 0;
+    let (mut most, mut growth) = (0, 0);
     let keys: Vec<Key> = (0..1u32 << pairs.len())
         .map(|number| {
             let chosen = pairs.iter().enumerate().filter(|(i, _)| number >> i & 1 == 1);
             let graph = Graph::new(n, chosen.map(|(_, &edge)| edge)).unwrap();
             let statistic = make(&graph);
             most = statistic.most().unwrap();
+            growth = statistic.growth().unwrap();
             let profile = (0..=FAR).map(|k| statistic.at_distance(k));
             std::iter::once(statistic.value() as u64).chain(profile).collect()
         })
@@ -66,7 +69,7 @@ fn universe<S: Statistic>(n: u32, make: impl Fn(&Graph) -> S) -> Universe {
             near.entry(keys[number].clone()).or_default().insert(other.clone());
         }
     }
-    Universe { near, most }
+    Universe { near, most, growth }
 }
 
 impl Universe {
@@ -76,7 +79,7 @@ impl Universe {
         epsilon: f64,
         delta: f64,
     ) -> Result<f64, String> {
-        let mechanism = |key: &Key| law(&Known { key, most: self.most });
+        let mechanism = |key: &Key| law(&Known { key, most: self.most, growth: self.growth });
         let neighbours = |key: &Key| self.near[key].iter().filter(|k| *k != key).cloned().collect();
         let fine = 1.0 + 1e-9;
         check(mechanism, self.near.keys().cloned(), neighbours, epsilon * fine, delta * fine)
@@ -112,7 +115,7 @@ fn geometric_tail(s: f64) -> impl Fn(i128) -> f64 {
 }
 
 fn ladder_law(ladder: &Ladder, s: &Known<'_>) -> Distribution<Vec<i128>> {
-    let rate = ladder.rate(1).unwrap();
+    let rate = ladder.rate(s.growth).unwrap();
     let floor = ladder.floor().unwrap_or(0);
     let mut weights = vec![1.0];
     let (mut far, mut norm) = (0u64, 1.0);
@@ -179,6 +182,10 @@ fn ladders_are_pure_on_all_graphs_of_6_vertices() {
     wedges.check(|s| ladder_law(&ladder, s), 1.0, 0.0).unwrap();
     let claws = universe(5, |g| Stars::of(g, 3).unwrap());
     claws.check(|s| ladder_law(&Ladder::classic(epsilon(1.0)), s), 1.0, 0.0).unwrap();
+    for floor in [2, 4, 20] {
+        let ladder = Ladder::with_floor(epsilon(1.5), floor).unwrap();
+        claws.check(|s| ladder_law(&ladder, s), 1.5, 0.0).unwrap();
+    }
 }
 
 #[test]
@@ -200,7 +207,8 @@ fn smooth_noise_is_private_on_all_graphs_of_6_vertices() {
         }
         let rho = 0.5;
         let noise = SmoothNoise::laplace_log_normal(Rho::new(rho).unwrap(), t(0.1)).unwrap();
-        let mechanism = |key: &Key| smooth_law(&noise, &Known { key, most: all.most });
+        let mechanism =
+            |key: &Key| smooth_law(&noise, &Known { key, most: all.most, growth: all.growth });
         let neighbours = |key: &Key| all.near[key].iter().filter(|k| *k != key).cloned().collect();
         let orders = [1.05, 1.5, 2.0, 4.0, 16.0];
         check_zcdp(mechanism, all.near.keys().cloned(), neighbours, rho * (1.0 + 1e-9), &orders)

@@ -65,19 +65,32 @@ impl Ladder {
         Ok(Self { epsilon, floor: Some(floor) })
     }
 
-    /// The ladder that suits a statistic by public facts: with a floor of `⌈6g/ε⌉` where its profile grows slowly (this
-    /// costs about a sixth of ε), else the classic one.
+    /// The ladder that suits a statistic, by public facts: with a floor of `⌈6g/ε⌉` (this costs about a sixth of ε), or the
+    /// classic one, whichever has the smaller [expected error](Ladder::expected_error).
     pub fn for_statistic(epsilon: Epsilon, statistic: &(impl Statistic + ?Sized)) -> Result<Self> {
-        let Some(growth) = statistic.growth() else { return Ok(Self::classic(epsilon)) };
-        let floor = (6.0 * growth.max(1) as f64 / epsilon.get()).ceil();
+        let classic = Self::classic(epsilon);
+        let (Some(growth), Some(most)) = (statistic.growth(), statistic.most()) else {
+            return Ok(classic);
+        };
         // A floor above the largest step is no better than that step.
-        let most = statistic.most().unwrap_or(u64::MAX).max(1);
-        let floored = Self::with_floor(epsilon, (floor.min(1e18) as u64).min(most))?;
-        // Where nothing moves far anyway, ε/2 may be more than is left.
-        match floored.rate(growth) {
-            Ok(rate) if rate > 0.5 * epsilon.get() => Ok(floored),
-            _ => Ok(Self::classic(epsilon)),
-        }
+        let floor = (6.0 * growth.max(1) as f64 / epsilon.get()).ceil().min(most.max(1) as f64);
+        let floored = Self::with_floor(epsilon, floor as u64)?;
+        let better = match floored.expected_error(statistic) {
+            Ok(error) => error <= classic.expected_error(statistic)?,
+            Err(_) => false, // the floor takes all of ε
+        };
+        Ok(if better { floored } else { classic })
+    }
+
+    /// About how far off a release is, in steps, if the local sensitivity is √most: a guess for choosing between methods that
+    /// uses public facts only, and no promise. The width of a rung (of the floor, or grown over 1/ε rungs) over ε′.
+    pub fn expected_error(&self, statistic: &(impl Statistic + ?Sized)) -> Result<f64> {
+        let guess = (statistic.most().ok_or_else(super::unbounded)? as f64).sqrt();
+        let width = match self.floor {
+            Some(floor) => guess.max(floor as f64),
+            None => guess + statistic.growth().unwrap_or(0) as f64 / self.epsilon.get(),
+        };
+        Ok(width / self.rate(statistic.growth().unwrap_or(0))?)
     }
 
     /// c; `None` for the classic ladder.
@@ -396,7 +409,11 @@ mod tests {
         let line = Line { value: 0, start: 2, growth: 1, most: 100 };
         assert!(Ladder::classic(e(1e-9)).release(&line, &mut rng).is_err());
         assert_eq!(Ladder::for_statistic(e(1.0), &line).unwrap().floor(), Some(6));
-        let few = Line { value: 0, start: 1, growth: 1, most: 1 };
-        assert_eq!(Ladder::for_statistic(e(1.0), &few).unwrap().floor(), None);
+        // Steep profiles and tiny ε have no use for a floor.
+        let steep = Line { value: 0, start: 1, growth: 1_000, most: 1_000_000 };
+        assert_eq!(Ladder::for_statistic(e(1.0), &steep).unwrap().floor(), None);
+        let line = Line { value: 0, start: 2, growth: 1, most: 5_000 };
+        assert_eq!(Ladder::for_statistic(e(0.1), &line).unwrap().floor(), Some(60));
+        assert_eq!(Ladder::for_statistic(e(0.01), &line).unwrap().floor(), None);
     }
 }
