@@ -132,8 +132,9 @@ pub(crate) const ENLARGE: f64 = 1.0 + 1.0 / (1u64 << 38) as f64;
 /// 3. `A_k(x) ≤ most`, which is public.
 ///
 /// The largest local sensitivity within k steps of x, `LS⁽ᵏ⁾(x)`, is the least such profile.
-/// All guarantees of this module rest on these three lines; [`check_profile`] tests them on all small
-/// datasets.
+/// All guarantees of this module rest on these three lines, and on `answer` being public; [`check_profile`] tests them on
+/// all small datasets. A wrong implementation makes a release that promises what it does not keep: this trait is the one place
+/// where that is left to whoever implements it.
 pub trait Statistic {
     /// f(x). Protected.
     fn value(&self) -> i128;

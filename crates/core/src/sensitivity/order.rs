@@ -396,6 +396,18 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn the_bounds_of_spread_and_winsorised_mean_are_exact_at_distance_0() {
+        for (name, _, make) in [ALL[5], ALL[6]] {
+            for n in 3..=6 {
+                let value = |x: &Vec<u8>| make(&values(x)).unwrap().value();
+                let profile = |x: &Vec<u8>, k| make(&values(x)).unwrap().at_distance(k);
+                let seen = check_profile(databases(n), replaced, value, profile, 0).unwrap();
+                assert!(seen.exact, "{name} {n}");
+            }
+        }
+    }
+
+    #[test]
     fn smooth_bounds_are_smooth_and_what_brute_force_gives() {
         for (name, exact, make) in ALL {
             for n in 1..=6 {
