@@ -8,6 +8,7 @@
 //! | [`sample`] | exact samplers, one distribution per file |
 //! | [`mechanism`] | noise with a guarantee; the only maker of a [`mechanism::Release`] |
 //! | [`local`] | randomizers for people who trust nobody |
+//! | [`sensitivity`] | noise that fits the data: smooth bounds, ladders, stable answers, propose-test-release |
 //! | [`utility`] | error bars, and what a wanted accuracy costs |
 //! | [`event`] | what was done: the language between mechanisms, accountants and ledger |
 //! | [`account`] | what many events cost together, certified; filters, calibration |
@@ -26,6 +27,7 @@ pub mod mechanism;
 pub(crate) mod num;
 pub mod random;
 pub mod sample;
+pub mod sensitivity;
 pub mod unit;
 pub mod utility;
 

@@ -8,10 +8,10 @@ use crate::sample::LazyUniform;
 
 /// `count` outcomes, each of weight `e^−x`.
 #[derive(Clone, Copy)]
-pub(super) struct Alternative {
-    pub(super) count: u64,
+pub(crate) struct Alternative {
+    pub(crate) count: u64,
     /// A float within a relative 2⁻⁵⁰ (or an absolute 2⁻¹⁰⁰⁰) of x ≥ 0; ∞ where x > 10³.
-    pub(super) near: f64,
+    pub(crate) near: f64,
 }
 
 /// Draws i with probability exactly `cᵢe^(−xᵢ) / Σⱼcⱼe^(−xⱼ)`; `exact` gives the xᵢ.
@@ -28,7 +28,7 @@ pub(super) struct Alternative {
 /// # Work
 /// One word, and a fixed amount per alternative, whatever the weights; the
 /// certified path is taken with probability about `n·2⁻⁴⁵`.
-pub(super) fn choose(
+pub(crate) fn choose(
     alternatives: &[Alternative],
     exact: impl Fn(usize) -> Ratio,
     bits: &mut Bits,
@@ -114,7 +114,7 @@ fn sum(
 
 /// The probability of one outcome of each alternative, `e^(−xᵢ) / Σⱼcⱼe^(−xⱼ)`,
 /// to about 3 units in the last place; 0 below 10⁻³⁰⁸.
-pub(super) fn table(
+pub(crate) fn table(
     alternatives: &[Alternative],
     exact: impl Fn(usize) -> Ratio,
 ) -> Result<Vec<f64>> {

@@ -23,7 +23,7 @@
 //! else: holding one *is* the evidence that noise was added.
 
 mod bounded;
-mod choice;
+pub(crate) mod choice;
 mod exponential;
 mod gaussian;
 mod groups;

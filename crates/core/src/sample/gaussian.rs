@@ -234,58 +234,9 @@ impl RoundedGaussian {
     }
 
     pub(crate) fn next(&self, centre: &Centre, bits: &mut Bits) -> Result<i128> {
-        loop {
-            let (index, negative) = self.strips.pick(bits.word()?);
-            let (r, v) = (bits.word()?, bits.word()?);
-            let pick = if index < self.strips.count() {
-                Pick::Strip(index)
-            } else {
-                Pick::Tail(Strips::piece(bits)?)
-            };
-            let mut real = Real::new(&pick, self.strips, r);
-            let sure = match pick {
-                Pick::Strip(j) => self.strips.surely(j, 0.5 * real.near * real.near, v),
-                Pick::Tail(_) => None,
-            };
-            let accepted = match sure {
-                Some(decided) => decided,
-                None => self.decide(&pick, &mut real, v, bits)?,
-            };
-            if accepted {
-                let offset = centre.offset(negative);
-                return Ok(centre.place(negative, self.steps(&mut real, offset, bits)?));
-            }
-        }
-    }
-
-    /// `V < p(X)`, with the bits of V and of X drawn together as needed.
-    #[cold]
-    fn decide(&self, pick: &Pick, real: &mut Real, v: u64, bits: &mut Bits) -> Result<bool> {
-        let mut v = LazyUniform::starting(v, 64);
-        loop {
-            let (low, high) = real.ends();
-            let curve = |b| Enclosure {
-                lower: Enclosure::exp_neg(&high.mul(&high).scale(-1), b).lower,
-                upper: Enclosure::exp_neg(&low.mul(&low).scale(-1), b).upper,
-                bits: b,
-            };
-            let known = v.enclosure();
-            let p = match *pick {
-                Pick::Strip(j) => self.strips.strip(j, curve, known.bits),
-                Pick::Tail(t) => {
-                    let width = Ratio::new(u64::from(PER_UNIT), 1u64);
-                    self.strips.tail(t, &width, curve, known.bits)
-                }
-            };
-            if known.upper <= p.lower {
-                return Ok(true);
-            }
-            if known.lower >= p.upper {
-                return Ok(false);
-            }
-            v.extend(bits)?;
-            real.extend(bits)?;
-        }
+        let (negative, mut real) = Real::normal(self.strips, bits)?;
+        let steps = self.steps(&mut real, centre.offset(negative), bits)?;
+        Ok(centre.place(negative, steps))
     }
 
     /// `⌊σX + g⌋`.
@@ -324,16 +275,79 @@ enum Pick {
 }
 
 /// `X = (start + width·R)/64` for a uniform real R.
-struct Real {
+pub(super) struct Real {
     start: u64,
     width: u32,
     first: u64,
     /// R, once more than its first 64 bits are needed.
     more: Option<LazyUniform>,
-    near: f64,
+    /// X to 2⁻⁵⁰ of itself and 2⁻⁵⁹.
+    pub(super) near: f64,
+}
+
+/// |Y| for an ideal standard normal Y, revealed bit by bit, and whether Y is negative.
+pub(super) fn lazy_normal(bits: &mut Bits) -> Result<(bool, Real)> {
+    Real::normal(STANDARD.as_ref().map_err(Clone::clone)?, bits)
 }
 
 impl Real {
+    /// |X| for a standard normal X, and whether X is negative: a fair bit that nothing
+    /// else looks at.
+    #[inline]
+    fn normal(strips: &Strips, bits: &mut Bits) -> Result<(bool, Self)> {
+        loop {
+            let (index, negative) = strips.pick(bits.word()?);
+            let (r, v) = (bits.word()?, bits.word()?);
+            let pick = if index < strips.count() {
+                Pick::Strip(index)
+            } else {
+                Pick::Tail(Strips::piece(bits)?)
+            };
+            let mut real = Self::new(&pick, strips, r);
+            let sure = match pick {
+                Pick::Strip(j) => strips.surely(j, 0.5 * real.near * real.near, v),
+                Pick::Tail(_) => None,
+            };
+            let accepted = match sure {
+                Some(decided) => decided,
+                None => real.decide(strips, &pick, v, bits)?,
+            };
+            if accepted {
+                return Ok((negative, real));
+            }
+        }
+    }
+
+    /// `V < p(X)`, with the bits of V and of X drawn together as needed.
+    #[cold]
+    fn decide(&mut self, strips: &Strips, pick: &Pick, v: u64, bits: &mut Bits) -> Result<bool> {
+        let mut v = LazyUniform::starting(v, 64);
+        loop {
+            let (low, high) = self.ends();
+            let curve = |b| Enclosure {
+                lower: Enclosure::exp_neg(&high.mul(&high).scale(-1), b).lower,
+                upper: Enclosure::exp_neg(&low.mul(&low).scale(-1), b).upper,
+                bits: b,
+            };
+            let known = v.enclosure();
+            let p = match *pick {
+                Pick::Strip(j) => strips.strip(j, curve, known.bits),
+                Pick::Tail(t) => {
+                    let width = Ratio::new(u64::from(PER_UNIT), 1u64);
+                    strips.tail(t, &width, curve, known.bits)
+                }
+            };
+            if known.upper <= p.lower {
+                return Ok(true);
+            }
+            if known.lower >= p.upper {
+                return Ok(false);
+            }
+            v.extend(bits)?;
+            self.extend(bits)?;
+        }
+    }
+
     #[inline]
     fn new(pick: &Pick, strips: &Strips, first: u64) -> Self {
         let (start, width) = match *pick {
@@ -345,12 +359,12 @@ impl Real {
         Self { start, width, first, more: None, near }
     }
 
-    fn extend(&mut self, bits: &mut Bits) -> Result<()> {
+    pub(super) fn extend(&mut self, bits: &mut Bits) -> Result<()> {
         self.more.get_or_insert_with(|| LazyUniform::starting(self.first, 64)).extend(bits)
     }
 
     /// The least and the greatest X that the known bits of R allow.
-    fn ends(&self) -> (Ratio, Ratio) {
+    pub(super) fn ends(&self) -> (Ratio, Ratio) {
         let known = match &self.more {
             Some(unit) => unit.enclosure(),
             None => LazyUniform::starting(self.first, 64).enclosure(),

@@ -11,6 +11,10 @@
 //! | `exponential` | a real exponential rounded to the grid |
 //! | `gaussian` | discrete Gaussian; a real Gaussian rounded to the grid |
 //! | `gumbel` | a real Gumbel rounded to the grid |
+//! | `log_normal` | a real Laplace of log-normal scale, rounded to the grid |
+//! | `student` | a real Student's t rounded to the grid |
+//! | `laplace_pareto` | a real Laplace with a Pareto tail, rounded to the grid |
+//! | `magnitude` | the search that the last three share |
 //!
 //! # How a draw is exact and still fast
 //! Sixty-four random bits pin a uniform real U down to 2⁻⁶⁴. The wanted integer
@@ -32,7 +36,11 @@ mod gaussian;
 mod geometric;
 mod gumbel;
 mod laplace;
+mod laplace_pareto;
+mod log_normal;
+mod magnitude;
 mod strips;
+mod student;
 mod uniform;
 
 pub use bernoulli::{bernoulli, bernoulli_exp};
@@ -41,6 +49,9 @@ pub use gaussian::{DiscreteGaussian, RoundedGaussian};
 pub use geometric::Geometric;
 pub use gumbel::RoundedGumbel;
 pub use laplace::{DiscreteLaplace, RoundedLaplace};
+pub use laplace_pareto::RoundedLaplacePareto;
+pub use log_normal::RoundedLaplaceLogNormal;
+pub use student::RoundedStudent;
 pub use uniform::uniform_below;
 
 pub(crate) use centre::Centre;

@@ -1,0 +1,431 @@
+//! Propose a bound on the local sensitivity, test it, and release with that much noise.
+
+use super::Statistic;
+use super::gate::Gate;
+use crate::error::{Error, Result};
+use crate::mechanism::{AboveThreshold, Answer, Change, Geometric, Guarantee, Release};
+use crate::num::directed::up;
+use crate::num::fast;
+use crate::random::Randomness;
+use crate::unit::{Beta, Delta, Epsilon, Sensitivity};
+use crate::utility::Accuracy;
+
+/// With d the distance to the nearest dataset whose local sensitivity is above β: if `d + Z > T`, releases
+/// `f(x) + Geo(β/ε₂)`; else `None` (⊥). `P[Z = k] ∝ e^(−ε₁|k|)`, `Geo(s)` is two-sided geometric of scale s, and T is the least integer
+/// with `e^(−ε₁(T+1))/(1+e^−ε₁) ≤ δ`.
+///
+/// # Guarantee
+/// (ε₁ + ε₂, δ)-DP under the relation that the [`Statistic`] is for; any 1-Lipschitz lower bound on d will do.
+/// # Proof
+/// Whether it goes on is ε₁-DP, as d is 1-Lipschitz. Let x, x′ be neighbours. If `LS(x) ≤ β`, then `|f(x) − f(x′)| ≤ β` and the second
+/// stage is ε₂-DP: together ε₁ + ε₂. If not, d(x) = 0, and x gets anything but ⊥ with probability at most δ; for ⊥ the first stage is enough. ∎
+/// # Special values
+/// `None` is an answer, and costs as much as any other. A β of at least the public [`most`](Statistic::most) is never refused. A β
+/// of 0 is refused, as no noise would be added.
+/// # References
+/// Dwork, Lei 2009 (STOC); Dwork, Roth 2014, Section 7.2. The threshold `ln(1/δ)/ε₁` of the textbook spends δ/2.
+#[derive(Clone, Debug)]
+pub struct ProposeTestRelease {
+    epsilon: Epsilon,
+    delta: Delta,
+    bound: u64,
+    gate: Gate,
+    noise: Geometric,
+}
+
+impl ProposeTestRelease {
+    /// Half of ε for the test and half for the noise; `bound` is β, in steps of the statistic
+    /// ([`Statistic::unit`] says how much that is), chosen without looking at the data.
+    pub fn new(epsilon: Epsilon, delta: Delta, bound: u64) -> Result<Self> {
+        let half = Epsilon::new(0.5 * epsilon.get())?;
+        Self::with_split(half, half, delta, bound)
+    }
+
+    /// ε₁ for the test and ε₂ for the noise.
+    pub fn with_split(test: Epsilon, noise: Epsilon, delta: Delta, bound: u64) -> Result<Self> {
+        let gate = Gate::new(test, delta)?;
+        let noise_law = Geometric::new(noise, steps(bound)?)?;
+        let epsilon = Epsilon::new(sum(test.get(), noise.get()))?;
+        Ok(Self { epsilon, delta, bound, gate, noise: noise_law })
+    }
+
+    /// T.
+    #[must_use]
+    pub fn threshold(&self) -> u64 {
+        self.gate.threshold()
+    }
+
+    /// β.
+    #[must_use]
+    pub fn bound(&self) -> u64 {
+        self.bound
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee::Approximate(self.epsilon, self.delta)
+    }
+
+    /// The error, in steps, that an answer exceeds with probability at most β.
+    pub fn error(&self, beta: Beta) -> Result<f64> {
+        self.noise.error(beta)
+    }
+
+    /// Releases a statistic, or ⊥.
+    pub fn release(
+        &self,
+        statistic: &(impl Statistic + ?Sized),
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<Option<f64>>> {
+        let distance = statistic.distance_above(self.bound).unwrap_or(u64::MAX);
+        let answer = if self.gate.opens(distance, rng)? {
+            let noised = self.noise.release(statistic.value(), rng)?.into_value();
+            Some(statistic.answer(noised))
+        } else {
+            None
+        };
+        Ok(Release::new(answer, self.guarantee()))
+    }
+}
+
+/// A β in steps, as a sensitivity.
+fn steps<N: crate::unit::Norm>(bound: u64) -> Result<Sensitivity<N>> {
+    if bound == 0 || bound > 1 << 53 {
+        return Err(Error::OutOfRange {
+            parameter: "the proposed bound",
+            allowed: "from 1 to 2^53 steps of the statistic",
+        });
+    }
+    Sensitivity::new(bound as f64)
+}
+
+/// a + b, rounded up unless it is exact.
+pub(super) fn sum(a: f64, b: f64) -> f64 {
+    let total = a + b;
+    let (small, large) = if a < b { (a, b) } else { (b, a) };
+    if total - large == small && total - small == large { total } else { up(total) }
+}
+
+/// A search over a public list of bounds `β₁ < β₂ < … < β_m` that pays once: the first whose distance, noised, is above a noised
+/// threshold is used, by the sparse vector technique.
+///
+/// # Guarantee
+/// (ε₁ + ε₂, δ)-DP, ε₁ for the search however long the list, ε₂ for the noise. The β that was used is part of the release.
+/// # Proof
+/// The distances `d_i` to `{LS > β_i}` are 1-Lipschitz, so the search is an [`AboveThreshold`] with one positive answer: ε₁-DP. For a
+/// list of m, all `β_i < LS(x)` have d_i = 0 and are passed with probability at most `m·P[ν − ρ ≥ T] ≤ δ`, ν and ρ being the noises of a query and of
+/// the threshold. Otherwise `|f(x) − f(x′)| ≤ β_i` and the second stage is ε₂-DP; sum over i as for one β. ∎
+/// # Special values
+/// As [`ProposeTestRelease`]; `None` if the list is exhausted.
+#[derive(Clone, Debug)]
+pub struct Proposals {
+    epsilon: Epsilon,
+    noise: Epsilon,
+    delta: Delta,
+    bounds: Vec<u64>,
+    search: AboveThreshold,
+    threshold: i128,
+}
+
+impl Proposals {
+    /// ε₁ for the search, ε₂ for the noise; the bounds in steps, rising.
+    pub fn new(search: Epsilon, noise: Epsilon, delta: Delta, bounds: &[u64]) -> Result<Self> {
+        let delta = Delta::positive(delta.get())?;
+        let rising = bounds.windows(2).all(|pair| pair[0] < pair[1]);
+        if bounds.is_empty() || !rising {
+            return Err(Error::OutOfRange {
+                parameter: "the list of bounds",
+                allowed: "at least one, each larger than the one before",
+            });
+        }
+        for &bound in bounds {
+            steps::<crate::unit::L1>(bound)?;
+        }
+        let law = AboveThreshold::new(search, Sensitivity::new(1.0)?, 1, Change::General)?;
+        let (rho, nu) = law.scales();
+        let each = delta.get() / bounds.len() as f64;
+        let threshold = least_threshold(rho, nu, each)?;
+        let epsilon = Epsilon::new(sum(search.get(), noise.get()))?;
+        let bounds = bounds.to_vec();
+        Ok(Self { epsilon, noise, delta, bounds, search: law, threshold })
+    }
+
+    /// A list that doubles from `first` up to `most`, which is the last: for statistics with a public bound the
+    /// search then never fails.
+    pub fn doubling(first: u64, most: u64) -> Vec<u64> {
+        let doubled = std::iter::successors(Some(first.max(1)), |b| b.checked_mul(2));
+        let mut list: Vec<u64> = doubled.take_while(|&b| b < most).collect();
+        list.push(most.max(1));
+        list
+    }
+
+    /// What a release promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee::Approximate(self.epsilon, self.delta)
+    }
+
+    /// T.
+    #[must_use]
+    pub fn threshold(&self) -> i128 {
+        self.threshold
+    }
+
+    /// The error, in steps, that an answer with this bound exceeds with probability at most β.
+    pub fn error(&self, bound: u64, beta: Beta) -> Result<f64> {
+        Geometric::new(self.noise, steps(bound)?)?.error(beta)
+    }
+
+    /// Releases a statistic and the β that was used, or ⊥.
+    pub fn release(
+        &self,
+        statistic: &(impl Statistic + ?Sized),
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<Option<(f64, u64)>>> {
+        let mut asking = self.search.start(self.threshold, rng)?;
+        let mut chosen = None;
+        for &bound in &self.bounds {
+            // No distance at all is as good as a very long one, for all data alike.
+            let distance = statistic.distance_above(bound).map_or(1 << 100, i128::from);
+            if let Answer::Above(_) = asking.ask(distance, rng)?.into_value() {
+                chosen = Some(bound);
+                break;
+            }
+        }
+        let answer = match chosen {
+            None => None,
+            Some(bound) => {
+                let noise = Geometric::new(self.noise, steps(bound)?)?;
+                let noised = noise.release(statistic.value(), rng)?.into_value();
+                Some((statistic.answer(noised), bound))
+            }
+        };
+        Ok(Release::new(answer, self.guarantee()))
+    }
+}
+
+/// The least T ≥ 0 with `P[ν − ρ ≥ T] ≤ δ`, for two-sided geometric noises of these scales.
+fn least_threshold(rho: f64, nu: f64, delta: f64) -> Result<i128> {
+    let fail = Error::Infeasible {
+        what: "so small an epsilon and delta put the threshold out of reach",
+        remedy: "spend more on the search, or propose fewer bounds",
+    };
+    // Galloping, then halving; P is monotone in T.
+    let passes = |t: u64| difference_tail(rho, nu, t) <= delta;
+    let (mut low, mut high) = (0u64, 1u64);
+    if passes(0) {
+        return Ok(0);
+    }
+    while !passes(high) {
+        (low, high) = (high, 2 * high);
+        if high > 1 << 22 {
+            return Err(fail);
+        }
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if passes(middle) { high = middle } else { low = middle }
+    }
+    Ok(i128::from(high))
+}
+
+/// An upper bound on `P[ν − ρ ≥ t]`: a sum of positive terms, each within a relative 2⁻⁴⁶, over at most 2²⁵ of them.
+fn difference_tail(rho: f64, nu: f64, t: u64) -> f64 {
+    let tanh = |s: f64| {
+        let a = fast::exp_neg((1.0 / s).min(699.0));
+        ((1.0 - a) / (1.0 + a), a)
+    };
+    let ((share, _), (_, b)) = (tanh(rho), tanh(nu));
+    // P[ν ≥ k].
+    let tail = |k: i64| {
+        let far = fast::exp_neg((k.abs() as f64 / nu).min(699.0));
+        if k >= 1 { far / (1.0 + b) } else { 1.0 - far * b / (1.0 + b) }
+    };
+    // Beyond this ρ has less than e^−60 on either side.
+    let reach = (60.0 * rho).ceil().min(1e7) as i64 + 1;
+    let mass = |z: i64| share * fast::exp_neg((z.abs() as f64 / rho).min(699.0));
+    let sum: f64 = (-reach..=reach).map(|z| mass(z) * tail(t as i64 + z)).sum();
+    sum * (1.0 + 1e-8) + 2.0 * fast::exp_neg((reach as f64 / rho).min(699.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gate::tests::{laplace_pmf, opening};
+    use super::super::order::tests::{ALL, databases, replaced, values};
+    use super::*;
+    use crate::random::SeededForTests;
+    use demure_testkit::distribution::Distribution;
+    use demure_testkit::fit::Fit;
+    use demure_testkit::neighbours::check;
+
+    fn epsilon(x: f64) -> Epsilon {
+        Epsilon::new(x).unwrap()
+    }
+
+    fn delta(x: f64) -> Delta {
+        Delta::new(x).unwrap()
+    }
+
+    /// Integers with geometric noise of scale s, folded at ±reach, below some probability.
+    fn noised(value: i128, s: f64, p: f64, reach: i128) -> Vec<(i128, f64)> {
+        let a = (-1.0 / s).exp();
+        let mass = |o: i128| {
+            let k = (o - value).abs() as f64;
+            let folded = o.abs() == reach && (o > value) == (o > 0);
+            let pmf = laplace_pmf(s, o - value);
+            p * if folded { (-k / s).exp() / (1.0 + a) } else { pmf }
+        };
+        (-reach..=reach).map(|o| (o, mass(o))).collect()
+    }
+
+    /// The law of one proposal.
+    fn law(m: &ProposeTestRelease, statistic: &dyn Statistic) -> Distribution<Option<i128>> {
+        let p = opening(&m.gate, statistic.distance_above(m.bound).unwrap_or(1 << 40));
+        let numbers = noised(statistic.value(), m.noise.scale(), p, 60);
+        let numbers = numbers.into_iter().map(|(o, p)| (Some(o), p));
+        Distribution::new(numbers.chain([(None, 1.0 - p)]))
+    }
+
+    #[test]
+    fn proposals_are_private_on_all_small_databases() {
+        for (e, d, bound) in [(1.0, 1e-3, 2), (2.0, 0.05, 1), (0.5, 1e-6, 4), (2.0, 0.05, 9)] {
+            let m = ProposeTestRelease::new(epsilon(e), delta(d), bound).unwrap();
+            for (name, _, make) in ALL {
+                for n in (1..=6).filter(|&n| make(&values(&vec![0; n])).is_some()) {
+                    let mechanism = |x: &Vec<u8>| law(&m, &*make(&values(x)).unwrap());
+                    check(mechanism, databases(n), replaced, e, d)
+                        .unwrap_or_else(|v| panic!("{name} {n} {bound}: {v}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_test_of_the_local_sensitivity_itself_is_not_private() {
+        // "Is LS ≤ β?" answered without noise.
+        let m = ProposeTestRelease::new(epsilon(1.0), delta(1e-3), 2).unwrap();
+        let make = ALL[0].2;
+        let mechanism = |x: &Vec<u8>| {
+            let data = values(x);
+            let statistic = make(&data).unwrap();
+            let p = f64::from(u8::from(statistic.at_distance(0) <= 2));
+            let numbers = noised(statistic.value(), m.noise.scale(), p, 60);
+            Distribution::new(
+                numbers.into_iter().map(|(o, p)| (Some(o), p)).chain([(None, 1.0 - p)]),
+            )
+        };
+        assert!(check(mechanism, databases(5), replaced, 1.0, 1e-3).is_err());
+    }
+
+    /// The law of a search, threshold noise summed out.
+    fn search_law(m: &Proposals, statistic: &dyn Statistic) -> Distribution<(usize, i128)> {
+        let (rho, nu) = m.search.scales();
+        let b = (-1.0 / nu).exp();
+        let tail = |k: i128| {
+            let far = (-(k.abs() as f64) / nu).exp();
+            if k >= 1 { far / (1.0 + b) } else { 1.0 - far * b / (1.0 + b) }
+        };
+        let far = (40.0 * rho).ceil() as i128;
+        let mut chosen = vec![0.0; m.bounds.len() + 1];
+        for z in -far..=far {
+            let mut left = laplace_pmf(rho, z);
+            for (i, &bound) in m.bounds.iter().enumerate() {
+                let d = statistic.distance_above(bound).map_or(1 << 40, i128::from);
+                let above = tail(m.threshold + z - d);
+                chosen[i] += left * above;
+                left *= 1.0 - above;
+            }
+            chosen[m.bounds.len()] += left;
+        }
+        let mut table = vec![((m.bounds.len(), 0), chosen[m.bounds.len()])];
+        for (i, &bound) in m.bounds.iter().enumerate() {
+            let s = bound as f64 / m.noise.get();
+            table.extend(
+                noised(statistic.value(), s, chosen[i], 40).into_iter().map(|(o, p)| ((i, o), p)),
+            );
+        }
+        Distribution::with_tail(table, 1e-15)
+    }
+
+    #[test]
+    fn a_search_pays_once_on_all_small_databases() {
+        for (e1, e2, d) in [(1.0, 1.0, 1e-2), (0.4, 2.0, 0.1)] {
+            let m = Proposals::new(epsilon(e1), epsilon(e2), delta(d), &[1, 2, 4, 8]).unwrap();
+            for (name, _, make) in [ALL[0], ALL[3], ALL[6]] {
+                for n in [3, 5, 6] {
+                    let mechanism = |x: &Vec<u8>| search_law(&m, &*make(&values(x)).unwrap());
+                    check(mechanism, databases(n), replaced, e1 + e2, d)
+                        .unwrap_or_else(|v| panic!("{name} {n}: {v}"));
+                }
+            }
+        }
+        let (rho, nu) = (1.6, 3.0);
+        let m = least_threshold(rho, nu, 1e-3).unwrap() as u64;
+        assert!(difference_tail(rho, nu, m) <= 1e-3 && difference_tail(rho, nu, m - 1) > 1e-3);
+        // By simulation of the definition: ν and ρ alike.
+        assert!((difference_tail(1.0, 1.0, 0) - 0.5 - 0.5 * equal(1.0)).abs() < 1e-6);
+        assert!(Proposals::new(epsilon(1.0), epsilon(1.0), delta(0.1), &[2, 2]).is_err());
+        assert!(Proposals::new(epsilon(1.0), epsilon(1.0), delta(0.1), &[]).is_err());
+        assert_eq!(Proposals::doubling(3, 20), [3, 6, 12, 20]);
+    }
+
+    /// P[ν = ρ] for the same scale.
+    fn equal(s: f64) -> f64 {
+        (-200..=200).map(|k| laplace_pmf(s, k).powi(2)).sum()
+    }
+
+    #[test]
+    fn releases_fit_the_law_and_the_test_has_power() {
+        let data = values(&[0, 2, 2, 2, 2, 4]);
+        let median = super::super::TrimmedMean::new(&data, 1).unwrap();
+        let m = ProposeTestRelease::new(epsilon(2.0), delta(0.1), 4).unwrap();
+        let off = ProposeTestRelease::new(epsilon(2.1), delta(0.1), 4).unwrap();
+        let mut rng = SeededForTests::insecure(6);
+        // ⊥ as 1000. Answers are multiples of ¼ within the bounds.
+        let code = |answer: Option<f64>| answer.map_or(1000, |a| (4.0 * a) as i128);
+        let samples: Vec<i128> = (0..200_000)
+            .map(|_| code(m.release(&median, &mut rng).unwrap().into_value()))
+            .collect();
+        let fit = |m: &ProposeTestRelease| {
+            let law = law(m, &median).map(|o| code(o.map(|o| median.answer(o))));
+            Fit::of(samples.iter().copied(), |o| law.probability(&o), 0..=1000)
+        };
+        assert!(fit(&m).accepts());
+        assert!(fit(&off).rejects());
+        // The search, by the bound it used.
+        let m = Proposals::new(epsilon(1.0), epsilon(1.0), delta(0.1), &[1, 2, 4, 8]).unwrap();
+        let off = Proposals::new(epsilon(1.05), epsilon(1.0), delta(0.1), &[1, 2, 4, 8]).unwrap();
+        let chosen: Vec<i128> = (0..200_000)
+            .map(|_| {
+                let released = m.release(&median, &mut rng).unwrap().into_value();
+                released.map_or(4, |(_, bound)| i128::from(bound.ilog2()))
+            })
+            .collect();
+        let fit = |m: &Proposals| {
+            let law = search_law(m, &median).map(|(i, _)| i);
+            Fit::of(chosen.iter().copied(), |i| law.probability(&(i as usize)), 0..=4)
+        };
+        assert!(fit(&m).accepts());
+        assert!(fit(&off).rejects());
+    }
+
+    #[test]
+    fn a_median_of_many_equal_values_comes_back() {
+        let data = values(&[2; 101]);
+        let median = super::super::OrderStatistic::median(&data).unwrap();
+        let mut rng = SeededForTests::insecure(5);
+        let m = ProposeTestRelease::new(epsilon(4.0), delta(1e-6), 1).unwrap();
+        let near = (0..200)
+            .filter_map(|_| m.release(&median, &mut rng).unwrap().into_value())
+            .filter(|answer| (answer - 3.0).abs() <= 2.0)
+            .count();
+        assert!(near > 190, "{near}");
+        let search =
+            Proposals::new(epsilon(2.0), epsilon(2.0), delta(1e-6), &[1, 2, 4, 8]).unwrap();
+        let (_, bound) = search.release(&median, &mut rng).unwrap().into_value().unwrap();
+        assert_eq!(bound, 1);
+        assert!(ProposeTestRelease::new(epsilon(1.0), delta(1e-6), 0).is_err());
+        assert!(ProposeTestRelease::new(epsilon(1.0), Delta::ZERO, 1).is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! Edge lists from text, plain or gzip, streamed line by line.
+//!
+//! # Format
+//! One edge per line: two vertex numbers (integers from 0 to 2⁶⁴−1), separated by blanks, tabs or commas; whatever follows them is
+//! ignored (weights, times). Lines that are empty or start with `#` or `%` are comments. Line ends may be LF or CRLF.
+//!
+//! # What becomes of odd edges
+//! The graph is simple and undirected: directions are dropped, so `1 2` and `2 1` are one edge; duplicates count once; self-loops
+//! are dropped (their vertex stays). Vertices are numbered anew in order of appearance.
+//!
+//! # How many vertices
+//! n is public and should be *declared*: vertices without edges are not in a file, and counting those that are would let one edge change n. If
+//! it is not declared, n is the number of distinct vertices of the file, self-loops included, **and thereby declared public**.
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use flate2::bufread::MultiGzDecoder;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// A line of an edge list is short; a binary file may have no line ends at all.
+const LONGEST: usize = 1 << 16;
+
+/// Reads a graph from a file, gzip or plain by its first two bytes.
+pub fn open(path: &Path, vertices: Option<u32>) -> Result<Graph> {
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let gzip = file.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+    if gzip {
+        let text = BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file));
+        read(text, vertices)
+    } else {
+        read(file, vertices)
+    }
+}
+
+/// Reads a graph from text.
+pub fn read(mut text: impl BufRead, vertices: Option<u32>) -> Result<Graph> {
+    let mut names: HashMap<u64, u32> = HashMap::new();
+    let most = vertices.unwrap_or(u32::MAX - 1);
+    let mut edges: Vec<u64> = Vec::new();
+    let (mut line, mut number) = (Vec::new(), 0u64);
+    let mut place = |name: u64| -> Result<u64> {
+        let next = names.len() as u64;
+        match names.entry(name) {
+            std::collections::hash_map::Entry::Occupied(known) => Ok(u64::from(*known.get())),
+            std::collections::hash_map::Entry::Vacant(_) if next >= u64::from(most) => {
+                Err(Error::TooManyVertices { declared: u64::from(most) })
+            }
+            std::collections::hash_map::Entry::Vacant(new) => {
+                new.insert(next as u32);
+                Ok(next)
+            }
+        }
+    };
+    loop {
+        line.clear();
+        if text.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        number += 1;
+        if line.len() == LONGEST && line.last() != Some(&b'\n') {
+            return Err(Error::Line { line: number });
+        }
+        let Some(parsed) = edge(&line) else { return Err(Error::Line { line: number }) };
+        let Some((from, to)) = parsed else { continue };
+        let (from, to) = (place(from)?, place(to)?);
+        if from != to {
+            edges.push(from.min(to) << 32 | from.max(to));
+        }
+    }
+    let seen = names.len() as u32;
+    drop(names);
+    Graph::from_packed(vertices.unwrap_or(seen), edges)
+}
+
+/// `None` for a malformed line, `Some(None)` for a comment.
+fn edge(line: &[u8]) -> Option<Option<(u64, u64)>> {
+    let line = line.trim_ascii();
+    if line.is_empty() || line[0] == b'#' || line[0] == b'%' {
+        return Some(None);
+    }
+    let blank = |b: &u8| b.is_ascii_whitespace() || *b == b',';
+    let mut fields = line.split(blank).filter(|field| !field.is_empty());
+    let mut next = || fields.next().and_then(vertex);
+    Some(Some((next()?, next()?)))
+}
+
+fn vertex(digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0u64, |n, &b| {
+        let digit = b.is_ascii_digit().then(|| u64::from(b - b'0'))?;
+        n.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::triangles::Triangles;
+    use std::io::Write;
+
+    const TEXT: &str = "# a comment\n% another\r\n\n1 2\r\n2\t1\n2,3,0.5\n3 1 1999\n7 7\n1 2\n";
+
+    #[test]
+    fn directions_duplicates_loops_and_comments_are_as_documented() {
+        let graph = read(TEXT.as_bytes(), None).unwrap();
+        // 1, 2, 3 and the vertex of the loop.
+        assert_eq!((graph.vertices(), graph.edges()), (4, 3));
+        assert_eq!(Triangles::of(&graph).unwrap().count(), 1);
+        let graph = read(TEXT.as_bytes(), Some(10)).unwrap();
+        assert_eq!((graph.vertices(), graph.edges()), (10, 3));
+        let many = read(TEXT.as_bytes(), Some(3)).unwrap_err();
+        assert!(matches!(many, Error::TooManyVertices { declared: 3 }), "{many}");
+    }
+
+    #[test]
+    fn a_bad_line_is_named_by_its_number_alone() {
+        for (text, line) in [
+            ("1 2\n3\n", 2),
+            ("secret 5\n", 1),
+            ("1 -2\n", 1),
+            ("1 2\n\n1 99999999999999999999\n", 3),
+        ] {
+            let error = read(text.as_bytes(), None).unwrap_err();
+            assert!(matches!(error, Error::Line { line: l } if l == line), "{error}");
+            assert!(!error.to_string().contains("secret"));
+        }
+        // A line that goes on and on is not cut into two edges.
+        let endless = [b"1 2 ".as_slice(), &[b'3'; 70_000], b" 4\n"].concat();
+        assert!(matches!(read(&endless[..], None), Err(Error::Line { line: 1 })));
+    }
+
+    #[test]
+    fn files_are_read_plain_and_compressed() {
+        let directory = tempfile::tempdir().unwrap();
+        let plain = directory.path().join("edges.txt");
+        std::fs::write(&plain, TEXT).unwrap();
+        let packed = directory.path().join("edges.gz");
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(TEXT.as_bytes()).unwrap();
+        std::fs::write(&packed, encoder.finish().unwrap()).unwrap();
+        for path in [plain, packed] {
+            let graph = open(&path, None).unwrap();
+            assert_eq!((graph.vertices(), graph.edges()), (4, 3));
+        }
+        assert!(matches!(open(Path::new("/nowhere"), None), Err(Error::Io(_))));
+        assert_eq!(read(&b""[..], None).unwrap().vertices(), 0);
+    }
+}

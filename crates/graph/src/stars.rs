@@ -1,0 +1,182 @@
+//! The number of k-stars, and how far an edge can move it near this graph.
+
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::pairs::Frontier;
+use demure_core::Error;
+use demure_core::sensitivity::Statistic;
+use std::fmt;
+
+/// The number of k-stars, `Σ_v C(d_v, k)`: a vertex and k of its neighbours. 2-stars are paths of length two (wedges).
+///
+/// # Local sensitivity
+/// With p ≥ q the degrees of a pair, not counting the edge between them: put s on p up to n−2 and what is left on q up to n−2; `LS⁽ˢ⁾` is the largest
+/// `C(p, k−1) + C(q, k−1)`. Exact.
+/// # Proof
+/// The edge ij adds `C(d_i, k−1) + C(d_j, k−1)`, degrees without it. One further edge raises one of the two by 1 (an edge between them is not counted).
+/// C is convex, so the larger one takes all it can; a vertex has n−2 others. The result rises with p and with q: only pairs that are best in both matter. ∎
+/// # Special values
+/// k is at least 2 (1-stars are twice the edges). Refused where a step could pass 2⁶⁰, by n and k alone.
+/// # References
+/// Karwa, Raskhodnikova, Smith, Yaroslavtsev 2011 (VLDB).
+#[derive(Clone)]
+pub struct Stars {
+    k: u32,
+    count: i128,
+    vertices: u64,
+    most: u64,
+    growth: u64,
+    frontier: Frontier,
+}
+
+impl Stars {
+    /// Counts k-stars, and finds the profile.
+    pub fn of(graph: &Graph, k: u32) -> Result<Self> {
+        if k < 2 {
+            return Err(Error::OutOfRange { parameter: "k", allowed: "at least 2" }.into());
+        }
+        let vertices = u64::from(graph.vertices());
+        let others = vertices.saturating_sub(2);
+        let most = choose(others, k - 1).and_then(|c| c.checked_mul(2)).filter(|&c| c <= 1 << 60);
+        let most = most.ok_or(Error::OutOfRange {
+            parameter: "k",
+            allowed: "small enough that an edge is in fewer than 2^60 stars",
+        })?;
+        // C(x+1, k−1) − C(x, k−1) = C(x, k−2), x < n−2.
+        let growth = if others == 0 { 0 } else { choose(others - 1, k - 2).unwrap_or(most) };
+        // n·C(n−1, k) ≤ n·(n−1)·2⁶⁰ fits.
+        let mut count = 0i128;
+        for v in 0..graph.vertices() {
+            let degree = u64::from(graph.degree(v));
+            // C(d, k) = C(d, k−1)·(d−k+1)/k, and the first factor is at most 2⁵⁹.
+            let below = choose(degree, k - 1).unwrap_or(0);
+            let more = (degree + 1).saturating_sub(u64::from(k));
+            count += i128::from(below) * i128::from(more) / i128::from(k);
+        }
+        Ok(Self { k, count, vertices, most, growth, frontier: frontier(graph) })
+    }
+
+    /// The number of k-stars. Protected.
+    #[must_use]
+    pub fn count(&self) -> i128 {
+        self.count
+    }
+
+    /// k.
+    #[must_use]
+    pub fn k(&self) -> u32 {
+        self.k
+    }
+}
+
+impl Statistic for Stars {
+    fn value(&self) -> i128 {
+        self.count
+    }
+
+    fn at_distance(&self, s: u64) -> u64 {
+        let others = self.vertices.saturating_sub(2);
+        let reached = |&(p, q): &(u64, u64)| {
+            let high = p.saturating_add(s).min(others);
+            let low = q.saturating_add(s - (high - p)).min(others);
+            let of = |d| choose(d, self.k - 1).unwrap_or(self.most);
+            of(high).saturating_add(of(low)).min(self.most)
+        };
+        self.frontier.points().iter().map(reached).max().unwrap_or(0)
+    }
+
+    fn most(&self) -> Option<u64> {
+        Some(self.most)
+    }
+
+    fn growth(&self) -> Option<u64> {
+        Some(self.growth)
+    }
+}
+
+impl fmt::Debug for Stars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stars")
+            .field("k", &self.k)
+            .field("vertices", &self.vertices)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `C(n, k)`; `None` if it does not fit.
+fn choose(n: u64, k: u32) -> Option<u64> {
+    let k = u64::from(k);
+    if k > n {
+        return Some(0);
+    }
+    let k = k.min(n - k);
+    (1..=k)
+        .try_fold(1u128, |c, i| Some(c.checked_mul(u128::from(n - k + i))? / u128::from(i)))
+        .and_then(|c| u64::try_from(c).ok())
+}
+
+/// The pairs whose degrees, without the edge between them, are best.
+fn frontier(graph: &Graph) -> Frontier {
+    let n = graph.vertices();
+    let mut frontier = Frontier::default();
+    let degree = |v: u32| u64::from(graph.degree(v));
+    'all: for i in 0..n {
+        for j in i + 1..n {
+            // d_i ≥ d_j: a later j is no better, and a later i with its own next neither.
+            if frontier.covers((degree(i), degree(j))) {
+                if j == i + 1 {
+                    break 'all;
+                }
+                break;
+            }
+            let joined = u64::from(graph.adjacent(i, j));
+            frontier.insert((degree(i) - joined, degree(j) - joined));
+        }
+    }
+    frontier
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::tests::{all, flipped, numbered};
+    use demure_core::sensitivity::check_profile;
+
+    #[test]
+    fn the_profile_is_exact_on_all_graphs_of_at_most_6_vertices() {
+        for k in 2..=4 {
+            for n in 0..=6 {
+                let made: Vec<Stars> =
+                    all(n).map(|g| Stars::of(&numbered(n, g), k).unwrap()).collect();
+                for (g, made) in all(n).zip(&made) {
+                    let graph = numbered(n, g);
+                    let stars: u64 =
+                        (0..n).map(|v| choose(u64::from(graph.degree(v)), k).unwrap()).sum();
+                    assert_eq!(made.count(), i128::from(stars));
+                }
+                let value = |&g: &u32| made[g as usize].value();
+                let profile = |&g: &u32, s| made[g as usize].at_distance(s);
+                let most = u64::from(n * n) / 2;
+                let seen = check_profile(all(n), flipped(n), value, profile, most)
+                    .unwrap_or_else(|flaw| panic!("{k} {n}: {flaw}"));
+                assert!(seen.exact, "{k} {n}");
+                let fits = |s: &Stars| {
+                    (0..most).all(|x| s.at_distance(x + 1) <= s.at_distance(x) + s.growth)
+                        && s.at_distance(most) <= s.most
+                };
+                assert!(made.iter().all(fits), "{k} {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn binomials_and_refusals() {
+        assert_eq!(choose(5, 2), Some(10));
+        assert_eq!((choose(3, 5), choose(7, 0), choose(7, 7)), (Some(0), Some(1), Some(1)));
+        assert_eq!(choose(1 << 40, 5), None);
+        let graph = numbered(4, 63);
+        assert!(Stars::of(&graph, 1).is_err());
+        assert!(Stars::of(&Graph::new(1 << 20, []).unwrap(), 9).is_err());
+        assert!(!format!("{:?}", Stars::of(&graph, 2).unwrap()).contains("count"));
+    }
+}
