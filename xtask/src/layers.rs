@@ -45,11 +45,12 @@ pub(crate) fn run() -> Result<(), Failure> {
             "the rules are in xtask/src/layers/, the reasons in ARCHITECTURE.md",
         ));
     }
-    let [(_, core), (_, accountant)] = core_source::sizes(&core);
+    let sizes = core_source::sizes(&core).map(|(name, lines)| format!("{name} {lines}"));
     eprintln!(
-        "layers: {} crates, {} files; lines of code: core {core}, its accountant {accountant}",
+        "layers: {} crates, {} files; lines of code: {}",
         workspace.packages.len(),
         files.len(),
+        sizes.join(", ")
     );
     Ok(())
 }

@@ -335,7 +335,7 @@ fn budgets_are_shown_shared_out_and_frozen() {
         json(&["budget", "grant", name, "@ward", "--epsilon", "2", "--members", "ana,bob", "--json"]);
     assert_eq!(granted["slices"]["ana"]["granted"]["epsilon"], 0.6);
     assert_eq!(granted["groups"]["@ward"][1], "bob");
-    let ask = |sql: &str| run(&["query", name, sql, "--who", "ana", "--epsilon", "0.5"]);
+    let ask = |sql: &str| run(&["query", name, sql, "--as", "ana", "--epsilon", "0.5"]);
     assert_eq!(ask("SELECT COUNT(*) FROM stays").code, Some(0));
     let over = ask("SELECT AVG(paid) FROM stays");
     assert_eq!(over.code, Some(1));
