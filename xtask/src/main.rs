@@ -16,6 +16,7 @@
 mod bench;
 mod layers;
 mod metadata;
+mod needs;
 mod test;
 
 use std::fmt;

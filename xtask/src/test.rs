@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass before a commit, cheapest first.
 
-use crate::{Failure, cargo, has_subcommand, layers};
+use crate::{Failure, cargo, has_subcommand, layers, needs};
 use std::time::Instant;
 
 /// A step that is a cargo command.
@@ -71,10 +71,15 @@ pub(crate) fn run() -> Result<(), Failure> {
     timed("layers", layers::run)?;
     LINTS.run()?;
     DOCUMENTATION.run()?;
+    let mut environment = Vec::new();
+    timed("needs", || {
+        environment = needs::met()?;
+        Ok(())
+    })?;
     if has_subcommand("nextest") {
-        NEXTEST.run()?;
+        NEXTEST.run_with(&environment)?;
     } else {
-        TESTS.run()?;
+        TESTS.run_with(&environment)?;
     }
     DOCTESTS.run()?;
     if has_subcommand("deny") {
@@ -88,9 +93,14 @@ pub(crate) fn run() -> Result<(), Failure> {
 
 impl Step {
     fn run(&self) -> Result<(), Failure> {
+        self.run_with(&[])
+    }
+
+    fn run_with(&self, environment: &[(&str, String)]) -> Result<(), Failure> {
         timed(self.name, || {
             let mut command = cargo();
             command.args(self.arguments).envs(self.environment);
+            command.envs(environment.iter().map(|(name, value)| (name, value)));
             let failed = |how: String| {
                 let what = format!("{}: `cargo {}` {how}", self.name, self.arguments.join(" "));
                 Failure::new(what, self.hint)

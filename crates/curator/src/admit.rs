@@ -301,6 +301,24 @@ pub(crate) fn pattern_size(pattern: &Expr) -> Option<usize> {
     sizes.find(|&size| fits(size, true) && fits(size, false))
 }
 
+/// The room that a LIKE pattern takes: the engine makes a regular expression of those that are
+/// more than a beginning, an end or a part.
+pub(crate) fn like_size(pattern: &Expr) -> usize {
+    let Expr::Literal(value, _) = pattern else { return LARGEST_PATTERNS };
+    let Some(text) = value.try_as_str().flatten() else { return 0 };
+    let inner = text.trim_start_matches('%').trim_end_matches('%');
+    if !inner.contains(['%', '_', '\\']) {
+        return 0;
+    }
+    let part = |c: char| match c {
+        '%' => ".*".to_owned(),
+        '_' => ".".to_owned(),
+        other => regex::escape(&other.to_string()),
+    };
+    let expression = format!("(?s)^{}$", text.chars().map(part).collect::<String>());
+    pattern_size(&lit(expression)).unwrap_or(LARGEST_PATTERNS + 1)
+}
+
 /// A constant regular expression that the engine can compile.
 fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
     require_literal(pattern)?;
@@ -460,6 +478,9 @@ mod tests {
         for ordinary in [r"^\w+@\w+\.(com|org)$", r"\d{4}-\d{2}-\d{2}", "(?i)diabetes|asthma"] {
             assert!(size(ordinary).is_some_and(|size| 2 * size <= LARGEST_PATTERNS), "{ordinary}");
         }
+        assert_eq!((like_size(&lit("%flu%")), like_size(&lit("A%"))), (0, 0));
+        assert!((1..LARGEST_PATTERNS / 4).contains(&like_size(&lit("_12%b%"))));
+        assert!(like_size(&lit(format!("%z{}a%", "_".repeat(880)))) > LARGEST_PATTERNS);
         for large in ["([a-b]{1,200}[a-b]?){16}Z", "(", r"\w{1000}"] {
             assert_eq!(size(large), None, "{large}");
         }

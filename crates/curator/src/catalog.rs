@@ -13,7 +13,8 @@ use crate::policy::{
     Access, ColumnKind, ColumnPolicy, Policy, Protection, TablePolicy, UnitPolicy, Value,
 };
 use crate::rows::{Limits, Owner, RESERVED, Rows};
-use crate::source::{RowsOnly, parquet, rows_only, rules};
+use crate::source::{RowsOnly, alike, parquet, rows_only, rules};
+use crate::total::Total;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::catalog::{Session, TableProvider};
@@ -143,7 +144,12 @@ impl Catalog {
         let of = |field: &Field| Expr::Column(Column::new(Some(name), field.name()));
         let typed = table.schema.fields().iter().map(|field| {
             let stored = of(field);
-            match conversion(stored.clone(), field.data_type(), scan.schema()) {
+            // A text that is too long is NULL, as those that functions make.
+            let typed = match field.data_type() {
+                DataType::Utf8 => Total::conversion(stored.clone(), DataType::Utf8),
+                other => conversion(stored.clone(), other, scan.schema()),
+            };
+            match typed {
                 same if same == stored => same,
                 typed => typed.alias_qualified(Some(reference.clone()), field.name()),
             }
@@ -366,6 +372,7 @@ impl Table {
             Some("csv") => Format::Csv,
             _ => Format::Parquet,
         };
+        alike(&files).map_err(wrong)?;
         let version = version(&files).map_err(|e| wrong(e.to_string()))?;
         let urls: std::result::Result<Vec<_>, _> =
             files.iter().map(|file| ListingTableUrl::parse(file.to_string_lossy())).collect();
@@ -492,7 +499,7 @@ fn visible(
             return Err(format!("column names must not begin with {RESERVED}"));
         }
         let column = named(field.name());
-        if column.is_some_and(|column| column.hidden) {
+        if column.is_some_and(|column| column.hidden) || unlimited(field.data_type()) {
             continue;
         }
         let data_type = match field.data_type() {
@@ -510,6 +517,17 @@ fn visible(
         fields.push(Field::new(field.name(), data_type, true));
     }
     Ok(Arc::new(Schema::new(fields)))
+}
+
+/// Whether a value may be of any size and is no text: lists, structures, bytes. They cannot be
+/// asked about: many of them together are more than a column can hold.
+fn unlimited(stored: &DataType) -> bool {
+    use DataType as T;
+    match stored {
+        T::Dictionary(_, values) => unlimited(values),
+        T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_) => true,
+        other => other.is_nested(),
+    }
 }
 
 /// The type of a CSV column, from the policy alone: its values are not looked at.

@@ -14,10 +14,13 @@ use datafusion::common::Result;
 use datafusion::config::{ParquetOptions, TableParquetOptions};
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A source that is read whole: filters stay above it.
@@ -49,6 +52,51 @@ impl TableProvider for RowsOnly {
         _limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         self.0.scan(session, columns, &[], None).await
+    }
+}
+
+/// Whether all files of a source have the same columns. The engine looks at the first alone: it
+/// would take the columns of another CSV file by their place, and convert those of another
+/// Parquet file in a way that can fail on some row.
+pub(crate) fn alike(files: &[PathBuf]) -> std::result::Result<(), String> {
+    let mut first: Option<Vec<(String, String)>> = None;
+    for file in files {
+        let shown = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let columns = columns(file).map_err(|e| format!("{shown}: {e}"))?;
+        match &first {
+            None => first = Some(columns),
+            Some(first) if *first == columns => {}
+            Some(_) => {
+                return Err(format!(
+                    "{shown} has other columns, in another order or of other types, than the files \
+                     before it; write all files of a table alike"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The names of a file's columns, and of Parquet their types. Nothing else is read.
+fn columns(file: &Path) -> std::result::Result<Vec<(String, String)>, String> {
+    let csv = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+    let columns: Vec<(String, String)> = if csv {
+        let reader = csv::ReaderBuilder::new().flexible(true).from_path(file);
+        let headers = reader.and_then(|mut reader| reader.headers().cloned());
+        let headers = headers.map_err(|_| "its first line cannot be read")?;
+        headers.iter().map(|name| (name.to_owned(), "csv".to_owned())).collect()
+    } else {
+        let opened = File::open(file).map_err(|e| e.to_string())?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(opened);
+        let reader = reader.map_err(|_| "it is not a Parquet file")?;
+        let fields = reader.schema().fields().iter();
+        fields.map(|field| (field.name().clone(), field.data_type().to_string())).collect()
+    };
+    let mut names: Vec<&String> = columns.iter().map(|(name, _)| name).collect();
+    names.sort();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two columns have the name `{}`", pair[0])),
+        None => Ok(columns),
     }
 }
 

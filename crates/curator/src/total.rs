@@ -10,7 +10,7 @@
 //! a constant of the query comes as a column, also where all rows of a batch happen to agree:
 //! some functions treat a constant otherwise. The type is fixed when the expression is written.
 
-use crate::admit::{LARGEST_PATTERNS, PATTERNS, pattern_size};
+use crate::admit::{LARGEST_PATTERNS, PATTERNS, like_size, pattern_size};
 use crate::refusal::{Refusal, Rule};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
@@ -26,8 +26,8 @@ use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs, ScalarFunctionArgs,
-    ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
+    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -186,6 +186,13 @@ pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
                         risky = Some(cast.field.data_type().to_string());
                     }
                 }
+                patterns += match part {
+                    Expr::Like(like) => like_size(&like.pattern),
+                    Expr::BinaryExpr(BinaryExpr { op, right, .. }) if is_like(*op) => {
+                        like_size(right)
+                    }
+                    _ => 0,
+                };
                 if let Expr::ScalarFunction(call) = part
                     && PATTERNS.contains(&call.name().trim_start_matches("total_"))
                 {
@@ -198,8 +205,8 @@ pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
     if patterns > LARGEST_PATTERNS {
         return Err(Refusal::new(
             Rule::Function,
-            "regular expressions that are too large together",
-            "write fewer or smaller ones, or use LIKE",
+            "patterns that are too large together",
+            "write fewer or smaller ones; `LIKE '%part%'` costs least",
         ));
     }
     match (looked, risky) {
@@ -210,6 +217,11 @@ pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
             "write TRY_CAST, or compare values of the same type",
         )),
     }
+}
+
+fn is_like(op: Operator) -> bool {
+    use Operator as O;
+    matches!(op, O::LikeMatch | O::ILikeMatch | O::NotLikeMatch | O::NotILikeMatch)
 }
 
 /// Whether every value converts.

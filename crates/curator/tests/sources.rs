@@ -119,3 +119,65 @@ async fn what_carries_the_unit_has_one_owner() {
         }
     }
 }
+
+#[tokio::test]
+async fn files_of_one_table_are_alike() {
+    let policy = POLICY.replace("t.EXT", "t");
+    for (first, second, good) in [
+        ("id,x,k\n1,50,1\n", "id,x,k\n3,70,2\n", true),
+        ("id,x,k\n1,50,1\n", "x,id,k\n70,3,2\n", false),
+        ("id,x,k\n1,50,1\n", "id,x,k,more\n3,70,2,5\n", false),
+        ("id,x,k\n1,50,1\n", "id,x\n3,70\n", false),
+        ("id,x,k,k\n1,50,1,2\n", "id,x,k,k\n1,50,1,2\n", false),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("t")).unwrap();
+        std::fs::write(folder.path().join("t/a.csv"), first).unwrap();
+        std::fs::write(folder.path().join("t/b.csv"), second).unwrap();
+        let opened = Curator::in_memory(Policy::parse(&policy, folder.path()).unwrap()).await;
+        assert_eq!(opened.is_ok(), good, "{second}");
+    }
+    // Parquet of other types.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("t")).unwrap();
+    parquet(&folder.path().join("t"), &[(1.0, 1)]);
+    std::fs::rename(folder.path().join("t/t.parquet"), folder.path().join("t/a.parquet")).unwrap();
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![4]));
+    let xs: ArrayRef = Arc::new(datafusion::arrow::array::StringArray::from(vec!["fifty"]));
+    let ks: ArrayRef = Arc::new(Int64Array::from(vec![4]));
+    let batch = RecordBatch::try_from_iter([("id", ids), ("x", xs), ("k", ks)]).unwrap();
+    let file = std::fs::File::create(folder.path().join("t/b.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    assert!(Curator::in_memory(Policy::parse(&policy, folder.path()).unwrap()).await.is_err());
+}
+
+#[tokio::test]
+async fn a_long_text_is_nothing_everywhere() {
+    let (short, long) = ("s".repeat(4096), "z".repeat(600_000));
+    let folder = tempfile::tempdir().unwrap();
+    let public: String = (0..9000).map(|v| format!("1,{v}\n")).collect();
+    std::fs::write(folder.path().join("r.csv"), format!("j,v\n{public}")).unwrap();
+    let policy = POLICY.replace("t.EXT", "t.csv")
+        + "note = { type = \"text\" }\n[tables.r]\nsource = \"r.csv\"\npublic = true\n";
+    let rows = format!("id,x,k,note\n1,1,1,{short}\n2,1,1,{long}\n3,1,1,a\n");
+    std::fs::write(folder.path().join("t.csv"), rows).unwrap();
+    let curator = Curator::in_memory(Policy::parse(&policy, folder.path()).unwrap()).await.unwrap();
+    for (sql, expected) in [
+        ("SELECT COUNT(note) FROM t", "2"),
+        // Would be 9,000 copies of it.
+        ("SELECT COUNT(*) FROM t JOIN r ON r.j = CASE WHEN note >= 'z' THEN 1 ELSE 2 END", "0"),
+        ("SELECT COUNT(DISTINCT note) FROM t JOIN r ON r.j = t.k", "2"),
+    ] {
+        let Outcome::Answer(answer) = curator.session("tester").run(sql).await.unwrap() else {
+            panic!("no answer")
+        };
+        let found = array_value_to_string(answer.batches[0].column(0), 0).unwrap();
+        assert_eq!(found, expected, "{sql}");
+    }
+    let many: Vec<String> =
+        (0..60).map(|i| format!("note LIKE '%z{}{i}%'", "_".repeat(200))).collect();
+    let sql = format!("SELECT COUNT(*) FROM t WHERE {}", many.join(" OR "));
+    assert!(curator.session("tester").run(&sql).await.unwrap_err().refusal().is_some());
+}

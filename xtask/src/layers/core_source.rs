@@ -61,8 +61,7 @@ pub(super) fn violations(files: &[&File]) -> Vec<String> {
 /// The lines of code of each audit target.
 pub(super) fn sizes(files: &[&File]) -> [(&'static str, usize); 4] {
     let size = |of: &str| {
-        let sources =
-            files.iter().filter(|file| !is_test(&file.path) && target(&file.path) == of);
+        let sources = files.iter().filter(|file| !is_test(&file.path) && target(&file.path) == of);
         let is_code = |line: &str| !line.trim().is_empty() && !line.trim().starts_with("//");
         sources.map(|file| shipped(&file.text).filter(|(_, line)| is_code(line)).count()).sum()
     };

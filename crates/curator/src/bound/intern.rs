@@ -111,6 +111,17 @@ impl Column {
 
     /// The values that some numbers stand for.
     fn values(&self, numbers: impl IntoIterator<Item = u32>) -> Result<Vec<ScalarValue>> {
+        // Few enough at a time that no column of them is too long for its offsets.
+        const TOGETHER: usize = 1 << 16;
+        let numbers: Vec<u32> = numbers.into_iter().collect();
+        let mut values = Vec::with_capacity(numbers.len());
+        for some in numbers.chunks(TOGETHER) {
+            values.extend(self.some_values(some.iter().copied())?);
+        }
+        Ok(values)
+    }
+
+    fn some_values(&self, numbers: impl IntoIterator<Item = u32>) -> Result<Vec<ScalarValue>> {
         let table = self.table();
         let bytes = numbers.into_iter().map(|number| table.get(number));
         let Some(converter) = &self.converter else {
