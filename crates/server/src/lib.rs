@@ -5,6 +5,7 @@
 
 pub mod desk;
 pub mod metrics;
+pub mod pg;
 pub mod scram;
 pub mod users;
 

@@ -1,0 +1,3 @@
+//! The PostgreSQL wire.
+
+pub mod catalog;
