@@ -4,12 +4,18 @@
 //! sent to a PostgreSQL 15 that had the tables of [`catalog`]; with each are the columns, types
 //! and rows that server answered with. `{visits}` stands for the table's identifier, `{visits
 //! type}` and `{visits array}` for those of its types. Rows are compared as a set; `-- row: any`
-//! says that they are not Demure's to match.
+//! says that there are too many to list. Where Demure means to answer otherwise the rows are its
+//! own, and `-- differs` says why.
 
+use arrow_pg::row_encoder::RowEncoder;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, SchemaRef, TimeUnit};
+use datafusion::arrow::datatypes::{DataType, Field, SchemaRef, TimeUnit};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
-use demure_server::pg::catalog::{Catalog, PG_TYPE, TableInfo};
+use demure_server::pg::catalog::{
+    Catalog, PG_TYPE, TableInfo, encodable, parameter_text, wire_type,
+};
+use pgwire::api::results::{FieldFormat, FieldInfo};
+use std::sync::Arc;
 
 fn catalog() -> Catalog {
     let column = |(name, kind, nullable): (&str, DataType, bool)| (name.to_owned(), kind, nullable);
@@ -157,6 +163,13 @@ async fn check(catalog: &Catalog, fixture: &Fixture, known: &[(String, String)])
     if columns != fixture.columns {
         return Some(format!("columns {columns:#?}, expected {:#?}", fixture.columns));
     }
+    for format in [FieldFormat::Text, FieldFormat::Binary] {
+        for batch in &batches {
+            if let Err(problem) = encode(batch, format) {
+                return Some(format!("{format:?}: {problem}"));
+            }
+        }
+    }
     let mut expected: Vec<_> = fixture.rows.iter().map(|row| fill(row)).collect();
     let mut found = rows(&batches);
     match expected.first().map(String::as_str) {
@@ -168,6 +181,21 @@ async fn check(catalog: &Catalog, fixture: &Fixture, known: &[(String, String)])
     found.sort();
     let (first, second) = (found.join("\n  "), expected.join("\n  "));
     (found != expected).then(|| format!("rows\n  {first}\nexpected\n  {second}"))
+}
+
+/// Sends an answer as the wire does.
+fn encode(batch: &RecordBatch, format: FieldFormat) -> Result<(), String> {
+    let field = |field: &Arc<Field>| {
+        let kind = wire_type(field).unwrap();
+        FieldInfo::new(field.name().clone(), None, None, kind, format)
+    };
+    let fields = Arc::new(batch.schema().fields().iter().map(field).collect());
+    let batch = encodable(batch, |_| format == FieldFormat::Binary);
+    let mut encoder = RowEncoder::new(batch, fields);
+    while let Some(row) = encoder.next_row() {
+        row.map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 async fn check_all(text: &str) {
@@ -292,6 +320,13 @@ async fn sessions_ask_about_themselves() {
             "SELECT has_table_privilege('visits', 'SELECT'), has_table_privilege('visits', 'INSERT')",
             "t|f",
         ),
+        // .NET's driver tells arrays by the function that receives them.
+        (
+            "SELECT t.typname, p.proname = 'array_recv' FROM pg_type t \
+             LEFT JOIN pg_proc p ON p.oid = t.typreceive \
+             WHERE t.typname IN ('int4', '_int4', 'visits', '_visits') ORDER BY 1",
+            "_int4|t\n_visits|t\nint4|f\nvisits|f",
+        ),
         // Nothing about rows.
         ("SELECT DISTINCT reltuples, relpages, pg_table_size(oid) FROM pg_class", "-1|0|\\N"),
     ] {
@@ -356,5 +391,23 @@ async fn identifiers_stay() {
     assert_eq!(first, second);
     for (name, oid) in first {
         assert!(oid.parse::<i64>().unwrap() >= 16_384, "{name} {oid}");
+    }
+}
+
+#[test]
+fn binary_parameters_have_a_text_form() {
+    let oids = [0_i32, 0, 26, 2, 1, 4, 20, 4, 25].map(i32::to_be_bytes).concat();
+    let mut one = oids.clone();
+    one[0..4].copy_from_slice(&1_i32.to_be_bytes());
+    assert_eq!(parameter_text(1028, &one), Ok("{20,25}".to_owned()));
+    assert_eq!(parameter_text(1028, &[0; 12]), Ok("{}".to_owned()));
+    assert_eq!(parameter_text(23, &(-5_i32).to_be_bytes()), Ok("-5".to_owned()));
+    assert_eq!(parameter_text(26, &u32::MAX.to_be_bytes()), Ok(u32::MAX.to_string()));
+    assert_eq!(parameter_text(16, &[1]), Ok("t".to_owned()));
+    assert_eq!(parameter_text(25, b"a{b"), Ok("a{b".to_owned()));
+    for (oid, bytes) in
+        [(23, &b"123"[..]), (16, b""), (25, b"\xff"), (1028, &one[..20]), (1028, b"x")]
+    {
+        assert!(parameter_text(oid, bytes).is_err(), "{oid} {bytes:?}");
     }
 }

@@ -7,7 +7,8 @@ select 1
 -- name: introspect
 -- column: text cur
 -- column: text new
--- row: on|off
+-- differs: a constant
+-- row: off|off
 SELECT
                         current_setting('jit') AS cur,
                         set_config('jit', 'off', false) AS new

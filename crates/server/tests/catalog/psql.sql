@@ -303,8 +303,9 @@ ORDER BY 1,2
 -- column: name Access method
 -- column: text Size
 -- column: text Description
--- row: public|people|table|demure|permanent|heap|8192 bytes|\N
--- row: public|visits|table|demure|permanent|heap|8192 bytes|One row per visit.
+-- differs: sizes are not told
+-- row: public|people|table|demure|permanent|heap|\N|\N
+-- row: public|visits|table|demure|permanent|heap|\N|One row per visit.
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -327,7 +328,8 @@ ORDER BY 1,2
 -- name: \dn
 -- column: name Name
 -- column: name Owner
--- row: public|pg_database_owner
+-- differs: one owner
+-- row: public|demure
 SELECT n.nspname AS "Name",
   pg_catalog.pg_get_userbyid(n.nspowner) AS "Owner"
 FROM pg_catalog.pg_namespace n
@@ -340,7 +342,8 @@ ORDER BY 1
 -- column: name Owner
 -- column: text Access privileges
 -- column: text Description
--- row: public|pg_database_owner|pg_database_owner=UC/pg_database_owner\n=U/pg_database_owner|standard public schema
+-- differs: one owner
+-- row: public|demure|demure=UC/demure\n=U/demure|\N
 SELECT n.nspname AS "Name",
   pg_catalog.pg_get_userbyid(n.nspowner) AS "Owner",
   pg_catalog.array_to_string(n.nspacl, E'\n') AS "Access privileges",
@@ -359,10 +362,8 @@ ORDER BY 1
 -- column: text ICU Locale
 -- column: text Locale Provider
 -- column: text Access privileges
--- row: postgres|demure|UTF8|C|C|\N|libc|\N
+-- differs: one database
 -- row: sample|demure|UTF8|C|C|\N|libc|\N
--- row: template0|demure|UTF8|C|C|\N|libc|=c/demure\ndemure=CTc/demure
--- row: template1|demure|UTF8|C|C|\N|libc|=c/demure\ndemure=CTc/demure
 SELECT d.datname as "Name",
        pg_catalog.pg_get_userbyid(d.datdba) as "Owner",
        pg_catalog.pg_encoding_to_char(d.encoding) as "Encoding",
@@ -521,8 +522,9 @@ ORDER BY 1,2
 -- column: text Access privileges
 -- column: text Column privileges
 -- column: text Policies
--- row: public|people|table|demure=arwdDxt/demure\nana=r/demure||
--- row: public|visits|table|demure=arwdDxt/demure\nana=r/demure||
+-- differs: nobody may write
+-- row: public|people|table|demure=r/demure\nana=r/demure||
+-- row: public|visits|table|demure=r/demure\nana=r/demure||
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' END as "Type",
@@ -591,7 +593,8 @@ ORDER BY 1, 2
 -- column: text Version
 -- column: name Schema
 -- column: text Description
--- row: plpgsql|1.0|pg_catalog|PL/pgSQL procedural language
+-- differs: no extensions
+-- row: none
 SELECT e.extname AS "Name", e.extversion AS "Version", n.nspname AS "Schema", c.description AS "Description"
 FROM pg_catalog.pg_extension e LEFT JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace LEFT JOIN pg_catalog.pg_description c ON c.objoid = e.oid AND c.classoid = 'pg_catalog.pg_extension'::pg_catalog.regclass
 ORDER BY 1
@@ -944,7 +947,8 @@ ORDER BY 1, 2
 -- column: name Owner
 -- column: bool Trusted
 -- column: text Description
--- row: plpgsql|demure|t|PL/pgSQL procedural language
+-- differs: no languages
+-- row: none
 SELECT l.lanname AS "Name",
        pg_catalog.pg_get_userbyid(l.lanowner) as "Owner",
        l.lanpltrusted AS "Trusted",
@@ -1025,35 +1029,8 @@ ORDER BY "Schema", "Type" DESC, "Name"
 -- column: name Schema
 -- column: name Name
 -- column: text Description
--- row: pg_catalog|arabic|configuration for arabic language
--- row: pg_catalog|armenian|configuration for armenian language
--- row: pg_catalog|basque|configuration for basque language
--- row: pg_catalog|catalan|configuration for catalan language
--- row: pg_catalog|danish|configuration for danish language
--- row: pg_catalog|dutch|configuration for dutch language
--- row: pg_catalog|english|configuration for english language
--- row: pg_catalog|finnish|configuration for finnish language
--- row: pg_catalog|french|configuration for french language
--- row: pg_catalog|german|configuration for german language
--- row: pg_catalog|greek|configuration for greek language
--- row: pg_catalog|hindi|configuration for hindi language
--- row: pg_catalog|hungarian|configuration for hungarian language
--- row: pg_catalog|indonesian|configuration for indonesian language
--- row: pg_catalog|irish|configuration for irish language
--- row: pg_catalog|italian|configuration for italian language
--- row: pg_catalog|lithuanian|configuration for lithuanian language
--- row: pg_catalog|nepali|configuration for nepali language
--- row: pg_catalog|norwegian|configuration for norwegian language
--- row: pg_catalog|portuguese|configuration for portuguese language
--- row: pg_catalog|romanian|configuration for romanian language
--- row: pg_catalog|russian|configuration for russian language
--- row: pg_catalog|serbian|configuration for serbian language
--- row: pg_catalog|simple|simple configuration
--- row: pg_catalog|spanish|configuration for spanish language
--- row: pg_catalog|swedish|configuration for swedish language
--- row: pg_catalog|tamil|configuration for tamil language
--- row: pg_catalog|turkish|configuration for turkish language
--- row: pg_catalog|yiddish|configuration for yiddish language
+-- differs: no text search
+-- row: none
 SELECT
    n.nspname as "Schema",
    c.cfgname as "Name",
@@ -1112,7 +1089,8 @@ ORDER BY oid
 -- name: \dconfig server_version
 -- column: text Parameter
 -- column: text Value
--- row: server_version|15.18 (Debian 15.18-0+deb12u1)
+-- differs: Demure says what it is
+-- row: server_version|15.0
 SELECT s.name AS "Parameter", pg_catalog.current_setting(s.name) AS "Value"
 FROM pg_catalog.pg_settings s
 WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.~) '^(server_version)$' COLLATE pg_catalog.default
@@ -1169,7 +1147,8 @@ ORDER BY 2, 3
 -- column: char relpersistence
 -- column: char relreplident
 -- column: name amname
--- row: 0|r|t|f|f|f|f|f|f||0||p|n|heap
+-- differs: no indexes
+-- row: 0|r|f|f|f|f|f|f|f||0||p|n|heap
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
@@ -1217,8 +1196,8 @@ ORDER BY a.attnum
 -- column: bool condeferred
 -- column: bool indisreplident
 -- column: oid reltablespace
--- row: pg_namespace_oid_index|t|t|f|t|CREATE UNIQUE INDEX pg_namespace_oid_index ON pg_namespace USING btree (oid)|PRIMARY KEY (oid)|p|f|f|f|0
--- row: pg_namespace_nspname_index|f|t|f|t|CREATE UNIQUE INDEX pg_namespace_nspname_index ON pg_namespace USING btree (nspname)|UNIQUE (nspname)|u|f|f|f|0
+-- differs: no indexes
+-- row: none
 SELECT c2.relname, i.indisprimary, i.indisunique, i.indisclustered, i.indisvalid, pg_catalog.pg_get_indexdef(i.indexrelid, 0, true),
   pg_catalog.pg_get_constraintdef(con.oid, true), contype, condeferrable, condeferred, i.indisreplident, c2.reltablespace
 FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i
@@ -1387,10 +1366,8 @@ LIMIT 1000
 
 -- name: TAB \c
 -- column: name datname
--- row: postgres
+-- differs: one database
 -- row: sample
--- row: template1
--- row: template0
 SELECT datname FROM pg_catalog.pg_database  WHERE datname LIKE '%'
 LIMIT 1000
 ;
@@ -1419,10 +1396,10 @@ LIMIT 1000
 
 -- name: TAB \dn
 -- column: name nspname
--- row: pg_toast
+-- differs: no TOAST
+-- row: information_schema
 -- row: pg_catalog
 -- row: public
--- row: information_schema
 SELECT nspname FROM pg_catalog.pg_namespace  WHERE nspname LIKE '%'
 LIMIT 1000
 ;
@@ -1459,20 +1436,9 @@ LIMIT 1000
 
 -- name: TAB \du
 -- column: name rolname
--- row: demure
--- row: pg_database_owner
--- row: pg_read_all_data
--- row: pg_write_all_data
--- row: pg_monitor
--- row: pg_read_all_settings
--- row: pg_read_all_stats
--- row: pg_stat_scan_tables
--- row: pg_read_server_files
--- row: pg_write_server_files
--- row: pg_execute_server_program
--- row: pg_signal_backend
--- row: pg_checkpoint
+-- differs: the owner and who asks
 -- row: ana
+-- row: demure
 SELECT rolname    FROM pg_catalog.pg_roles   WHERE rolname LIKE '%'
 LIMIT 1000
 ;

@@ -1,6 +1,7 @@
 -- name: connect
 -- column: text version
--- row: PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14+deb12u1) 12.2.0, 64-bit
+-- differs: Demure says what it is
+-- row: PostgreSQL 15.0 (Demure 0.1.0)
 select pg_catalog.version()
 ;
 

@@ -26,6 +26,7 @@ pub(crate) fn fill(schema: &Schema, tables: &[TableInfo]) -> Relations {
     let r = &mut all;
     general(r, schema);
     built_in_types(r);
+    procedures(r);
     for relation in Relations::empty().all() {
         let namespace = if relation.schema == CATALOG { SCHEMAS[0].1 } else { SCHEMAS[1].1 };
         let class = [
@@ -182,6 +183,30 @@ fn built_in_types(r: &mut Relations) {
             cells.push((name, value.unwrap_or(Value::Null)));
         }
         r.add(CATALOG, "pg_type", &cells);
+    }
+}
+
+/// The functions that `pg_type` names: drivers tell arrays by theirs. Each line of
+/// `procedures.txt` has an identifier, a name, the type returned and the number of arguments.
+fn procedures(r: &mut Relations) {
+    for line in include_str!("procedures.txt").lines() {
+        let words: Vec<_> = line.split(' ').collect();
+        let [oid, name, returns, arguments] = words.as_slice() else { continue };
+        let number = |word: &str| int(word.parse::<i64>().unwrap_or(0));
+        let cells = [
+            ("oid", number(oid)),
+            ("proname", text(name)),
+            ("pronamespace", int(SCHEMAS[0].1)),
+            ("proowner", int(OWNER_OID)),
+            ("prokind", text("f")),
+            ("proisstrict", Value::Bool(true)),
+            ("provolatile", text("i")),
+            ("proparallel", text("s")),
+            ("pronargs", number(arguments)),
+            ("prorettype", number(returns)),
+            ("prosrc", text(name)),
+        ];
+        r.add(CATALOG, "pg_proc", &cells);
     }
 }
 

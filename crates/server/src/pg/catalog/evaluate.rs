@@ -2,6 +2,7 @@
 
 use super::Inner;
 use super::functions;
+use super::names;
 use super::plan::{Expr, Operator, Use};
 use super::run::Side;
 use super::types;
@@ -305,11 +306,14 @@ pub(crate) fn cast(
     if let Value::Text(given) = &value
         && !types::is_text(to)
     {
+        if from == types::REGPROC && types::is_int(to) {
+            return Ok(int(names::find_procedure(catalog, given)));
+        }
         return functions::read(catalog, given, to);
     }
     Ok(match to {
         _ if types::is_text(to) => match (from, to) {
-            (_, types::REGPROC) if types::is_int(from) => text("-"),
+            (_, types::REGPROC) => names::procedure(catalog, value.int().unwrap_or(0)),
             (_, types::CHAR) => text(value.output().chars().take(1).collect::<String>()),
             (types::BOOL, _) => text(if value.truth() == Some(true) { "true" } else { "false" }),
             _ => text(functions::write(catalog, &value, from)),

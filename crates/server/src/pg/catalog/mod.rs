@@ -36,7 +36,7 @@ mod text_functions;
 mod types;
 mod value;
 
-pub use output::{PG_TYPE, wire_type};
+pub use output::{PG_TYPE, encodable, wire_type};
 pub use parameter::parameter_text;
 pub use settings::SERVER_VERSION;
 
@@ -48,7 +48,7 @@ use pgwire::api::Type;
 use relations::Relations;
 use sha2::{Digest, Sha256};
 use statement::Statement;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use types::Oid;
 
@@ -123,14 +123,12 @@ impl Schema {
     fn new(database: &str, user: &str, tables: &[TableInfo]) -> Self {
         let mut taken = HashSet::new();
         let mut oid = |kind: &str, name: &str| stable_oid(&mut taken, kind, name);
-        let names: std::collections::BTreeSet<&str> =
-            tables.iter().map(|table| table.name.as_str()).collect();
-        let oids = |name: &str| TableOids {
+        let names: BTreeSet<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+        let mut oids = |name: &str| TableOids {
             table: oid("table", name),
             row: oid("row", name),
             array: oid("array", name),
         };
-        let mut oids = oids;
         let tables = names.into_iter().map(|name| (name.to_owned(), oids(name))).collect();
         let user_oid = if user == OWNER { OWNER_OID } else { oid("role", user) };
         let database_oid = oid("database", database);

@@ -3,7 +3,7 @@
 use super::Inner;
 use super::content::{OWNER, OWNER_OID, SCHEMAS};
 use super::types::{self, Oid};
-use super::value::Value;
+use super::value::{Value, text};
 
 /// An identifier as SQL writes it: quoted where it must be.
 pub(crate) fn quoted(name: &str) -> String {
@@ -119,6 +119,20 @@ pub(crate) fn role(catalog: &Inner, oid: Oid) -> String {
         _ if oid == catalog.schema.user_oid => catalog.schema.user.clone(),
         _ => format!("unknown (OID={oid})"),
     }
+}
+
+/// The procedure of a name; 0 if there is none.
+pub(crate) fn find_procedure(catalog: &Inner, name: &str) -> Oid {
+    let rows = catalog.relations.find(None, "pg_proc").map_or(&[][..], |found| &found.rows);
+    let found = rows.iter().find(|row| row[1].str() == name).and_then(|row| row[0].int());
+    found.and_then(|oid| Oid::try_from(oid).ok()).unwrap_or(0)
+}
+
+/// A procedure's name; `-` if there is none.
+pub(crate) fn procedure(catalog: &Inner, oid: i64) -> Value {
+    let rows = catalog.relations.find(None, "pg_proc").map_or(&[][..], |found| &found.rows);
+    let found = rows.iter().find(|row| row[0] == Value::Int(oid));
+    found.map_or_else(|| text("-"), |row| row[1].clone())
 }
 
 /// What is said of a relation, or of one of its columns.

@@ -4,7 +4,7 @@ use super::Inner;
 use super::functions;
 use super::types::{self, Oid};
 use super::value::{Row, Value};
-use arrow_pg::datatypes::{PG_CHAR_KEY, PG_OID_ALIAS_KEY};
+use arrow_pg::datatypes::{PG_CHAR_KEY, PG_OID_ALIAS_KEY, is_pg_char_field};
 use datafusion::arrow::array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
     ListArray, RecordBatch, RecordBatchOptions, StringArray, TimestampMicrosecondArray,
@@ -31,6 +31,7 @@ pub fn wire_type(field: &Field) -> Option<Type> {
             oid
         }
         types::TIMESTAMPTZ => oid,
+        types::NUMERIC => types::FLOAT8,
         _ => match field.data_type() {
             DataType::List(item) => match item.data_type() {
                 DataType::Boolean => types::array_of(types::BOOL)?,
@@ -44,6 +45,30 @@ pub fn wire_type(field: &Field) -> Option<Type> {
         },
     };
     Type::from_oid(sent)
+}
+
+/// An answer as arrow-pg can encode it, given which columns go in the binary format: there, an
+/// empty `"char"` is the byte zero, and arrow-pg takes it from the text.
+#[must_use]
+pub fn encodable(batch: &RecordBatch, binary: impl Fn(usize) -> bool) -> RecordBatch {
+    let schema = batch.schema();
+    let column = |(at, array): (usize, &ArrayRef)| {
+        let texts = array.as_any().downcast_ref::<StringArray>();
+        match texts.filter(|_| binary(at) && is_pg_char_field(schema.field(at))) {
+            Some(texts) => {
+                let zero = |given: &str| match given {
+                    "" => "\0".to_owned(),
+                    given => given.to_owned(),
+                };
+                Arc::new(texts.iter().map(|given| given.map(zero)).collect::<StringArray>())
+            }
+            None => Arc::clone(array),
+        }
+    };
+    let arrays = batch.columns().iter().enumerate().map(column).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(batch.schema(), arrays, &options)
+        .unwrap_or_else(|_| batch.clone())
 }
 
 fn pg_type(name: &str) -> Option<Oid> {

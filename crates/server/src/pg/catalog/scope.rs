@@ -220,7 +220,9 @@ pub(crate) fn unify(a: Oid, b: Oid) -> Oid {
     match (a, b) {
         (UNKNOWN, other) | (other, UNKNOWN) => other,
         _ if a == b => a,
-        _ if types::is_text(a) && types::is_text(b) => types::TEXT,
+        // Of two kinds of text the first, but for the one-byte kind.
+        (types::CHAR, other) if types::is_text(other) => other,
+        _ if types::is_text(a) && types::is_text(b) => a,
         _ if types::is_int(a) && types::is_int(b) => {
             if rank(a) >= rank(b) {
                 a
