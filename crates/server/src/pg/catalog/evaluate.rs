@@ -23,8 +23,10 @@ pub(crate) struct Scope<'a> {
 /// One execution of a statement, and what it may still take.
 pub(crate) struct Run<'a> {
     pub(crate) catalog: &'a Inner,
-    /// Each evaluated expression, each row and each sixteen bytes of a text take one.
+    /// Each evaluated expression, each row and each four bytes of a new text take one.
     steps: Cell<u64>,
+    /// Each value in a row of a join takes one.
+    cells: Cell<u64>,
     /// The rows of common table expressions in scope.
     pub(crate) ctes: RefCell<HashMap<usize, Arc<Vec<Row>>>>,
     /// The rows of subqueries that read no row around them.
@@ -34,14 +36,22 @@ pub(crate) struct Run<'a> {
     matches: RefCell<HashMap<(String, String, bool), bool>>,
 }
 
-/// What a statement may take: some ten million steps, a second or so of one processor.
+/// What a statement may take: a second or so of one processor.
 const STEPS: u64 = 10_000_000;
+/// And a few hundred megabytes at the very most, if all of it were there at once.
+const CELLS: u64 = 16_000_000;
+/// One join may have this many, and one text or array this many bytes or items.
+const JOINED: usize = 4_000_000;
+const LONGEST: usize = 1 << 20;
+
+const TOO_LARGE: &str = "the catalog query takes too much; ask for less at once";
 
 impl<'a> Run<'a> {
     pub(crate) fn new(catalog: &'a Inner) -> Self {
         Self {
             catalog,
             steps: Cell::new(STEPS),
+            cells: Cell::new(CELLS),
             ctes: RefCell::default(),
             constant: RefCell::default(),
             sides: RefCell::default(),
@@ -56,12 +66,26 @@ impl<'a> Run<'a> {
                 self.steps.set(left);
                 Ok(())
             }
-            None => Err("the catalog query takes too many steps; ask for less at once".to_owned()),
+            None => Err(TOO_LARGE.to_owned()),
         }
+    }
+
+    /// Makes room for one more row of a join that has some already.
+    pub(crate) fn room(&self, rows: usize, width: usize) -> Result<(), String> {
+        let left = self.cells.get().checked_sub(width as u64 + 1);
+        let joined = (rows + 1).saturating_mul(width + 1);
+        self.cells.set(left.filter(|_| joined <= JOINED).ok_or(TOO_LARGE)?);
+        self.spend(1)
     }
 
     /// Whether a text matches a regular expression.
     fn matches(&self, subject: &str, pattern: &str, fold: bool) -> Result<bool, String> {
+        // How psql writes a name that it looks for.
+        let name = pattern.strip_prefix("^(").and_then(|name| name.strip_suffix(")$"));
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if let Some(name) = name.filter(|name| name.chars().all(plain) && !fold) {
+            return Ok(subject == name);
+        }
         let key = (subject.to_owned(), pattern.to_owned(), fold);
         if let Some(known) = self.matches.borrow().get(&key) {
             return Ok(*known);
@@ -79,7 +103,10 @@ impl<'a> Run<'a> {
     pub(crate) fn evaluate(&self, expr: &Expr, scope: &Scope<'_>) -> Result<Value, String> {
         self.spend(1)?;
         let value = self.value(expr, scope)?;
-        self.spend(value.size())?;
+        // What is only read is shared, and takes no room.
+        if !matches!(expr, Expr::Const(_) | Expr::Column { .. }) {
+            self.spend(value.size())?;
+        }
         Ok(value)
     }
 
@@ -113,7 +140,10 @@ impl<'a> Run<'a> {
             Expr::Binary(operator, a, b) => self.binary(*operator, &of(a)?, &of(b)?)?,
             Expr::Append(a, b) => match (of(a)?, of(b)?) {
                 (Value::Null, value) | (value, Value::Null) => value,
-                (Value::List(a), Value::List(b)) => list([a.to_vec(), b.to_vec()].concat()),
+                (Value::List(a), Value::List(b)) => {
+                    at_most(a.len() + b.len())?;
+                    list([a.to_vec(), b.to_vec()].concat())
+                }
                 (Value::List(a), b) => list([a.to_vec(), vec![b]].concat()),
                 (a, Value::List(b)) => list([vec![a], b.to_vec()].concat()),
                 _ => Value::Null,
@@ -207,7 +237,11 @@ impl<'a> Run<'a> {
             Operator::LessEqual => Value::Bool(order().is_le()),
             Operator::Greater => Value::Bool(order().is_gt()),
             Operator::GreaterEqual => Value::Bool(order().is_ge()),
-            Operator::Concat => text(a.output() + &b.output()),
+            Operator::Concat => {
+                let (a, b) = (a.output(), b.output());
+                at_most(a.len() + b.len())?;
+                text(a + &b)
+            }
             Operator::Like(escape) => {
                 self.spend((a.str().len() * b.str().len()) as u64 / 256)?;
                 Value::Bool(like(a.str(), b.str(), escape))
@@ -221,6 +255,11 @@ impl<'a> Run<'a> {
             _ => arithmetic(operator, a, b)?,
         })
     }
+}
+
+/// No value is larger than this.
+pub(crate) fn at_most(size: usize) -> Result<(), String> {
+    if size > LONGEST { Err(TOO_LARGE.to_owned()) } else { Ok(()) }
 }
 
 fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Value, String> {

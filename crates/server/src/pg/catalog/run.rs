@@ -1,6 +1,6 @@
 //! The rows of a query.
 
-use super::evaluate::{Run, Scope};
+use super::evaluate::{Run, Scope, at_most};
 use super::plan::{
     Aggregate, AggregateKind, Body, Cte, Expr, Operation, Operator, Query, Select, Series, Slot,
     Sort, SortBy, Source, Step,
@@ -196,6 +196,14 @@ impl Run<'_> {
     /// Joins the relations from left to right. A condition of WHERE is applied as soon as the
     /// columns it reads are there: every join here keeps the rows of its left side.
     fn from(&self, select: &Select, scope: &Scope<'_>) -> Result<Vec<Row>, String> {
+        // Whatever is joined with nothing is nothing, in whichever order: JDBC asks for keys
+        // with the empty relation last.
+        let empty = |step: &Step| {
+            matches!(&step.source, Source::Rows(rows) if rows.is_empty()) && !step.left_join
+        };
+        if select.from.iter().any(empty) {
+            return Ok(Vec::new());
+        }
         let (mut rows, mut width) = (vec![Row::new()], 0);
         let mut waiting: Vec<&Expr> = select.filters.iter().collect();
         for (at, step) in select.from.iter().enumerate() {
@@ -250,7 +258,7 @@ impl Run<'_> {
             };
             let before = joined.len();
             for at in candidates.iter() {
-                self.spend(1 + (width + step.width) as u64 / 8)?;
+                self.room(joined.len(), width + step.width)?;
                 let mut both = row.clone();
                 both.extend(side.rows[*at].iter().cloned());
                 joined.extend(self.kept(vec![both], on, scope)?);
@@ -438,7 +446,7 @@ impl Run<'_> {
             AggregateKind::String => {
                 let separator = keyed[0].1.get(1).map_or("", Value::str);
                 let parts: Vec<_> = values.map(|value| value.output()).collect();
-                self.spend((parts.len() * separator.len()) as u64 / 16)?;
+                at_most(parts.iter().map(|part| part.len() + separator.len()).sum())?;
                 text(parts.join(separator))
             }
             AggregateKind::Sum => values.try_fold(int(0), |sum, value| match (sum, value) {

@@ -1,6 +1,7 @@
 //! Functions of texts and arrays.
 
 use super::Inner;
+use super::evaluate::at_most;
 use super::names;
 use super::value::{Value, int, list, text};
 
@@ -16,7 +17,7 @@ pub(crate) fn replace(_: &Inner, args: &[Value]) -> Answer {
         return Ok(args[0].clone());
     }
     let grown = subject.matches(from).count().saturating_mul(to.len());
-    bounded(grown + subject.len())?;
+    at_most(grown + subject.len())?;
     Ok(text(subject.replace(from, to)))
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn array_to_string(_: &Inner, args: &[Value]) -> Answer {
     let null = args.get(2).map(Value::output);
     let shown = |item: &Value| if item.is_null() { null.clone() } else { Some(item.output()) };
     let items: Vec<_> = args[0].items().iter().filter_map(shown).collect();
-    bounded(items.len().saturating_mul(args[1].str().len()))?;
+    at_most(items.len().saturating_mul(args[1].str().len()))?;
     Ok(text(items.join(args[1].str())))
 }
 
@@ -127,9 +128,4 @@ fn json(value: &Value) -> serde_json::Value {
         Value::Text(text) => text.as_ref().into(),
         Value::List(items) => items.iter().map(json).collect(),
     }
-}
-
-/// No function makes a text from little that is large.
-fn bounded(bytes: usize) -> Result<(), String> {
-    if bytes > 1 << 20 { Err("the text would be too large".to_owned()) } else { Ok(()) }
 }

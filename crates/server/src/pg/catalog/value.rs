@@ -77,7 +77,7 @@ impl Value {
     /// How much room it takes, in the units of the budget of a statement.
     pub(crate) fn size(&self) -> u64 {
         match self {
-            Self::Text(text) => text.len() as u64 / 16,
+            Self::Text(text) => text.len() as u64 / 4,
             Self::List(items) => items.iter().map(|item| 1 + item.size()).sum(),
             _ => 0,
         }
