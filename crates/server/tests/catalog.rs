@@ -7,10 +7,14 @@
 //! says that there are too many to list. Where Demure means to answer otherwise the rows are its
 //! own, and `-- differs` says why.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
+
 use arrow_pg::row_encoder::RowEncoder;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef, TimeUnit};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use demure_curator::Curator;
+use demure_curator::policy::Policy;
 use demure_server::pg::catalog::{
     Catalog, PG_TYPE, TableInfo, encodable, parameter_text, wire_type,
 };
@@ -417,6 +421,87 @@ async fn many_tables_are_no_hostility() {
             assert!(matches!(answer, Some(Ok(_))), "{}: {answer:?}", fixture.name);
         }
     }
+}
+
+/// As database browsers and the drivers of other languages ask, in words of our own.
+#[tokio::test]
+async fn browsers_ask_in_many_ways() {
+    for (sql, expected) in [
+        (
+            "SELECT n.oid > 0, n.*, d.description FROM pg_namespace n LEFT OUTER JOIN \
+             pg_description d ON d.objoid = n.oid AND d.classoid = 'pg_namespace'::regclass \
+             WHERE n.nspname = 'public'",
+            "t|2200|public|10|{demure=UC/demure,=U/demure}|\\N",
+        ),
+        (
+            "SELECT c.relname, count(*) FILTER (WHERE NOT a.attnotnull) AS loose, \
+             string_agg(DISTINCT a.attname::text, '/' ORDER BY a.attname::text) \
+             FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 \
+             WHERE c.relnamespace = 'public'::regnamespace GROUP BY 1 HAVING count(*) > 3",
+            "visits|7|day/minutes/paid/person/place/price/rank/seen",
+        ),
+        (
+            "WITH own AS (SELECT oid, relname FROM pg_class WHERE relkind = 'r' AND relowner = \
+             (SELECT oid FROM pg_roles WHERE rolname = 'demure') AND relnamespace = 2200) \
+             SELECT o.relname, x.attname FROM own o CROSS JOIN LATERAL (SELECT a.attname FROM \
+             pg_attribute a WHERE a.attrelid = o.oid ORDER BY a.attnum DESC LIMIT 1) x ORDER BY 1",
+            "people|born\nvisits|rank",
+        ),
+        (
+            "SELECT DISTINCT ON (table_name) table_name, column_name FROM \
+             information_schema.columns WHERE table_schema ILIKE 'PUB%' \
+             ORDER BY table_name, ordinal_position DESC",
+            "people|born\nvisits|rank",
+        ),
+        (
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() \
+             EXCEPT SELECT 'people' ORDER BY 1 OFFSET 0 ROWS FETCH FIRST 5 ROWS ONLY",
+            "visits",
+        ),
+        (
+            "SELECT typname, typtype, (SELECT typname FROM pg_type e WHERE e.oid = t.typelem) \
+             FROM pg_catalog.pg_type t WHERE oid BETWEEN 1005 AND 1007 AND typelem <> 0 ORDER BY 1",
+            "_int2|b|int2\n_int2vector|b|int2vector\n_int4|b|int4",
+        ),
+        ("SELECT (ARRAY['a','b','c'])[2], 'b' = ANY ('{a,b}'), 3 <> ALL (ARRAY[1,2])", "b|t|t"),
+        ("SELECT x FROM pg_catalog.generate_series(3, 1, -1) AS x", "3\n2\n1"),
+        ("SELECT trim(both '\"' from '\"a\"'), position('c' in 'abc'), nullif(1, 1)", "a|3|\\N"),
+        (
+            "SELECT relname FROM pg_class WHERE relname LIKE 'vis\\_%' OR relname LIKE '_isits'",
+            "visits",
+        ),
+        ("SELECT 1 FROM information_schema.table_constraints", ""),
+        ("SELECT count(*) FROM pg_stat_activity", "0"),
+    ] {
+        assert_eq!(value(sql).await, expected, "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn a_curators_tables_are_listed() {
+    let policy = "[budget]\nepsilon = 1\nper_query = 0.1\n[tables.p]\nsource = \"p.csv\"\n\
+        unit = \"id\"\n[tables.p.columns]\nid = { type = \"integer\" }\n\
+        age = { type = \"integer\", bounds = [0, 110] }\nnote = { type = \"text\" }\n\
+        [tables.v]\nsource = \"v.csv\"\npublic = true\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("p.csv"), "id,age,note\n1,2,canary\n").unwrap();
+    std::fs::write(folder.path().join("v.csv"), "x,y\n1,0.5\n").unwrap();
+    let policy = Policy::parse(policy, folder.path()).unwrap();
+    let curator = Curator::in_memory(policy).await.unwrap();
+    let catalog = Catalog::new("p", "ana", &TableInfo::of(&curator));
+    let sql = "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), \
+        obj_description(c.oid) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
+        WHERE c.relnamespace = 'public'::regnamespace ORDER BY 1, a.attnum";
+    let (_, batches) = catalog.answer(sql, &[]).await.unwrap().unwrap();
+    let protected = "Protected: answers are noisy aggregates and cost budget.";
+    let expected = [
+        format!("p|id|bigint|{protected}"),
+        format!("p|age|bigint|{protected}"),
+        format!("p|note|text|{protected}"),
+        "v|x|bigint|Public.".to_owned(),
+        "v|y|double precision|Public.".to_owned(),
+    ];
+    assert_eq!(rows(&batches), expected);
 }
 
 #[tokio::test]

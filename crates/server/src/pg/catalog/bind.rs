@@ -2,8 +2,8 @@
 
 use super::from::Joined;
 use super::label::label;
-use super::plan::{Body, Cte, Expr, Operation, Query, Select, Sort, SortBy};
-use super::scope::{Binder, ColumnName, CteName, Names, RelationNames, Typed, unify};
+use super::plan::{Body, Cte, Expr, Operation, Query, Select, Slot, Sort, SortBy};
+use super::scope::{Binder, ColumnName, CteName, Names, READS_CTE, RelationNames, Typed, unify};
 use super::types::{self, Oid, UNKNOWN};
 use datafusion::sql::sqlparser::ast::{
     self, Distinct, GroupByExpr, Ident, LimitClause, ObjectName, OrderByKind, SelectItem,
@@ -59,7 +59,7 @@ impl Binder<'_> {
         self.scopes.pop();
         self.ctes.truncate(ctes_before);
         bound.ctes = ctes;
-        let outside = (1_u64 << scopes) - 1 | super::scope::READS_CTE;
+        let outside = ((1_u64 << scopes) - 1) | READS_CTE;
         bound.reads = self.reads & outside;
         self.reads = around | bound.reads;
         Ok(bound)
@@ -325,8 +325,7 @@ impl Binder<'_> {
         let order = sorts.collect::<Result<_, _>>()?;
         let scope = self.scopes.pop().unwrap_or_default();
         plan.width = scope.width;
-        let aggregates =
-            scope.slots.iter().any(|slot| matches!(slot, super::plan::Slot::Aggregate(_)));
+        let aggregates = scope.slots.iter().any(|slot| matches!(slot, Slot::Aggregate(_)));
         plan.slots = scope.slots;
         let grouped = aggregates || !group.is_empty() || plan.having.is_some();
         plan.group = grouped.then_some(group);

@@ -4,12 +4,12 @@
 //! psql's `\d`, drivers that fetch types, SQLAlchemy's inspector and JDBC's metadata all write
 //! SQL of PostgreSQL's own kind: correlated subqueries in the SELECT list, arrays, `regclass`,
 //! functions of many rows. A planner made for data refuses much of that, so the catalog has an
-//! interpreter of its own: [`bind`] gives every name a place and every expression a type,
-//! [`run`] joins rows from left to right, [`evaluate`] computes expressions.
+//! interpreter of its own: `bind` gives every name a place and every expression a type, `run`
+//! joins rows from left to right, `evaluate` computes expressions.
 //!
 //! # What it cannot do
 //! - See a row of the policy's tables: it holds names and types, and no handle on the curator.
-//! - Read a file, wait, write or remember: no function here does ([`functions`]).
+//! - Read a file, wait, write or remember: no function here does (`functions`).
 //! - Run away: a statement has a bounded size and a bounded number of steps, each of which
 //!   makes a bounded amount of data.
 //!
@@ -31,6 +31,7 @@ mod relations;
 mod run;
 mod scope;
 mod settings;
+mod slots;
 mod statement;
 mod text_functions;
 mod types;
@@ -44,6 +45,7 @@ use content::{OWNER, OWNER_OID};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use demure_curator::Curator;
+use demure_curator::policy::Access;
 use pgwire::api::Type;
 use relations::Relations;
 use sha2::{Digest, Sha256};
@@ -65,15 +67,21 @@ pub struct TableInfo {
 
 impl TableInfo {
     /// The tables of a curator, as queries see them. A type that arrow cannot read back from
-    /// its name is shown as text.
+    /// its name is shown as text; that a column is never NULL is not known here.
     #[must_use]
     pub fn of(curator: &Curator) -> Vec<Self> {
         let column =
             |(name, kind): (String, String)| (name, kind.parse().unwrap_or(DataType::Utf8), true);
+        let comment = |name: &str| match curator.policy().table(name)?.access {
+            Access::Public { .. } => Some("Public.".to_owned()),
+            Access::Protected(_) => {
+                Some("Protected: answers are noisy aggregates and cost budget.".to_owned())
+            }
+        };
         let table = |(name, columns): (String, Vec<(String, String)>)| Self {
+            comment: comment(&name),
             name,
             columns: columns.into_iter().map(column).collect(),
-            comment: None,
         };
         curator.tables().into_iter().map(table).collect()
     }

@@ -142,7 +142,8 @@ fn array(catalog: &Inner, oid: Oid, cells: &[Value]) -> ArrayRef {
             _ => None,
         })
     };
-    let narrow = |int: i64| i32::try_from(int).unwrap_or_else(|_| int as u32 as i32);
+    // An identifier above 2³¹ keeps its bits, as arrow-pg reads them back.
+    let narrow = |int: i64| i32::try_from(int).unwrap_or(int as u32 as i32);
     match arrow_type(oid) {
         DataType::Boolean => Arc::new(cells.iter().map(Value::truth).collect::<BooleanArray>()),
         DataType::Int16 => {

@@ -59,7 +59,8 @@ fn array(element: u32, bytes: &[u8]) -> Option<Vec<Value>> {
         Some(i32::from_be_bytes(*word))
     };
     let dimensions = next()?;
-    (next()?, next()?);
+    next()?;
+    next()?;
     if dimensions == 0 {
         return Some(Vec::new());
     }

@@ -1,9 +1,8 @@
 //! The rows of a query.
 
-use super::evaluate::{Run, Scope, at_most};
+use super::evaluate::{Run, Scope};
 use super::plan::{
-    Aggregate, AggregateKind, Body, Cte, Expr, Operation, Operator, Query, Select, Series, Slot,
-    Sort, SortBy, Source, Step,
+    Body, Cte, Expr, Operation, Operator, Query, Select, Series, Sort, SortBy, Source, Step,
 };
 use super::value::{Row, Value, int, list, row_key, text};
 use std::borrow::Cow;
@@ -12,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A row with what it is sorted by.
-type Keyed = (Row, Row);
+pub(crate) type Keyed = (Row, Row);
 
 /// The right side of a join: its rows, and where those with a key are.
 pub(crate) struct Side {
@@ -81,7 +80,7 @@ impl Run<'_> {
         while !working.is_empty() {
             self.spend(total.len() as u64)?;
             self.ctes.borrow_mut().insert(cte.id, Arc::new(working));
-            working = fresh(&*self.rows(step, scope)?);
+            working = fresh(&self.rows(step, scope)?);
             total.extend(working.iter().cloned());
         }
         self.ctes.borrow_mut().insert(cte.id, Arc::new(total));
@@ -102,7 +101,12 @@ impl Run<'_> {
         rows.into_iter().map(keyed).collect()
     }
 
-    fn sort_key(&self, order: &[Sort], output: &[Value], scope: &Scope<'_>) -> Result<Row, String> {
+    pub(crate) fn sort_key(
+        &self,
+        order: &[Sort],
+        output: &[Value],
+        scope: &Scope<'_>,
+    ) -> Result<Row, String> {
         let key = |sort: &Sort| match &sort.by {
             SortBy::Output(at) => Ok(output.get(*at).cloned().unwrap_or(Value::Null)),
             SortBy::Input(expr) => self.evaluate(expr, scope),
@@ -330,7 +334,7 @@ impl Run<'_> {
         })
     }
 
-    fn series(&self, series: Series, args: &[Value]) -> Result<Vec<Value>, String> {
+    pub(crate) fn series(&self, series: Series, args: &[Value]) -> Result<Vec<Value>, String> {
         let items = args.first().map_or(&[][..], Value::items);
         let values = match series {
             Series::Unnest => items.to_vec(),
@@ -370,151 +374,6 @@ impl Run<'_> {
         self.spend(values.len() as u64)?;
         Ok(values)
     }
-
-    /// One row for each group: the first of it, with the aggregates behind it.
-    fn grouped(
-        &self,
-        select: &Select,
-        group: &[Expr],
-        rows: Vec<Row>,
-        scope: &Scope<'_>,
-    ) -> Result<Vec<Row>, String> {
-        let (mut groups, mut places): (Vec<Vec<Row>>, HashMap<String, usize>) = Default::default();
-        for row in rows {
-            let key = self.values(group, &Scope { row: &row, outer: Some(scope) })?;
-            let place = *places.entry(row_key(&key)).or_insert(groups.len());
-            if place == groups.len() {
-                groups.push(Vec::new());
-            }
-            groups[place].push(row);
-        }
-        if group.is_empty() && groups.is_empty() {
-            groups.push(Vec::new());
-        }
-        let width = select.width + select.slots.len();
-        let mut answer = Vec::with_capacity(groups.len());
-        for rows in groups {
-            let mut row = rows.first().cloned().unwrap_or_else(|| vec![Value::Null; width]);
-            for (at, slot) in select.slots.iter().enumerate() {
-                if let Slot::Aggregate(aggregate) = slot {
-                    row[select.width + at] = self.aggregate(aggregate, &rows, scope)?;
-                }
-            }
-            answer.push(row);
-        }
-        Ok(answer)
-    }
-
-    fn aggregate(
-        &self,
-        aggregate: &Aggregate,
-        rows: &[Row],
-        scope: &Scope<'_>,
-    ) -> Result<Value, String> {
-        let mut keyed: Vec<Keyed> = Vec::new();
-        let mut seen = HashSet::new();
-        for row in rows {
-            let own = Scope { row, outer: Some(scope) };
-            if let Some(filter) = &aggregate.filter
-                && !self.holds(filter, &own)?
-            {
-                continue;
-            }
-            let args = self.values(&aggregate.args, &own)?;
-            let null = args.first().is_some_and(Value::is_null);
-            if null && aggregate.kind != AggregateKind::Array {
-                continue;
-            }
-            if aggregate.distinct && !seen.insert(row_key(&args)) {
-                continue;
-            }
-            keyed.push((self.sort_key(&aggregate.order, &args, &own)?, args));
-        }
-        keyed.sort_by(|(a, _), (b, _)| compare(&aggregate.order, a, b));
-        let mut values = keyed.iter().filter_map(|(_, args)| args.first().cloned());
-        let smaller = |a: Value, b: Value| if b.order(&a).is_lt() { b } else { a };
-        let larger = |a: Value, b: Value| if b.order(&a).is_gt() { b } else { a };
-        let truths = || keyed.iter().filter_map(|(_, args)| args.first()?.truth());
-        Ok(match aggregate.kind {
-            AggregateKind::Count => int(keyed.len() as i64),
-            _ if keyed.is_empty() => Value::Null,
-            AggregateKind::Array => list(values.collect()),
-            AggregateKind::Min => values.reduce(smaller).unwrap_or(Value::Null),
-            AggregateKind::Max => values.reduce(larger).unwrap_or(Value::Null),
-            AggregateKind::And => Value::Bool(truths().all(|truth| truth)),
-            AggregateKind::Or => Value::Bool(truths().any(|truth| truth)),
-            AggregateKind::String => {
-                let separator = keyed[0].1.get(1).map_or("", Value::str);
-                let parts: Vec<_> = values.map(|value| value.output()).collect();
-                at_most(parts.iter().map(|part| part.len() + separator.len()).sum())?;
-                text(parts.join(separator))
-            }
-            AggregateKind::Sum => values.try_fold(int(0), |sum, value| match (sum, value) {
-                (Value::Int(a), Value::Int(b)) => {
-                    a.checked_add(b).map(int).ok_or("integer out of range")
-                }
-                (Value::Int(a), Value::Float(b)) => Ok(Value::Float(a as f64 + b)),
-                (Value::Float(a), Value::Float(b)) => Ok(Value::Float(a + b)),
-                _ => Err("sum of something else than numbers"),
-            })?,
-        })
-    }
-
-    /// Fills the slots of `row_number()`.
-    fn numbered(&self, select: &Select, rows: &mut [Row], scope: &Scope<'_>) -> Result<(), String> {
-        for (at, slot) in select.slots.iter().enumerate() {
-            let Slot::RowNumber { partition, order } = slot else { continue };
-            let mut keyed = Vec::with_capacity(rows.len());
-            for (place, row) in rows.iter().enumerate() {
-                let own = Scope { row, outer: Some(scope) };
-                let key = self.sort_key(order, &[], &own)?;
-                keyed.push((key, row_key(&self.values(partition, &own)?), place));
-            }
-            keyed.sort_by(|(a, ..), (b, ..)| compare(order, a, b));
-            let mut counts: HashMap<String, i64> = HashMap::new();
-            for (_, partition, place) in keyed {
-                let count = counts.entry(partition).or_default();
-                *count += 1;
-                rows[place][select.width + at] = int(*count);
-            }
-        }
-        Ok(())
-    }
-
-    /// Repeats each row for the functions of many rows in the SELECT list, side by side.
-    fn expanded(
-        &self,
-        select: &Select,
-        rows: Vec<Row>,
-        scope: &Scope<'_>,
-    ) -> Result<Vec<Row>, String> {
-        let slots: Vec<_> = select.slots.iter().enumerate().collect();
-        let series = |(at, slot): &(usize, &Slot)| match slot {
-            Slot::Series(series, args) => Some((*at, *series, args.clone())),
-            _ => None,
-        };
-        let all: Vec<_> = slots.iter().filter_map(series).collect();
-        if all.is_empty() {
-            return Ok(rows);
-        }
-        let mut expanded = Vec::new();
-        for row in rows {
-            let own = Scope { row: &row, outer: Some(scope) };
-            let mut columns = Vec::with_capacity(all.len());
-            for (at, series, args) in &all {
-                columns.push((*at, self.series(*series, &self.values(args, &own)?)?));
-            }
-            let length = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
-            for line in 0..length {
-                let mut row = row.clone();
-                for (at, values) in &columns {
-                    row[select.width + at] = values.get(line).cloned().unwrap_or(Value::Null);
-                }
-                expanded.push(row);
-            }
-        }
-        Ok(expanded)
-    }
 }
 
 /// The equalities among the conditions of a join between what is left of `width` and what is
@@ -523,19 +382,21 @@ fn equalities(on: &[Expr], width: usize) -> Vec<(&Expr, &Expr)> {
     let is_left = |expr: &Expr| expr.reach().is_some_and(|reach| reach <= width);
     let is_right =
         |expr: &Expr| expr.reach().is_some() && expr.start().is_some_and(|start| start >= width);
-    let pair = |condition| match condition {
-        &Expr::Binary(Operator::Equal, ref a, ref b) if is_left(a) && is_right(b) => {
-            Some((a.as_ref(), b.as_ref()))
+    let mut pairs = Vec::new();
+    for condition in on {
+        if let Expr::Binary(Operator::Equal, a, b) = condition {
+            if is_left(a) && is_right(b) {
+                pairs.push((a.as_ref(), b.as_ref()));
+            } else if is_right(a) && is_left(b) {
+                pairs.push((b.as_ref(), a.as_ref()));
+            }
         }
-        &Expr::Binary(Operator::Equal, ref a, ref b) if is_right(a) && is_left(b) => {
-            Some((b.as_ref(), a.as_ref()))
-        }
-        _ => None,
-    };
-    on.iter().filter_map(pair).collect()
+    }
+    pairs
 }
 
-fn compare(order: &[Sort], a: &[Value], b: &[Value]) -> Ordering {
+/// The order of two rows by their keys.
+pub(crate) fn compare(order: &[Sort], a: &[Value], b: &[Value]) -> Ordering {
     for (sort, (a, b)) in order.iter().zip(a.iter().zip(b)) {
         let ordering = match (a.is_null(), b.is_null()) {
             (true, true) => Ordering::Equal,

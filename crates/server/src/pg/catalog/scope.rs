@@ -148,7 +148,7 @@ impl<'a> Binder<'a> {
     /// The place of parameter `$number`.
     pub(crate) fn parameter(&mut self, number: &str) -> Result<Typed, String> {
         let at = number.trim_start_matches('$').parse::<usize>().ok();
-        let at = at.and_then(|at| at.checked_sub(1)).filter(|at| *at < 1_000);
+        let at = at.and_then(|at| at.checked_sub(1)).filter(|at| *at < 65_535);
         let at = at.ok_or_else(|| format!("there is no parameter {number}"))?;
         if at >= self.types.len() {
             self.types.resize(at + 1, 0);
