@@ -18,6 +18,7 @@ use demure_curator::policy::Policy;
 use demure_server::pg::catalog::{
     Catalog, PG_TYPE, TableInfo, encodable, parameter_text, wire_type,
 };
+use pgwire::api::Type;
 use pgwire::api::results::{FieldFormat, FieldInfo};
 use std::sync::Arc;
 
@@ -502,6 +503,27 @@ async fn a_curators_tables_are_listed() {
         "v|y|double precision|Public.".to_owned(),
     ];
     assert_eq!(rows(&batches), expected);
+}
+
+#[tokio::test]
+async fn columns_go_in_the_types_drivers_expect() {
+    let sql = "SELECT oid, relname, relkind, relacl, relnamespace::regnamespace, \
+        ARRAY[oid], ARRAY[relname], ARRAY[oid::regclass], oid::int8 FROM pg_class";
+    let schema = catalog().describe(sql).await.unwrap().unwrap().schema;
+    let types: Vec<_> = schema.fields().iter().map(|field| wire_type(field).unwrap()).collect();
+    let expected = [
+        Type::OID,
+        Type::NAME,
+        Type::CHAR,
+        Type::TEXT,
+        Type::TEXT,
+        // Not int4[]: asyncpg would ask what that is while it asks what types are.
+        Type::OID_ARRAY,
+        Type::NAME_ARRAY,
+        Type::TEXT_ARRAY,
+        Type::INT8,
+    ];
+    assert_eq!(types, expected);
 }
 
 #[tokio::test]

@@ -32,15 +32,10 @@ pub fn wire_type(field: &Field) -> Option<Type> {
         }
         types::TIMESTAMPTZ => oid,
         types::NUMERIC => types::FLOAT8,
-        _ => match field.data_type() {
-            DataType::List(item) => match item.data_type() {
-                DataType::Boolean => types::array_of(types::BOOL)?,
-                DataType::Int16 => types::array_of(types::INT2)?,
-                DataType::Int32 => types::array_of(types::INT4)?,
-                DataType::Int64 => types::array_of(types::INT8)?,
-                _ if oid == types::NAME_ARRAY => oid,
-                _ => types::TEXT_ARRAY,
-            },
+        // Asyncpg knows `oid[]` before it has asked for any type, and would ask for `int4[]`.
+        _ => match (field.data_type(), types::element_of(oid)) {
+            (DataType::List(_), Some(element)) if is_sent(element) => oid,
+            (DataType::List(_), _) => types::TEXT_ARRAY,
             _ => types::TEXT,
         },
     };
@@ -98,6 +93,11 @@ fn arrow_type(oid: Oid) -> DataType {
 /// Whether arrays of it are sent as arrays; others are sent as their text.
 fn is_listed(element: Oid) -> bool {
     types::is_text(element) || types::is_int(element) || element == types::BOOL
+}
+
+/// Whether the elements of an array go in their own type: objects go as text.
+fn is_sent(element: Oid) -> bool {
+    types::is_text(element) && element != types::REGPROC || arrow_type(element) != DataType::Utf8
 }
 
 /// The columns of an answer.
