@@ -40,7 +40,9 @@ fn postgres(venv: &Path, python: &Path) -> Result<Option<PathBuf>, Failure> {
         let hint = "install PostgreSQL by hand: its server and psql";
         run(Command::new("apt-get").args(["update", "-qq"]), hint)?;
         let mut install = Command::new("apt-get");
-        install.args(["install", "-qq", "-y", "postgresql"]).env("DEBIAN_FRONTEND", "noninteractive");
+        install
+            .args(["install", "-qq", "-y", "postgresql"])
+            .env("DEBIAN_FRONTEND", "noninteractive");
         run(&mut install, hint)?;
         return Ok(None);
     }

@@ -71,7 +71,10 @@ fn conversation() -> Vec<Vec<u8>> {
     vec![
         first,
         message(b'p', &sasl),
-        message(b'p', b"c=biws,r=rOprNGfwEbeRWgbNEkqOx,p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+        message(
+            b'p',
+            b"c=biws,r=rOprNGfwEbeRWgbNEkqOx,p=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        ),
         message(b'Q', b"SELECT COUNT(*) FROM t\0"),
         message(b'P', b"s\0SELECT COUNT(*) FROM t WHERE x > $1\0\0\x01\0\0\0\x14"),
         message(b'B', b"\0s\0\0\x01\0\x01\0\x01\0\0\0\x08\0\0\0\0\0\0\0\x01\0\x01\0\x01"),
@@ -145,7 +148,8 @@ async fn hostile_bytes_get_nothing_and_break_nothing() {
     assert!((row.get::<_, i64>(0) - 51).abs() < 40);
 }
 
-type Connection = tokio_postgres::Connection<tokio_postgres::Socket, tokio_postgres::tls::NoTlsStream>;
+type Connection =
+    tokio_postgres::Connection<tokio_postgres::Socket, tokio_postgres::tls::NoTlsStream>;
 
 async fn connect(address: SocketAddr) -> (tokio_postgres::Client, Connection) {
     let mut config = tokio_postgres::Config::new();
@@ -161,10 +165,51 @@ async fn hostile_sql_from_who_is_let_in() {
     let (client, connection) = connect(address).await;
     tokio::spawn(connection);
     let words = [
-        "SELECT", "COUNT(*)", "FROM", "t", "WHERE", "x", "(", ")", ",", "*", "'", "\"", ";", "--", "/*", "$1", "$$",
-        "GROUP BY", "1", "-9223372036854775808", "UNION ALL", "WITH", "AS", "JOIN", "ON", "NULL", "id",
-        "COPY", "TO", "'/etc/passwd'", "pg_catalog.", "SET", "demure.epsilon", "=", "1e308", "\u{1F4A9}",
-        "EXPLAIN", "PRIVACY", "ORDER BY", "LIMIT", "OFFSET", "HAVING", "CASE", "WHEN", "END",
+        "SELECT",
+        "COUNT(*)",
+        "FROM",
+        "t",
+        "WHERE",
+        "x",
+        "(",
+        ")",
+        ",",
+        "*",
+        "'",
+        "\"",
+        ";",
+        "--",
+        "/*",
+        "$1",
+        "$$",
+        "GROUP BY",
+        "1",
+        "-9223372036854775808",
+        "UNION ALL",
+        "WITH",
+        "AS",
+        "JOIN",
+        "ON",
+        "NULL",
+        "id",
+        "COPY",
+        "TO",
+        "'/etc/passwd'",
+        "pg_catalog.",
+        "SET",
+        "demure.epsilon",
+        "=",
+        "1e308",
+        "\u{1F4A9}",
+        "EXPLAIN",
+        "PRIVACY",
+        "ORDER BY",
+        "LIMIT",
+        "OFFSET",
+        "HAVING",
+        "CASE",
+        "WHEN",
+        "END",
     ];
     let mut dice = Dice(0xdead_beef_1234_5678);
     for _ in 0..300 {

@@ -1,5 +1,6 @@
 //! The PostgreSQL wire: `psql`, psycopg, JDBC and whatever else speaks version 3.
 
+pub mod catalog;
 mod fault;
 mod parameters;
 mod query;
@@ -8,6 +9,7 @@ mod startup;
 
 use crate::desk::Desk;
 use crate::tls::Tls;
+use catalog::Catalog;
 use demure_curator::Session;
 use pgwire::api::cancel::{CancelHandler, DefaultCancelHandler};
 use pgwire::api::{ConnectionManager, ErrorHandler, PgWireServerHandlers};
@@ -25,6 +27,7 @@ const PROTOCOL: &[u8] = b"postgresql";
 pub(crate) struct Entered {
     name: String,
     session: Mutex<Session>,
+    catalog: Catalog,
 }
 
 /// All that one connection needs.

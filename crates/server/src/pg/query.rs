@@ -1,5 +1,6 @@
 //! Statements, at once or prepared: to the curator, and their rows back.
 
+use super::catalog::{encodable, parameter_text, wire_type};
 use super::fault::{error, fatal, info};
 use super::split::{Formality, formality, statements};
 use super::{Entered, parameters};
@@ -11,11 +12,11 @@ use datafusion::arrow::array::{RecordBatch, StringArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
-use demure_curator::{Description, Outcome};
+use demure_curator::Outcome;
 use futures::{Sink, SinkExt, StreamExt, stream};
 use pgwire::api::portal::{Format, Portal};
 use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
-use pgwire::api::results::{FieldInfo, QueryResponse, Response, Tag};
+use pgwire::api::results::{FieldFormat, FieldInfo, QueryResponse, Response, Tag};
 use pgwire::api::stmt::{QueryParser, StoredStatement};
 use pgwire::api::store::PortalStore;
 use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, Type};
@@ -44,7 +45,16 @@ pub(super) struct Preparer {
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     sql: String,
-    description: Description,
+    /// Its columns.
+    schema: SchemaRef,
+    asks: Asks,
+}
+
+/// Who answers a statement, and what its parameters are.
+#[derive(Clone, Debug)]
+enum Asks {
+    Curator(Vec<DataType>),
+    Catalog(Vec<Type>),
 }
 
 /// Rows, or that something is done; and what is said beside it.
@@ -123,6 +133,25 @@ impl Statements {
     }
 }
 
+impl Statements {
+    /// What the schema alone answers, without the curator.
+    async fn catalog(
+        &self,
+        entered: &Entered,
+        sql: &str,
+        values: &[Option<String>],
+    ) -> PgWireResult<Option<Reply>> {
+        let within = self.desk.limits.statement_time;
+        let answered = tokio::time::timeout(within, entered.catalog.answer(sql, values)).await;
+        match answered {
+            Ok(None) => Ok(None),
+            Ok(Some(Ok((schema, batches)))) => Ok(Some(Reply::rows(schema, batches))),
+            Ok(Some(Err(text))) => Err(error("42601", text)),
+            Err(_) => Err(error("57014", "the statement took too long")),
+        }
+    }
+}
+
 /// Who is connected; nobody's statements are looked at.
 fn entered<C: ClientInfo>(client: &C) -> PgWireResult<Arc<Entered>> {
     let entered = client.session_extensions().get::<Entered>();
@@ -139,7 +168,10 @@ fn respond(done: Done, format: &Format) -> PgWireResult<Response> {
     let fields = Arc::new(fields(&schema, format)?);
     let rows = batches.into_iter().flat_map({
         let fields = Arc::clone(&fields);
-        move |batch| encode_recordbatch(Arc::clone(&fields), batch)
+        move |batch| {
+            let binary = |column: usize| fields[column].format() == FieldFormat::Binary;
+            encode_recordbatch(Arc::clone(&fields), encodable(&batch, binary))
+        }
     });
     Ok(Response::Query(QueryResponse::new(fields, stream::iter(rows).boxed())))
 }
@@ -152,7 +184,16 @@ fn fields(schema: &Schema, format: &Format) -> PgWireResult<Vec<FieldInfo>> {
     {
         return Err(error("08P01", "as many formats as columns are needed"));
     }
-    arrow_schema_to_pg_fields(schema, format, None)
+    let told = arrow_schema_to_pg_fields(schema, format, None)?;
+    let each = told.into_iter().zip(schema.fields()).enumerate();
+    Ok(each
+        .map(|(i, (told, field))| match wire_type(field) {
+            Some(named) => {
+                FieldInfo::new(field.name().clone(), None, None, named, format.format_for(i))
+            }
+            None => told,
+        })
+        .collect())
 }
 
 async fn notice<C>(client: &mut C, notices: Vec<String>) -> PgWireResult<()>
@@ -216,18 +257,29 @@ impl QueryParser for Preparer {
         let [sql] = statements(sql)[..] else {
             return Err(error("42601", "a prepared statement is one statement"));
         };
-        let description = match formality(sql) {
-            Some(_) => Description::default(),
+        let sql = sql.to_owned();
+        if formality(&sql).is_some() {
+            let schema = Arc::new(Schema::empty());
+            return Ok(Some(Prepared { sql, schema, asks: Asks::Curator(Vec::new()) }));
+        }
+        Ok(Some(match entered.catalog.describe(&sql).await {
+            Some(Ok(told)) => {
+                Prepared { sql, schema: told.schema, asks: Asks::Catalog(told.parameters) }
+            }
+            Some(Err(text)) => return Err(error("42601", text)),
             None => {
                 let session = entered.session.lock().await;
-                self.desk.describe(&session, sql).await?
+                let told = self.desk.describe(&session, &sql).await?;
+                Prepared { sql, schema: told.schema, asks: Asks::Curator(told.parameters) }
             }
-        };
-        Ok(Some(Prepared { sql: sql.to_owned(), description }))
+        }))
     }
 
     fn get_parameter_types(&self, statement: &Prepared) -> PgWireResult<Vec<Type>> {
-        Ok(statement.description.parameters.iter().map(parameters::told).collect())
+        Ok(match &statement.asks {
+            Asks::Curator(types) => types.iter().map(parameters::told).collect(),
+            Asks::Catalog(types) => types.clone(),
+        })
     }
 
     fn get_result_schema(
@@ -235,7 +287,7 @@ impl QueryParser for Preparer {
         statement: &Prepared,
         format: Option<&Format>,
     ) -> PgWireResult<Vec<FieldInfo>> {
-        fields(&statement.description.schema, format.unwrap_or(&Format::UnifiedText))
+        fields(&statement.schema, format.unwrap_or(&Format::UnifiedText))
     }
 }
 
@@ -297,8 +349,17 @@ impl ExtendedQueryHandler for Statements {
     {
         let entered = entered(client)?;
         let prepared = &portal.statement.statement;
-        let values = values(portal)?;
-        let reply = self.reply(&entered, &prepared.sql, &values).await?;
+        let reply = match &prepared.asks {
+            Asks::Curator(wanted) => {
+                let values = values(portal, wanted)?;
+                self.reply(&entered, &prepared.sql, &values).await?
+            }
+            Asks::Catalog(types) => {
+                let values = texts(portal, types)?;
+                let reply = self.catalog(&entered, &prepared.sql, &values).await?;
+                reply.ok_or_else(|| error("0A000", "the catalog has changed; prepare again"))?
+            }
+        };
         notice(client, reply.notices).await?;
         let done = match reply.outcome {
             Done::Rows(schema, batches) => as_described(prepared, schema, batches)?,
@@ -308,20 +369,47 @@ impl ExtendedQueryHandler for Statements {
     }
 }
 
-/// The values of a portal's parameters.
-fn values(portal: &Portal<Prepared>) -> PgWireResult<Vec<ScalarValue>> {
-    let wanted = &portal.statement.statement.description.parameters;
+/// As many values, with as many formats, as the statement has parameters.
+fn counted(portal: &Portal<Prepared>, wanted: usize) -> PgWireResult<()> {
     let formats = match &portal.parameter_format {
         Format::Individual(formats) => formats.len(),
         _ => portal.parameters.len(),
     };
-    if portal.parameters.len() != wanted.len() || formats != wanted.len() {
-        return Err(error("08P01", format!("{} parameters are needed", wanted.len())));
+    match portal.parameters.len() == wanted && formats == wanted {
+        true => Ok(()),
+        false => Err(error("08P01", format!("{wanted} parameters are needed"))),
     }
+}
+
+/// The type that the client said a parameter has, if it said one.
+fn stated(portal: &Portal<Prepared>, i: usize) -> Option<Type> {
+    let stated = portal.statement.parameter_types.get(i).cloned().flatten();
+    stated.filter(|t| t.oid() != 0 && *t != Type::UNKNOWN)
+}
+
+/// The values of a portal's parameters for the catalog, as text.
+fn texts(portal: &Portal<Prepared>, types: &[Type]) -> PgWireResult<Vec<Option<String>>> {
+    counted(portal, types.len())?;
+    let each = portal.parameters.iter().zip(types).enumerate();
+    each.map(|(i, (bytes, told))| {
+        let Some(bytes) = bytes else { return Ok(None) };
+        let text = if portal.parameter_format.is_binary(i) {
+            let oid = stated(portal, i).unwrap_or_else(|| told.clone()).oid();
+            parameter_text(oid, bytes)
+        } else {
+            String::from_utf8(bytes.to_vec()).map_err(|_| "a text that is not UTF-8".to_owned())
+        };
+        text.map(Some).map_err(|text| error("22P02", text))
+    })
+    .collect()
+}
+
+/// The values of a portal's parameters for the curator.
+fn values(portal: &Portal<Prepared>, wanted: &[DataType]) -> PgWireResult<Vec<ScalarValue>> {
+    counted(portal, wanted.len())?;
     let each = portal.parameters.iter().zip(wanted).enumerate();
     each.map(|(i, (bytes, wanted))| {
-        let stated = portal.statement.parameter_types.get(i).cloned().flatten();
-        let stated = stated.unwrap_or_else(|| parameters::told(wanted));
+        let stated = stated(portal, i).unwrap_or_else(|| parameters::told(wanted));
         parameters::value(bytes.as_deref(), portal.parameter_format.is_binary(i), &stated, wanted)
     })
     .collect()
@@ -333,7 +421,7 @@ fn as_described(
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
 ) -> PgWireResult<Done> {
-    let told = &prepared.description.schema;
+    let told = &prepared.schema;
     let types = |schema: &Schema| -> Vec<DataType> {
         schema.fields().iter().map(|field| field.data_type().clone()).collect()
     };

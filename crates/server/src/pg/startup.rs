@@ -5,6 +5,7 @@
 //! handler of statements asks for it. Whatever goes wrong before is fatal.
 
 use super::Entered;
+use super::catalog::{Catalog, SERVER_VERSION, TableInfo};
 use super::fault::fatal;
 use crate::desk::Desk;
 use crate::scram::{Channel, Exchange, base64};
@@ -167,9 +168,11 @@ impl Startup {
         let kept = client.session_extensions();
         kept.insert(handle);
         kept.insert(guard);
-        kept.insert(Entered { name: user.name, session });
+        let tables = TableInfo::of(&self.desk.curator);
+        let catalog = Catalog::new(&self.desk.name, &user.name, &tables);
+        kept.insert(Entered { name: user.name, session, catalog });
         let mut parameters = DefaultServerParameterProvider::default();
-        parameters.server_version = format!("16.6 (Demure {})", env!("CARGO_PKG_VERSION"));
+        parameters.server_version = SERVER_VERSION.to_owned();
         parameters.is_superuser = false;
         parameters.default_transaction_read_only = true;
         finish_authentication(client, &parameters).await

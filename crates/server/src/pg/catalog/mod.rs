@@ -1,0 +1,244 @@
+//! What clients ask a PostgreSQL server about itself: `pg_catalog`, `information_schema` and the
+//! functions around them, answered from the schema alone.
+//!
+//! psql's `\d`, drivers that fetch types, SQLAlchemy's inspector and JDBC's metadata all write
+//! SQL of PostgreSQL's own kind: correlated subqueries in the SELECT list, arrays, `regclass`,
+//! functions of many rows. A planner made for data refuses much of that, so the catalog has an
+//! interpreter of its own: `bind` gives every name a place and every expression a type, `run`
+//! joins rows from left to right, `evaluate` computes expressions.
+//!
+//! # What it cannot do
+//! - See a row of the policy's tables: it holds names and types, and no handle on the curator.
+//! - Read a file, wait, write or remember: no function here does (`functions`).
+//! - Run away: a statement has a bounded size and a bounded number of steps, each of which
+//!   makes a bounded amount of data.
+//!
+//! So it needs no budget, and whoever may connect may ask it everything.
+
+mod bind;
+mod content;
+mod evaluate;
+mod expression;
+mod from;
+mod functions;
+mod label;
+mod names;
+mod operators;
+mod output;
+mod parameter;
+mod plan;
+mod relations;
+mod run;
+mod scope;
+mod settings;
+mod slots;
+mod statement;
+mod text_functions;
+mod types;
+mod value;
+
+pub use output::{PG_TYPE, encodable, wire_type};
+pub use parameter::parameter_text;
+pub use settings::SERVER_VERSION;
+
+use content::{OWNER, OWNER_OID};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use demure_curator::Curator;
+use demure_curator::policy::Access;
+use pgwire::api::Type;
+use relations::Relations;
+use sha2::{Digest, Sha256};
+use statement::Statement;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use types::Oid;
+
+/// A table as the catalog shows it.
+#[derive(Clone, Debug)]
+pub struct TableInfo {
+    /// Its name in `public`.
+    pub name: String,
+    /// Each column's name, type, and whether it may be NULL.
+    pub columns: Vec<(String, DataType, bool)>,
+    /// What is said of it.
+    pub comment: Option<String>,
+}
+
+impl TableInfo {
+    /// The tables of a curator, as queries see them. A type that arrow cannot read back from
+    /// its name is shown as text; that a column is never NULL is not known here.
+    #[must_use]
+    pub fn of(curator: &Curator) -> Vec<Self> {
+        let column =
+            |(name, kind): (String, String)| (name, kind.parse().unwrap_or(DataType::Utf8), true);
+        let comment = |name: &str| match curator.policy().table(name)?.access {
+            Access::Public { .. } => Some("Public.".to_owned()),
+            Access::Protected(_) => {
+                Some("Protected: answers are noisy aggregates and cost budget.".to_owned())
+            }
+        };
+        let table = |(name, columns): (String, Vec<(String, String)>)| Self {
+            comment: comment(&name),
+            name,
+            columns: columns.into_iter().map(column).collect(),
+        };
+        curator.tables().into_iter().map(table).collect()
+    }
+}
+
+/// What a statement takes and gives.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// The types of `$1`, `$2`, ….
+    pub parameters: Vec<Type>,
+    /// The columns of the answer; see [`wire_type`].
+    pub schema: SchemaRef,
+}
+
+/// Answers from the schema alone. Cheap to clone.
+#[derive(Clone)]
+pub struct Catalog {
+    inner: Arc<Inner>,
+}
+
+/// The catalog's rows.
+pub(crate) struct Inner {
+    pub(crate) schema: Schema,
+    pub(crate) relations: Relations,
+}
+
+/// What the rows are made from.
+pub(crate) struct Schema {
+    pub(crate) database: String,
+    pub(crate) database_oid: Oid,
+    pub(crate) user: String,
+    pub(crate) user_oid: Oid,
+    pub(crate) tables: BTreeMap<String, TableOids>,
+}
+
+/// The identifiers of a table.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct TableOids {
+    pub(crate) table: Oid,
+    /// The type of its rows.
+    pub(crate) row: Oid,
+    /// The type of arrays of them.
+    pub(crate) array: Oid,
+}
+
+impl Schema {
+    fn new(database: &str, user: &str, tables: &[TableInfo]) -> Self {
+        let mut taken = HashSet::new();
+        let mut oid = |kind: &str, name: &str| stable_oid(&mut taken, kind, name);
+        let names: BTreeSet<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+        let mut oids = |name: &str| TableOids {
+            table: oid("table", name),
+            row: oid("row", name),
+            array: oid("array", name),
+        };
+        let tables = names.into_iter().map(|name| (name.to_owned(), oids(name))).collect();
+        let user_oid = if user == OWNER { OWNER_OID } else { oid("role", user) };
+        let database_oid = oid("database", database);
+        Self {
+            database: database.to_owned(),
+            database_oid,
+            user: user.to_owned(),
+            user_oid,
+            tables,
+        }
+    }
+
+    pub(crate) fn table(&self, name: &str) -> TableOids {
+        self.tables.get(name).copied().unwrap_or_default()
+    }
+
+    /// The roles, each with its identifier: the owner, and who asks.
+    pub(crate) fn roles(&self) -> Vec<(&str, Oid)> {
+        let mut roles = vec![(OWNER, OWNER_OID)];
+        if self.user_oid != OWNER_OID {
+            roles.push((&self.user, self.user_oid));
+        }
+        roles
+    }
+}
+
+/// An identifier in PostgreSQL's range for users' objects that depends on the name alone, so
+/// that it is the same in every session. Two names that collide are told apart in order.
+fn stable_oid(taken: &mut HashSet<Oid>, kind: &str, name: &str) -> Oid {
+    const FIRST: Oid = 16_384;
+    // Clients and Arrow keep them in 32 signed bits.
+    const RANGE: Oid = i32::MAX as Oid - FIRST;
+    let hash = Sha256::digest(format!("{kind}\0{name}"));
+    let mut oid = FIRST + u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]) % RANGE;
+    while !taken.insert(oid) {
+        oid = FIRST + (oid - FIRST + 1) % RANGE;
+    }
+    oid
+}
+
+impl Catalog {
+    /// The catalog of a database for a user.
+    #[must_use]
+    pub fn new(database: &str, user: &str, tables: &[TableInfo]) -> Self {
+        let schema = Schema::new(database, user, tables);
+        let relations = content::fill(&schema, tables);
+        Self { inner: Arc::new(Inner { schema, relations }) }
+    }
+
+    /// Answers a statement if it concerns the catalog alone: if every relation it reads is of
+    /// `pg_catalog` or `information_schema`, or it reads none and calls only their functions.
+    /// `None` otherwise: it is for the curator. The parameters are in text form, as
+    /// [`parameter_text`] makes them.
+    pub async fn answer(
+        &self,
+        sql: &str,
+        parameters: &[Option<String>],
+    ) -> Option<Result<(SchemaRef, Vec<RecordBatch>), String>> {
+        let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
+        self.apart(move |inner| ours(inner, &sql, |statement| statement.answer(inner, &parameters)))
+            .await
+    }
+
+    /// What a statement takes and gives, if it concerns the catalog.
+    pub async fn describe(&self, sql: &str) -> Option<Result<Description, String>> {
+        let sql = sql.to_owned();
+        self.apart(move |inner| ours(inner, &sql, |statement| statement.describe(inner))).await
+    }
+
+    /// Runs something on a thread of its own, with the stack that a deeply nested statement
+    /// takes; the caller may stop waiting for it at any time.
+    async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Option<Result<T, String>> + Send + 'static,
+    ) -> Option<Result<T, String>> {
+        const STACK: usize = 64 << 20;
+        let inner = Arc::clone(&self.inner);
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let thread = std::thread::Builder::new().name("catalog".to_owned()).stack_size(STACK);
+        let started = thread.spawn(move || {
+            // Whoever asked may be gone.
+            let _ = send.send(work(&inner));
+        });
+        match started {
+            Ok(_) => receive.await.unwrap_or_else(|_| Some(Err("the catalog failed".to_owned()))),
+            Err(_) => Some(Err("the catalog is busy; try again".to_owned())),
+        }
+    }
+}
+
+/// Does something with a statement that is the catalog's. One without relations or functions of
+/// the catalog, which may fail here for being more than the catalog knows, is then not.
+fn ours<T>(
+    inner: &Inner,
+    sql: &str,
+    work: impl FnOnce(&Statement) -> Result<T, String>,
+) -> Option<Result<T, String>> {
+    match Statement::read(inner, sql)? {
+        Ok(statement) => match work(&statement) {
+            Err(_) if !statement.is_certain() => None,
+            done => Some(done),
+        },
+        Err(error) => Some(Err(error)),
+    }
+}
