@@ -1,4 +1,5 @@
 //! The HTTP wire from outside: most of it without a socket, the doors with one.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
@@ -762,6 +763,22 @@ fn the_description_has_every_route_and_no_other() {
                 assert_eq!(answered, methods.get(method).is_some(), "{method} {path}");
             }
         }
+    });
+}
+
+#[test]
+fn those_who_sign_in_at_once_wait_or_are_sent_away() {
+    run(async {
+        let settings = HttpSettings { signing_in: 1, ..HttpSettings::default() };
+        let house = House::with(Limits::default(), settings).await;
+        let all = (0..40).map(|_| house.sign_in("ana", PASSWORD));
+        let statuses: Vec<u16> = futures::future::join_all(all)
+            .await
+            .iter()
+            .map(|reply| reply.status.as_u16())
+            .collect();
+        let of = |status| statuses.iter().filter(|found| **found == status).count();
+        assert_eq!((of(200), of(429)), (16, 24), "{statuses:?}");
     });
 }
 

@@ -83,7 +83,8 @@ at("sign-in").addEventListener("submit", async (event) => {
 
 at("leave").addEventListener("click", async () => {
   try { await remove("/api/session"); } catch { /* gone either way */ }
-  outside();
+  // Nothing of the one who leaves is kept for the next.
+  location.reload();
 });
 
 function theme(wanted) {

@@ -50,7 +50,7 @@ impl Question {
             ("demure.max_rows_per_group", count(self.max_rows_per_group)),
         ] {
             let Some(value) = value else { continue };
-            let set = settings.set(name, &value).map_err(|refusal| Error::from(refusal));
+            let set = settings.set(name, &value).map_err(Error::from);
             set.map_err(|error| Problem::of(&Failure::from(error), user.role))?;
         }
         settings.intervals = self.intervals;
@@ -66,10 +66,14 @@ pub(super) async fn query(
     Input(question): Input<Question>,
 ) -> Result<Response, Problem> {
     let mut session = question.session(&app, &user)?;
+    let place = Arc::clone(&app.asking).try_acquire_owned().map_err(|_| Problem::busy())?;
     // A client that leaves before the answer has paid for it: it is finished and kept, so that
     // asking again is free.
     let desk = Arc::clone(&app.desk);
-    let asked = tokio::spawn(async move { desk.ask(&mut session, &question.sql).await });
+    let asked = tokio::spawn(async move {
+        let _held = place;
+        desk.ask(&mut session, &question.sql).await
+    });
     let outcome = asked.await.map_err(|_| Problem::failed())?;
     let outcome = outcome.map_err(|failure| Problem::of(&failure, user.role))?;
     match outcome {

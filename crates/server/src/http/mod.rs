@@ -109,9 +109,12 @@ struct App {
     desk: Arc<Desk>,
     settings: HttpSettings,
     sessions: Sessions,
-    /// Who may check a password, and who may wait for it.
-    signing_in: Semaphore,
-    waiting: Semaphore,
+    /// Who may check a password, and who may wait for it. Their work goes on when the client
+    /// leaves, and so does its permit: leaving early gains nobody a place.
+    signing_in: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+    /// Who may ask, likewise.
+    asking: Arc<Semaphore>,
 }
 
 impl App {
@@ -150,14 +153,14 @@ pub fn paths() -> Vec<&'static str> {
 }
 
 /// The API and the console, without a socket.
-#[must_use]
 pub fn app(desk: Arc<Desk>, settings: HttpSettings) -> Router {
     let (clock, time, most) = (settings.clock.clone(), settings.session_time, settings.sessions);
     let app = Arc::new(App {
-        desk,
         sessions: Sessions::new(clock, time, most),
-        signing_in: Semaphore::new(settings.signing_in.max(1)),
-        waiting: Semaphore::new(settings.signing_in.max(1).saturating_mul(16)),
+        signing_in: places(settings.signing_in),
+        waiting: places(settings.signing_in.saturating_mul(16)),
+        asking: places(desk.limits.connections),
+        desk,
         settings,
     });
     let mut router =
@@ -172,6 +175,10 @@ pub fn app(desk: Arc<Desk>, settings: HttpSettings) -> Router {
         .layer(from_fn(pages::headers))
         .layer(from_fn(doors::busy))
         .with_state(app)
+}
+
+fn places(count: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(count.clamp(1, Semaphore::MAX_PERMITS)))
 }
 
 /// Something that may wait for a disk, away from the threads that serve connections.

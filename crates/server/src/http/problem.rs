@@ -65,7 +65,7 @@ impl Problem {
     }
 
     pub(super) fn busy() -> Self {
-        let what = "too many are signing in at this moment";
+        let what = "too many are asking at this moment";
         Self::new(StatusCode::TOO_MANY_REQUESTS, "request", what).hint("try again in a few seconds")
     }
 

@@ -42,10 +42,11 @@ pub(super) async fn open(
     let peer = request.extensions().get::<ConnectInfo<Peer>>();
     let from = peer.map_or_else(|| "here".to_owned(), |ConnectInfo(peer)| peer.address.to_string());
     let Input(claim) = Input::<Claim>::from_request(request, &app).await?;
-    let _place = app.waiting.try_acquire().map_err(|_| Problem::busy())?;
-    let _turn = app.signing_in.acquire().await.map_err(|_| Problem::busy())?;
+    let place = Arc::clone(&app.waiting).try_acquire_owned().map_err(|_| Problem::busy())?;
+    let turn = Arc::clone(&app.signing_in).acquire_owned().await.map_err(|_| Problem::busy())?;
     let desk = Arc::clone(&app.desk);
     let user = apart(move || {
+        let _held = (place, turn);
         desk.users.sign_in(&claim.user, &claim.password, &format!("HTTP from {from}"))
     })
     .await?

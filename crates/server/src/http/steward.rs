@@ -113,7 +113,7 @@ pub(super) async fn change_user(
 /// A change to slices and groups.
 #[derive(Deserialize)]
 #[serde(tag = "action", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Grant {
+pub(super) enum Rights {
     /// At most this, ever.
     Grant {
         subject: String,
@@ -143,20 +143,20 @@ pub(super) enum Grant {
 pub(super) async fn grants(
     State(app): State<Arc<App>>,
     Steward(by): Steward,
-    Input(grant): Input<Grant>,
+    Input(change): Input<Rights>,
 ) -> Done {
     let (by, desk) = (by.name, Arc::clone(&app.desk));
     apart(move || {
         let ledger = desk.curator.ledger();
-        match grant {
-            Grant::Grant { subject, epsilon, delta } => {
+        match change {
+            Rights::Grant { subject, epsilon, delta } => {
                 let (epsilon, delta) = terms(epsilon, delta)?;
                 ledger.grant(&by, &subject, epsilon, delta)?;
             }
-            Grant::Deny { subject } => ledger.deny(&by, &subject)?,
-            Grant::Revoke { subject } => ledger.revoke(&by, &subject)?,
-            Grant::Join { analyst, group } => ledger.join(&by, &analyst, &group)?,
-            Grant::Leave { analyst, group } => ledger.leave(&by, &analyst, &group)?,
+            Rights::Deny { subject } => ledger.deny(&by, &subject)?,
+            Rights::Revoke { subject } => ledger.revoke(&by, &subject)?,
+            Rights::Join { analyst, group } => ledger.join(&by, &analyst, &group)?,
+            Rights::Leave { analyst, group } => ledger.leave(&by, &analyst, &group)?,
         }
         Ok(done())
     })
