@@ -11,6 +11,7 @@ With --files the page's files come from DIR (`crates/server/src/console`) instea
 import argparse
 import contextlib
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -29,7 +30,7 @@ def served(binary: str):
     try:
         yield process.stdout.readline().strip()
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGINT)  # it then clears up after itself
         process.wait()
 
 
