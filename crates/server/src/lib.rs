@@ -4,6 +4,7 @@
 //! decides, debits and noises.
 
 pub mod desk;
+pub mod http;
 pub mod metrics;
 pub mod pg;
 pub mod scram;

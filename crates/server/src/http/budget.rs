@@ -1,0 +1,87 @@
+//! What is spent and left: `/api/budget`.
+
+use super::caller::Caller;
+use super::problem::Problem;
+use super::{App, apart};
+use crate::users::Role;
+use axum::Json;
+use axum::extract::State;
+use demure_curator::policy::odds;
+use demure_ledger::{Accounting, Balances, Price, Share, Standing};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// `{"epsilon":0.5,"delta":0}`, or with `rho`.
+pub(super) fn price(price: Price, concentrated: bool) -> Value {
+    let name = if concentrated { "rho" } else { "epsilon" };
+    json!({ name: price.main, "delta": price.delta })
+}
+
+fn share(share: &Share, concentrated: bool) -> Value {
+    json!({
+        "epsilon": share.epsilon,
+        "delta": share.delta,
+        "most": price(share.most, concentrated),
+        "spent": price(share.spent, concentrated),
+        "left": price(share.left, concentrated),
+    })
+}
+
+/// The dataset's balance and the caller's; for stewards, everyone's.
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    Caller(user): Caller,
+) -> Result<Json<Value>, Problem> {
+    let (desk, name) = (Arc::clone(&app.desk), user.name.clone());
+    let read = apart(move || {
+        let ledger = desk.curator.ledger();
+        Ok::<_, demure_ledger::Error>((ledger.balances()?, ledger.balance_for(&name)?))
+    });
+    let (all, standing): (Balances, Standing) = read.await??;
+    let balance = &all.dataset;
+    let concentrated = balance.limit.accounting == Accounting::Zcdp;
+    let policy = &app.desk.curator.policy().budget;
+    let own = all.slices.iter().find(|slice| slice.subject == user.name);
+    let frozen = all.frozen.as_ref().map(|by| json!({ "by": by.by, "why": by.why }));
+    let mut object = json!({
+        "dataset": {
+            "name": app.desk.name,
+            "accounting": balance.limit.accounting.to_string(),
+            "neighbours": balance.limit.neighbours.to_string(),
+            "epsilon": balance.limit.epsilon.get(),
+            "delta": balance.limit.delta.get(),
+            "per_query": policy.per_query.get(),
+            "odds": odds(policy.epsilon),
+            "spent": price(balance.spent, concentrated),
+            "left": price(balance.left, concentrated),
+            "spent_epsilon": balance.spent_epsilon,
+            "left_epsilon": balance.left_epsilon,
+            "spent_delta": balance.spent_delta,
+        },
+        "you": {
+            "name": user.name,
+            "role": user.role.name(),
+            "spent": price(standing.spent, concentrated),
+            "left": price(standing.left, concentrated),
+            "bound_by": standing.which.to_string(),
+            "slice": own.map(|slice| share(&slice.share, concentrated)),
+        },
+        "frozen": frozen,
+    });
+    if user.role == Role::Steward {
+        object["window"] = json!(all.window.as_ref().map(|window| share(window, concentrated)));
+        object["slices"] = all
+            .slices
+            .iter()
+            .map(|slice| {
+                let mut object = share(&slice.share, concentrated);
+                object["subject"] = json!(slice.subject);
+                object
+            })
+            .collect();
+        let groups = all.groups.iter();
+        object["groups"] =
+            groups.map(|group| json!({ "name": group.name, "members": group.members })).collect();
+    }
+    Ok(Json(object))
+}

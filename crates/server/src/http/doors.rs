@@ -1,0 +1,288 @@
+//! Connections: how many there are, how long they may keep us waiting, TLS.
+//!
+//! # Guarantee
+//! A connection that has sent no complete head of a request for `read_time`, or [`HEAD`] bytes of
+//! one, is closed, however it drips; so is one that takes nothing of an answer for `write_time`,
+//! and one whose TLS handshake takes longer than `read_time`. There are at most `connections`;
+//! others wait in the system's queue.
+
+use super::HttpSettings;
+use axum::extract::connect_info::Connected;
+use axum::extract::{ConnectInfo, Request};
+use axum::middleware::Next;
+use axum::response::Response;
+use axum::serve::{IncomingStream, Listener};
+use futures::future::{Either, select};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// The longest head of a request.
+const HEAD: usize = 64 << 10;
+
+/// Who is at the other end.
+#[derive(Clone, Debug)]
+pub(super) struct Peer {
+    pub(super) address: SocketAddr,
+    gate: Arc<Gate>,
+}
+
+impl Connected<IncomingStream<'_, Doors>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, Doors>) -> Self {
+        stream.remote_addr().clone()
+    }
+}
+
+/// Whether a request of the connection is being handled, and since when none is.
+#[derive(Debug)]
+struct Gate {
+    busy: AtomicBool,
+    idle_since: Mutex<Instant>,
+}
+
+impl Gate {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { busy: AtomicBool::new(false), idle_since: Mutex::new(Instant::now()) })
+    }
+
+    fn idle_since(&self) -> Option<Instant> {
+        let idle = !self.busy.load(Ordering::Acquire);
+        idle.then(|| *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set(&self, busy: bool) {
+        *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.busy.store(busy, Ordering::Release);
+    }
+}
+
+/// Tells the connection that a request is being handled.
+pub(super) async fn busy(request: Request, next: Next) -> Response {
+    struct Busy(Arc<Gate>);
+    impl Drop for Busy {
+        fn drop(&mut self) {
+            self.0.set(false);
+        }
+    }
+    let peer = request.extensions().get::<ConnectInfo<Peer>>();
+    let _busy = peer.map(|ConnectInfo(peer)| {
+        peer.gate.set(true);
+        Busy(Arc::clone(&peer.gate))
+    });
+    next.run(request).await
+}
+
+/// What lets connections in.
+pub(super) struct Doors {
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    room: Arc<Semaphore>,
+    handshakes: JoinSet<Option<(Wire, Peer)>>,
+    read_time: Duration,
+    write_time: Duration,
+}
+
+impl Doors {
+    pub(super) fn new(
+        listener: TcpListener,
+        tls: Option<TlsAcceptor>,
+        connections: usize,
+        settings: &HttpSettings,
+    ) -> Self {
+        let room = Arc::new(Semaphore::new(connections.clamp(1, Semaphore::MAX_PERMITS)));
+        let (read_time, write_time) = (settings.read_time, settings.write_time);
+        Self { listener, tls, room, handshakes: JoinSet::new(), read_time, write_time }
+    }
+}
+
+/// The next connection, as soon as there is room for one.
+async fn arrived(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> (OwnedSemaphorePermit, TcpStream, SocketAddr) {
+    loop {
+        // The semaphore is never closed.
+        let Ok(room) = Arc::clone(room).acquire_owned().await else { continue };
+        match listener.accept().await {
+            Ok((stream, address)) => return (room, stream, address),
+            // Out of descriptors, perhaps: some will be given back.
+            Err(_) => sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+impl Listener for Doors {
+    type Io = Wire;
+    type Addr = Peer;
+
+    async fn accept(&mut self) -> (Wire, Peer) {
+        loop {
+            let arrived = pin!(arrived(&self.listener, &self.room));
+            let next = if self.handshakes.is_empty() {
+                Either::Left(arrived.await)
+            } else {
+                match select(arrived, pin!(self.handshakes.join_next())).await {
+                    Either::Left((arrived, _)) => Either::Left(arrived),
+                    Either::Right((shaken, _)) => Either::Right(shaken),
+                }
+            };
+            let (room, stream, address) = match next {
+                Either::Left(arrived) => arrived,
+                Either::Right(Some(Ok(Some(ready)))) => return ready,
+                // It failed, or took too long.
+                Either::Right(_) => continue,
+            };
+            let gate = Gate::new();
+            let peer = Peer { address, gate: Arc::clone(&gate) };
+            let (read_time, write_time) = (self.read_time, self.write_time);
+            let wire = move |stream| Wire {
+                stream,
+                gate,
+                read_time,
+                write_time,
+                head: 0,
+                reading: None,
+                writing: None,
+                _room: room,
+            };
+            // Small answers should not wait for more; if it fails they do.
+            let _ = stream.set_nodelay(true);
+            match self.tls.clone() {
+                None => return (wire(Stream::Plain(stream)), peer),
+                Some(tls) => {
+                    self.handshakes.spawn(async move {
+                        let stream = timeout(read_time, tls.accept(stream)).await.ok()?.ok()?;
+                        Some((wire(Stream::Tls(Box::new(stream))), peer))
+                    });
+                }
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<Peer> {
+        Ok(Peer { address: self.listener.local_addr()?, gate: Gate::new() })
+    }
+}
+
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// A connection that does not wait for ever.
+pub(super) struct Wire {
+    stream: Stream,
+    gate: Arc<Gate>,
+    read_time: Duration,
+    write_time: Duration,
+    /// Bytes that were read while no request was being handled.
+    head: usize,
+    reading: Option<Pin<Box<Sleep>>>,
+    writing: Option<Pin<Box<Sleep>>>,
+    _room: OwnedSemaphorePermit,
+}
+
+macro_rules! on_stream {
+    ($wire:expr, $stream:ident => $call:expr) => {
+        match &mut $wire.stream {
+            Stream::Plain(stream) => {
+                let $stream = Pin::new(stream);
+                $call
+            }
+            Stream::Tls(stream) => {
+                let $stream = Pin::new(stream.as_mut());
+                $call
+            }
+        }
+    };
+}
+
+impl Wire {
+    /// Ready when the wait that began with the first call has been too long.
+    fn write_wait(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
+        let within = self.write_time;
+        let wait = self.writing.get_or_insert_with(|| Box::pin(sleep(within)));
+        ready!(wait.as_mut().poll(context));
+        Poll::Ready(io::ErrorKind::TimedOut.into())
+    }
+
+    fn written<T>(
+        &mut self,
+        outcome: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        match outcome {
+            Poll::Ready(outcome) => {
+                self.writing = None;
+                Poll::Ready(outcome)
+            }
+            Poll::Pending => self.write_wait(context).map(Err),
+        }
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        let Some(since) = wire.gate.idle_since() else {
+            // A body, which is timed where it is read, or a client that leaves.
+            (wire.head, wire.reading) = (0, None);
+            return on_stream!(wire, stream => stream.poll_read(context, buffer));
+        };
+        let end = since + wire.read_time;
+        if wire.head > HEAD || Instant::now() >= end {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        let before = buffer.filled().len();
+        let read = on_stream!(wire, stream => stream.poll_read(context, buffer));
+        if read.is_ready() {
+            wire.head += buffer.filled().len() - before;
+            return read;
+        }
+        let wait = wire.reading.get_or_insert_with(|| Box::pin(sleep_until(end)));
+        if wait.deadline() != end {
+            wait.as_mut().reset(end);
+        }
+        ready!(wait.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let wire = self.get_mut();
+        let outcome = on_stream!(wire, stream => stream.poll_write(context, bytes));
+        wire.written(outcome, context)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        let outcome = on_stream!(wire, stream => stream.poll_flush(context));
+        wire.written(outcome, context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let wire = self.get_mut();
+        let outcome = on_stream!(wire, stream => stream.poll_shutdown(context));
+        wire.written(outcome, context)
+    }
+}

@@ -1,0 +1,85 @@
+//! What may be asked about: `/api/schema`. All of it is the policy's, nothing the data's.
+
+use super::App;
+use super::caller::Caller;
+use super::table::plain_name;
+use axum::Json;
+use axum::extract::State;
+use demure_curator::policy::{Access, ColumnPolicy, Protection, UnitPolicy, Value as Known};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The most values of a column that are listed.
+const LISTED: usize = 500;
+
+/// Each table with its columns.
+pub(super) async fn show(State(app): State<Arc<App>>, _: Caller) -> Json<Value> {
+    let curator = &app.desk.curator;
+    let tables = curator.tables().into_iter().map(|(name, columns)| {
+        let access = curator.policy().table(&name).map(|table| &table.access);
+        let protection = match access {
+            Some(Access::Protected(protection)) => Some(protection),
+            _ => None,
+        };
+        let columns: Vec<Value> =
+            columns.iter().map(|(name, kind)| column(name, kind, protection)).collect();
+        let mut table = json!({
+            "name": name,
+            "access": if protection.is_some() { "protected" } else { "public" },
+            "columns": columns,
+        });
+        if let Some(Access::Public { key }) = access {
+            table["key"] = json!(key);
+        }
+        if let Some(protection) = protection {
+            table["unit"] = unit(&protection.unit);
+            table["max_groups"] = json!(protection.max_groups);
+            table["max_rows_per_group"] = json!(protection.max_rows_per_group);
+        }
+        table
+    });
+    Json(json!({ "dataset": app.desk.name, "tables": tables.collect::<Vec<_>>() }))
+}
+
+fn unit(unit: &UnitPolicy) -> Value {
+    match unit {
+        UnitPolicy::Row => json!("row"),
+        UnitPolicy::Column(column) => json!(column),
+        UnitPolicy::Via { column, table, key } => json!(format!("{column} = {table}.{key}")),
+    }
+}
+
+fn column(name: &str, kind: &str, protection: Option<&Protection>) -> Value {
+    let mut column = json!({ "name": name, "type": plain_name(kind) });
+    let whose = protection.map(|protection| &protection.unit);
+    if let Some(UnitPolicy::Column(id) | UnitPolicy::Via { column: id, .. }) = whose {
+        column["unit"] = json!(id == name);
+    }
+    if let Some(known) = protection.and_then(|protection| protection.column(name)) {
+        describe(known, &mut column);
+    }
+    column
+}
+
+fn describe(known: &ColumnPolicy, column: &mut Value) {
+    column["nullable"] = json!(known.nullable);
+    if let Some((low, high)) = known.bounds {
+        column["bounds"] = json!([low, high]);
+    }
+    if let Some(grid) = known.grid {
+        column["grid"] = json!(grid);
+    }
+    if let Some(values) = &known.values {
+        column["values"] = values.iter().take(LISTED).map(value).collect();
+        column["values_count"] = json!(values.len());
+    }
+}
+
+fn value(value: &Known) -> Value {
+    match value {
+        Known::Text(text) | Known::Date(text) => json!(text),
+        Known::Integer(whole) => json!(whole),
+        Known::Real(real) => json!(real),
+        Known::Boolean(boolean) => json!(boolean),
+    }
+}

@@ -1,0 +1,144 @@
+//! The cookies in force: in memory, as hashes.
+//!
+//! # Guarantee
+//! A session ends `time` after its last use, when it is closed, and with the process. What is
+//! kept of its id is a hash, so nothing that is read from memory or a core file opens one.
+//! There are at most `most` at once, and at most [`EACH`] of one account: one who signs in again
+//! and again ends their own sessions, not those of others.
+
+use crate::users::{self, Clock, hex, random};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+/// The most sessions of one account.
+const EACH: usize = 32;
+
+type Hash = [u8; 32];
+
+pub(super) struct Sessions {
+    inside: Mutex<HashMap<Hash, Kept>>,
+    clock: Clock,
+    time: Duration,
+    most: usize,
+}
+
+struct Kept {
+    name: String,
+    used: SystemTime,
+}
+
+impl Sessions {
+    pub(super) fn new(clock: Clock, time: Duration, most: usize) -> Self {
+        Self { inside: Mutex::default(), clock, time, most: most.max(1) }
+    }
+
+    /// A new session's id. It is not kept.
+    pub(super) fn open(&self, name: &str) -> Result<String, users::Error> {
+        let id = hex(&random()?);
+        let now = (self.clock)();
+        let mut sessions = self.lock();
+        sessions.retain(|_, kept| self.lasts(kept, now));
+        while sessions.values().filter(|kept| kept.name == name).count() >= EACH {
+            forget_oldest(&mut sessions, |kept| kept.name == name);
+        }
+        while sessions.len() >= self.most {
+            forget_oldest(&mut sessions, |_| true);
+        }
+        sessions.insert(hash(&id), Kept { name: name.to_owned(), used: now });
+        Ok(id)
+    }
+
+    /// Whose session it is; its time begins anew.
+    pub(super) fn find(&self, id: &str) -> Option<String> {
+        let (now, mut sessions) = ((self.clock)(), self.lock());
+        let kept = sessions.get_mut(&hash(id)).filter(|kept| self.lasts(kept, now))?;
+        kept.used = now;
+        Some(kept.name.clone())
+    }
+
+    pub(super) fn close(&self, id: &str) {
+        self.lock().remove(&hash(id));
+    }
+
+    /// Ends all sessions of an account.
+    pub(super) fn close_all(&self, name: &str) {
+        self.lock().retain(|_, kept| kept.name != name);
+    }
+
+    /// A clock that goes back ends nothing.
+    fn lasts(&self, kept: &Kept, now: SystemTime) -> bool {
+        now.duration_since(kept.used).unwrap_or_default() < self.time
+    }
+
+    /// A thread that panicked left at most one session too many or too few.
+    fn lock(&self) -> MutexGuard<'_, HashMap<Hash, Kept>> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hash(id: &str) -> Hash {
+    Sha256::digest(id).into()
+}
+
+fn forget_oldest(sessions: &mut HashMap<Hash, Kept>, of: impl Fn(&Kept) -> bool) {
+    let among = sessions.iter().filter(|(_, kept)| of(kept));
+    if let Some(oldest) = among.min_by_key(|(_, kept)| kept.used).map(|(hash, _)| *hash) {
+        sessions.remove(&oldest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    fn sessions(most: usize) -> (Arc<AtomicU64>, Sessions) {
+        let seconds = Arc::new(AtomicU64::new(1_800_000_000));
+        let time = Arc::clone(&seconds);
+        let clock: Clock = Arc::new(move || {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(time.load(Ordering::SeqCst))
+        });
+        (seconds, Sessions::new(clock, Duration::from_secs(100), most))
+    }
+
+    #[test]
+    fn a_session_lasts_while_it_is_used() {
+        let (seconds, sessions) = sessions(10);
+        let id = sessions.open("ana").unwrap();
+        assert_eq!(id.len(), 64);
+        for _ in 0..5 {
+            seconds.fetch_add(99, Ordering::SeqCst);
+            assert_eq!(sessions.find(&id).as_deref(), Some("ana"));
+        }
+        seconds.fetch_add(100, Ordering::SeqCst);
+        assert_eq!(sessions.find(&id), None);
+        let (one, two) = (sessions.open("ana").unwrap(), sessions.open("ana").unwrap());
+        sessions.close(&one);
+        assert!(sessions.find(&one).is_none() && sessions.find(&two).is_some());
+        sessions.close_all("ana");
+        assert!(sessions.find(&two).is_none());
+        assert!(sessions.find("").is_none());
+    }
+
+    #[test]
+    fn there_are_never_too_many() {
+        let (seconds, sessions) = sessions(EACH + 2);
+        let bob = sessions.open("bob").unwrap();
+        seconds.fetch_add(1, Ordering::SeqCst);
+        let first = sessions.open("ana").unwrap();
+        seconds.fetch_add(1, Ordering::SeqCst);
+        for _ in 0..EACH {
+            sessions.open("ana").unwrap();
+        }
+        assert!(sessions.find(&first).is_none(), "her own oldest made room");
+        assert!(sessions.find(&bob).is_some(), "not somebody else's");
+        seconds.fetch_add(1, Ordering::SeqCst);
+        for name in ["c", "d", "e"] {
+            sessions.open(name).unwrap();
+        }
+        assert_eq!(sessions.lock().len(), EACH + 2);
+    }
+}

@@ -1,0 +1,260 @@
+//! An answer as JSON, or as an Arrow stream.
+//!
+//! # Special values
+//! In JSON, NULL is `null`; NaN and ±∞, which JSON does not have, are `"NaN"`, `"Infinity"` and
+//! `"-Infinity"`; whole numbers have all their digits, up to 64 bits; dates, times and decimals
+//! are texts.
+
+use super::budget::price;
+use axum::body::Body;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, UInt64Type};
+use datafusion::arrow::ipc::writer::StreamWriter;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use demure_curator::{Answer, expected};
+use demure_ledger::{Accounting, Standing};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The media type of an Arrow stream.
+pub(super) const ARROW: &str = "application/vnd.apache.arrow.stream";
+
+/// What is said of an answer beside its rows.
+fn told(answer: &Answer, standing: &Standing) -> Map<String, Value> {
+    let balance = &answer.balance;
+    let concentrated = balance.limit.accounting == Accounting::Zcdp;
+    let errors = answer.columns.iter().map(|column| {
+        json!({
+            "column": column.name,
+            "mechanism": column.mechanism,
+            "error_95": expected(&column.error),
+        })
+    });
+    let mut fields = Map::new();
+    fields.insert("cost".into(), price(answer.price, concentrated));
+    fields.insert("left".into(), price(standing.left, concentrated));
+    fields.insert("spent_epsilon".into(), json!(balance.spent_epsilon));
+    fields.insert("limit_epsilon".into(), json!(balance.limit.epsilon.get()));
+    fields.insert("repeated".into(), json!(answer.repeated));
+    fields.insert("errors".into(), errors.collect());
+    fields.insert("notes".into(), json!(answer.notes));
+    fields
+}
+
+/// `{"columns":[…],"rows":[[…]],…}`. With `intervals`, the columns `x_low` and `x_high` that
+/// follow `x` are its intervals instead: one `[low, high]` a row, or `null` for the column.
+pub(super) fn json(answer: &Answer, standing: &Standing, intervals: bool) -> Option<Response> {
+    let fields = answer.schema.fields();
+    let name = |at: usize| fields.get(at).map(|field| field.name().as_str());
+    let mut shown: Vec<(usize, bool)> = Vec::new();
+    let mut at = 0;
+    while let Some(this) = name(at) {
+        let ends = intervals
+            && name(at + 1) == Some(&format!("{this}_low"))
+            && name(at + 2) == Some(&format!("{this}_high"));
+        shown.push((at, ends));
+        at += if ends { 3 } else { 1 };
+    }
+    let columns: Vec<Value> = shown
+        .iter()
+        .map(
+            |(at, _)| json!({ "name": fields[*at].name(), "type": plain(fields[*at].data_type()) }),
+        )
+        .collect();
+    let mut text = format!("{{\"columns\":{},\"rows\":[", Value::from(columns));
+    let mut empty = true;
+    for batch in &answer.batches {
+        let cells: Option<Vec<Cells<'_>>> =
+            shown.iter().map(|(at, _)| Cells::of(batch.column(*at))).collect();
+        let cells = cells?;
+        for row in 0..batch.num_rows() {
+            text.push_str(if empty { "[" } else { ",[" });
+            empty = false;
+            for (i, cells) in cells.iter().enumerate() {
+                if i > 0 {
+                    text.push(',');
+                }
+                cells.write(row, &mut text);
+            }
+            text.push(']');
+        }
+    }
+    text.push(']');
+    if intervals {
+        text.push_str(",\"intervals\":[");
+        for (i, (at, ends)) in shown.iter().enumerate() {
+            if i > 0 {
+                text.push(',');
+            }
+            if *ends { write_ends(answer, *at, &mut text)? } else { text.push_str("null") }
+        }
+        text.push(']');
+    }
+    // Its opening brace becomes a comma.
+    let rest = Value::Object(told(answer, standing)).to_string();
+    text.push(',');
+    text.push_str(rest.get(1..)?);
+    let kind = HeaderValue::from_static("application/json");
+    Some(([(header::CONTENT_TYPE, kind)], Body::from(text)).into_response())
+}
+
+fn write_ends(answer: &Answer, at: usize, text: &mut String) -> Option<()> {
+    text.push('[');
+    let mut empty = true;
+    for batch in &answer.batches {
+        let (low, high) = (Cells::of(batch.column(at + 1))?, Cells::of(batch.column(at + 2))?);
+        for row in 0..batch.num_rows() {
+            text.push_str(if empty { "[" } else { ",[" });
+            empty = false;
+            low.write(row, text);
+            text.push(',');
+            high.write(row, text);
+            text.push(']');
+        }
+    }
+    text.push(']');
+    Some(())
+}
+
+/// A type as SQL users say it.
+pub(super) fn plain(kind: &DataType) -> String {
+    plain_name(&kind.to_string()).to_owned()
+}
+
+/// The same, of a type's name.
+pub(super) fn plain_name(kind: &str) -> &str {
+    match kind {
+        "Utf8" | "LargeUtf8" | "Utf8View" => "text",
+        "Float16" | "Float32" | "Float64" => "real",
+        "Boolean" => "boolean",
+        "Date32" | "Date64" => "date",
+        kind if kind.starts_with("Int") || kind.starts_with("UInt") => "integer",
+        kind if kind.starts_with("Timestamp") => "timestamp",
+        other => other,
+    }
+}
+
+/// A column, ready to be written cell by cell.
+struct Cells<'a> {
+    array: ArrayRef,
+    kind: Kind<'a>,
+}
+
+enum Kind<'a> {
+    Boolean,
+    Integer,
+    Unsigned,
+    Real,
+    Text,
+    Other(Box<ArrayFormatter<'a>>),
+}
+
+impl<'a> Cells<'a> {
+    fn of(array: &'a ArrayRef) -> Option<Self> {
+        const OPTIONS: FormatOptions<'static> = FormatOptions::new();
+        let (kind, wanted) = match array.data_type() {
+            DataType::Boolean => (Kind::Boolean, DataType::Boolean),
+            DataType::UInt64 => (Kind::Unsigned, DataType::UInt64),
+            kind if kind.is_integer() => (Kind::Integer, DataType::Int64),
+            kind if kind.is_floating() => (Kind::Real, DataType::Float64),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+                (Kind::Text, DataType::Utf8)
+            }
+            kind => {
+                let formatter = ArrayFormatter::try_new(array.as_ref(), &OPTIONS).ok()?;
+                (Kind::Other(Box::new(formatter)), kind.clone())
+            }
+        };
+        Some(Self { array: cast(array, &wanted).ok()?, kind })
+    }
+
+    fn write(&self, row: usize, text: &mut String) {
+        if self.array.is_null(row) {
+            return text.push_str("null");
+        }
+        let value = match &self.kind {
+            Kind::Boolean => Value::from(self.array.as_boolean().value(row)),
+            Kind::Integer => Value::from(self.array.as_primitive::<Int64Type>().value(row)),
+            Kind::Unsigned => Value::from(self.array.as_primitive::<UInt64Type>().value(row)),
+            Kind::Real => real(self.array.as_primitive::<Float64Type>().value(row)),
+            Kind::Text => Value::from(self.array.as_string::<i32>().value(row)),
+            Kind::Other(formatter) => Value::from(formatter.value(row).to_string()),
+        };
+        text.push_str(&value.to_string());
+    }
+}
+
+fn real(x: f64) -> Value {
+    match x {
+        x if x.is_nan() => Value::from("NaN"),
+        f64::INFINITY => Value::from("Infinity"),
+        f64::NEG_INFINITY => Value::from("-Infinity"),
+        x => Value::from(x),
+    }
+}
+
+/// An Arrow IPC stream; what JSON says beside the rows is in the schema's metadata, `demure`.
+pub(super) fn arrow(answer: &Answer, standing: &Standing) -> Option<Response> {
+    let fields = answer.schema.fields().iter();
+    // Every column may be NULL: plans differ in that.
+    let fields: Vec<Field> =
+        fields.map(|f| Field::new(f.name(), f.data_type().clone(), true)).collect();
+    let about = Value::Object(told(answer, standing)).to_string();
+    let metadata = HashMap::from([("demure".to_owned(), about)]);
+    let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
+    let mut bytes = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut bytes, &schema).ok()?;
+    for batch in &answer.batches {
+        let batch = RecordBatch::try_new(Arc::clone(&schema), batch.columns().to_vec()).ok()?;
+        writer.write(&batch).ok()?;
+    }
+    writer.finish().ok()?;
+    drop(writer);
+    let kind = HeaderValue::from_static(ARROW);
+    Some(([(header::CONTENT_TYPE, kind)], Body::from(bytes)).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::{
+        BooleanArray, Date32Array, Float64Array, Int8Array, StringArray, UInt64Array,
+    };
+
+    #[test]
+    fn every_cell_is_json() {
+        let columns: Vec<(ArrayRef, &str)> = vec![
+            (
+                Arc::new(Float64Array::from(vec![
+                    Some(f64::NAN),
+                    Some(f64::INFINITY),
+                    Some(f64::NEG_INFINITY),
+                    Some(-0.5),
+                    None,
+                ])),
+                r#"["NaN","Infinity","-Infinity",-0.5,null]"#,
+            ),
+            (Arc::new(Int8Array::from(vec![-128, 0])), "[-128,0]"),
+            (Arc::new(UInt64Array::from(vec![u64::MAX])), "[18446744073709551615]"),
+            (Arc::new(BooleanArray::from(vec![true, false])), "[true,false]"),
+            (Arc::new(StringArray::from(vec!["\"</script>\n"])), r#"["\"</script>\n"]"#),
+            (Arc::new(Date32Array::from(vec![0])), r#"["1970-01-01"]"#),
+        ];
+        for (array, expected) in columns {
+            let (cells, mut text) = (Cells::of(&array).unwrap(), String::from("["));
+            for row in 0..array.len() {
+                if row > 0 {
+                    text.push(',');
+                }
+                cells.write(row, &mut text);
+            }
+            text.push(']');
+            assert_eq!(text, expected);
+            serde_json::from_str::<Value>(&text).unwrap();
+        }
+    }
+}
