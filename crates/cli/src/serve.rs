@@ -6,7 +6,7 @@ use crate::demo;
 use demure_curator::Curator;
 use demure_server::tls::Tls;
 use demure_server::users::one_time_password;
-use demure_server::{Desk, Limits, Role, Users, pg, users_path};
+use demure_server::{Desk, Limits, Role, Users, http, pg, users_path};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -152,13 +152,21 @@ async fn serve(
 
     let (stop, stopped) = watch::channel(false);
     let wire = tokio::spawn(pg::serve(wire, tls.clone(), Arc::clone(&desk), stopped.clone()));
-    drop(web);
+    let acceptor = tls.as_ref().map(|tls| tls.acceptor(&[b"http/1.1"]));
+    let ending = {
+        let mut stopped = stopped.clone();
+        async move {
+            let _ = stopped.wait_for(|stop| *stop).await;
+        }
+    };
+    let settings = http::HttpSettings::default();
+    let web = tokio::spawn(http::serve(web, acceptor, Arc::clone(&desk), settings, ending));
     interrupted().await;
     let running = desk.running();
     eprintln!("stopping; {} statements finish first", running);
     // Nobody listens any more where they have ended already.
     let _ = stop.send(true);
-    let _ = wire.await;
+    let _ = tokio::join!(wire, web);
     Ok(())
 }
 

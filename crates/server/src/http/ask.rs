@@ -72,7 +72,7 @@ pub(super) async fn query(
     let desk = Arc::clone(&app.desk);
     let asked = tokio::spawn(async move {
         let _held = place;
-        desk.ask(&mut session, &question.sql).await
+        desk.ask(&mut session, &question.sql, &[]).await
     });
     let outcome = asked.await.map_err(|_| Problem::failed())?;
     let outcome = outcome.map_err(|failure| Problem::of(&failure, user.role))?;

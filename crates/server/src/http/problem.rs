@@ -88,7 +88,9 @@ impl Problem {
     /// Why a question was not answered, as far as `role` may know.
     pub(super) fn of(failure: &Failure, role: Role) -> Self {
         let (status, kind) = match failure {
-            Failure::Refused { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "refused"),
+            Failure::Refused { .. } | Failure::Budget { .. } => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "refused")
+            }
             Failure::Sql(_) => (StatusCode::BAD_REQUEST, "sql"),
             Failure::TimedOut(_) => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
             Failure::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-large"),

@@ -34,6 +34,8 @@ const LONGEST_NAME: usize = 256;
 pub(super) struct Statements {
     desk: Arc<Desk>,
     preparer: Arc<Preparer>,
+    /// The names of the curator's tables.
+    tables: Vec<String>,
 }
 
 /// What understands statements before they are asked.
@@ -91,7 +93,8 @@ impl Reply {
 impl Statements {
     pub(super) fn new(desk: Arc<Desk>) -> Self {
         let preparer = Arc::new(Preparer { desk: Arc::clone(&desk) });
-        Self { desk, preparer }
+        let tables = desk.curator.tables().into_iter().map(|(name, _)| name).collect();
+        Self { desk, preparer, tables }
     }
 
     async fn reply(
@@ -105,6 +108,11 @@ impl Statements {
             Some(Formality::End(word)) => return Ok(Reply::done(Done::Ended(word))),
             Some(Formality::Nothing(word)) => return Ok(Reply::done(Done::Said(word))),
             None => {}
+        }
+        if values.is_empty()
+            && let Some(reply) = self.catalog(entered, sql, &[]).await?
+        {
+            return Ok(reply);
         }
         self.desk
             .users
@@ -134,6 +142,14 @@ impl Statements {
 }
 
 impl Statements {
+    /// Whether a statement is plainly about the curator's own tables: the catalog, which has a
+    /// thread started to look, need not be asked.
+    fn about_tables(&self, sql: &str) -> bool {
+        let sql = sql.to_ascii_lowercase();
+        let named = |name: &String| sql.contains(&name.to_ascii_lowercase());
+        !sql.contains("pg_") && !sql.contains("information_schema") && self.tables.iter().any(named)
+    }
+
     /// What the schema alone answers, without the curator.
     async fn catalog(
         &self,
@@ -141,6 +157,9 @@ impl Statements {
         sql: &str,
         values: &[Option<String>],
     ) -> PgWireResult<Option<Reply>> {
+        if self.about_tables(sql) {
+            return Ok(None);
+        }
         let within = self.desk.limits.statement_time;
         let answered = tokio::time::timeout(within, entered.catalog.answer(sql, values)).await;
         match answered {
