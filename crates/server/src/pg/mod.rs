@@ -99,16 +99,31 @@ pub async fn serve(
         };
         let (acceptor, desk, mut stop) = (acceptor.clone(), Arc::clone(&desk), stop.clone());
         connections.spawn(async move {
-            desk.metrics.connected(1);
+            let _counted = Counted::new(&desk);
             tokio::select! {
                 // A connection that breaks is nobody's business but the client's.
                 _ = process_socket(socket, acceptor, handlers) => {}
                 () = drained(&mut stop, &desk) => {}
             }
-            desk.metrics.connected(-1);
         });
     }
     while connections.join_next().await.is_some() {}
+}
+
+/// A connection that is counted, however it ends.
+struct Counted(Arc<Desk>);
+
+impl Counted {
+    fn new(desk: &Arc<Desk>) -> Self {
+        desk.metrics.connected(1);
+        Self(Arc::clone(desk))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.metrics.connected(-1);
+    }
 }
 
 /// Ends when the server stops and nothing runs any more, or has run too long.
