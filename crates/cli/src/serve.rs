@@ -163,7 +163,7 @@ async fn serve(
 }
 
 /// Ends at Ctrl-C, or when a supervisor asks for it.
-async fn interrupted() {
+pub(crate) async fn interrupted() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
