@@ -333,3 +333,33 @@ fn answer(status: StatusCode, object: &Value) -> Response {
     }
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use demure_collect::report::Reject;
+
+    #[test]
+    fn every_outcome_has_its_status() {
+        let told = |receipts: &[fn() -> Result<Receipt, Error>]| {
+            let (sender, mut receiver) = oneshot::channel();
+            let gather = Arc::new(Gather { told: Mutex::default(), sender: Some(sender) });
+            for receipt in receipts {
+                assert!(receiver.try_recv().is_err(), "told before all is known");
+                Arc::clone(&gather).add(receipt());
+            }
+            drop(gather);
+            receiver.try_recv().unwrap().status().as_u16()
+        };
+        let stored = || Ok(Receipt::Stored);
+        let duplicate = || Ok(Receipt::Duplicate);
+        let rejected = || Ok(Receipt::Rejected(Reject::Malformed));
+        let busy = || Err(Error::Busy);
+        let closed = || Err(Error::Closed);
+        assert_eq!(told(&[stored, duplicate, rejected]), 200);
+        assert_eq!(told(&[duplicate, duplicate]), 409);
+        assert_eq!((told(&[]), told(&[rejected]), told(&[duplicate, rejected])), (400, 400, 400));
+        // Whoever is not told of a report's being stored sends all again.
+        assert_eq!((told(&[stored, busy]), told(&[stored, busy, closed])), (503, 500));
+    }
+}
