@@ -11,6 +11,7 @@
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
+//! | `collect/` | `demure collect …`: the local model: surveys, randomizing, estimating, a service |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
@@ -25,7 +26,7 @@
 //!
 //! # What this crate does not do
 //! It proves nothing: every guarantee is `demure-core`'s; what may be asked is
-//! `demure-curator`'s to say, and what `demure anonymize` promises,
+//! `demure-curator`'s to say, how reports are made and counted `demure-collect`'s, and what `demure anonymize` promises,
 //! which is no differential privacy, is `demure-anonymize`'s.
 
 #![forbid(unsafe_code)]
@@ -33,6 +34,7 @@
 mod account;
 mod anonymize;
 mod budget;
+mod collect;
 mod curator;
 mod demo;
 mod explain;
@@ -91,6 +93,8 @@ enum Command {
     Mechanism(mechanism::Args),
     /// How many people, how much ε, how large an error: any two give the third
     Plan(plan::Args),
+    /// Collect from people who trust nobody: each randomizes the answer before sending it
+    Collect(Box<collect::Args>),
     /// What many releases cost together, certified
     Account(account::Args),
     /// Publish rows, made coarse: k-anonymity and relatives; no differential privacy
@@ -112,6 +116,9 @@ enum Failure {
     /// The curator: exit code 1 if it refused, 2 if it failed.
     #[error("{0}")]
     Curator(#[from] demure_curator::Error),
+    /// The collector refused: exit code 2.
+    #[error("{0}")]
+    Collect(#[from] demure_collect::Error),
     /// The accounts of a server: exit code 2.
     #[error("{0}")]
     Users(#[from] demure_server::users::Error),
@@ -135,6 +142,9 @@ impl Failure {
     fn hint(&self) -> Option<&'static str> {
         if let Self::Curator(error) = self {
             return curator::hint(error);
+        }
+        if let Self::Collect(error) = self {
+            return collect::hint(error);
         }
         let Self::Core(Error::OutOfRange { parameter: "scale", .. }) = self else { return None };
         Some("the scale is about sensitivity / epsilon: choose an epsilon nearer to 1")
@@ -176,6 +186,7 @@ fn run() -> ExitCode {
         Command::Budget(args) => budget::run(&args, &mut out),
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
+        Command::Collect(args) => collect::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),
         Command::Anonymize(args) => anonymize::run(*args, &mut out),
     };

@@ -173,7 +173,7 @@ async fn serve(
 
 /// Ends at Ctrl-C, or when a supervisor asks for it: from when it is called, not from when it is
 /// waited for.
-fn interrupted() -> impl Future<Output = ()> {
+pub(crate) fn interrupted() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

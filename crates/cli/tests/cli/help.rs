@@ -2,7 +2,7 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 28] = [
+const ALL: [&str; 33] = [
     "demo",
     "query",
     "explain",
@@ -31,6 +31,11 @@ const ALL: [&str; 28] = [
     "anonymize",
     "anonymize check",
     "anonymize risk",
+    "collect init",
+    "collect randomize",
+    "collect estimate",
+    "collect plan",
+    "collect simulate",
 ];
 
 #[test]
@@ -52,6 +57,11 @@ fn the_list_of_subcommands_is_complete() {
 fn every_example_in_the_help_works() {
     // An example of the demo makes it, and the others use it.
     let _ = std::fs::remove_dir_all(directory().join("clinic"));
+    // The collector's survey is made by one example, and used by the others; it is not replaced.
+    for survey in ["exam", "browser", "hours", "ages", "words"] {
+        let _ = std::fs::remove_file(directory().join(format!("{survey}.toml")));
+    }
+    file("answers.csv", "answer\nyes\nno\nno\n");
     file("people.csv", "age,income,state,city\n31,20000,CA,A\n45,70000,NY,B\n,0,CA,A\n");
     for command in ALL {
         let help = demure(&format!("{command} --help"));

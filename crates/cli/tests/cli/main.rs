@@ -6,6 +6,7 @@
 //! | `plan.rs` | every `demure plan …`, in every direction |
 //! | `account.rs` | `demure account`: known costs, calibration, files, curves, mistakes |
 //! | `anonymize.rs` | `demure anonymize`: the lecture's nine rows, checks, risk, job files, mistakes |
+//! | `collect.rs` | `demure collect`: every command, the service, kills, hostile bodies |
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
 //! | `shell.rs` | `demure shell` with a script |
@@ -18,6 +19,7 @@
 
 mod account;
 mod anonymize;
+mod collect;
 mod demo;
 mod help;
 mod init;

@@ -1,0 +1,197 @@
+//! `demure collect estimate`: reports to frequencies, with intervals.
+
+use super::rows::{Table, tables};
+use super::{counted, draw, read};
+use crate::Failure;
+use crate::anonymize::files;
+use crate::input::{Confidence, Words};
+use crate::report::short;
+use clap::ValueEnum;
+use demure_collect::collector::{Collector, Rejected};
+use demure_collect::cross::{self, Cell};
+use demure_collect::estimate::{Estimates, Options, estimate, from_file};
+use demure_collect::survey::Survey;
+use demure_core::local::Target;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Estimate from reports: frequencies, means, distributions, frequent texts
+///
+/// Estimates are unbiased, so a small one may be negative; the intervals are within what is possible, and
+/// hold for all values together. What is malformed, of another survey or repeated is
+/// counted and not used. The reports are JSON, one a line, or the store of `demure collect serve`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  demure collect estimate exam.toml reports.jsonl
+  demure collect estimate exam.toml reports.jsonl --json
+  demure collect estimate exam.toml reports.jsonl --consistent --plot estimates.svg")]
+pub(super) struct Args {
+    /// The survey
+    #[arg(value_name = "SURVEY")]
+    survey: PathBuf,
+
+    /// The reports; - for standard input
+    #[arg(value_name = "REPORTS")]
+    reports: PathBuf,
+
+    #[command(flatten)]
+    how: How,
+
+    /// Add estimates that are not negative and sum to one
+    #[arg(long)]
+    consistent: bool,
+
+    /// Also a table of two attributes
+    #[arg(long, value_name = "A,B")]
+    cross: Option<Words>,
+
+    /// Show all values, however many
+    #[arg(long)]
+    all: bool,
+
+    /// Draw the estimates and their intervals into FILE (SVG)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// How sure, and of whom.
+#[derive(clap::Args)]
+pub(super) struct How {
+    /// How sure the intervals are to hold the truth
+    #[arg(long, default_value = "0.95", allow_hyphen_values = true)]
+    pub(super) confidence: Confidence,
+
+    /// Whose frequencies
+    #[arg(long, value_enum, default_value = "population")]
+    target: Whose,
+
+    /// Each interval for itself, not all of an attribute together
+    #[arg(long)]
+    each: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Whose {
+    /// Of a population that the answers are a random sample of
+    Population,
+    /// Of those who answered
+    Respondents,
+}
+
+impl How {
+    pub(super) fn options(&self) -> Result<Options, Failure> {
+        Ok(Options {
+            beta: self.confidence.beta()?,
+            target: match self.target {
+                Whose::Population => Target::Population,
+                Whose::Respondents => Target::Respondents,
+            },
+            simultaneous: !self.each,
+            consistent: false,
+        })
+    }
+}
+
+pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    let survey = read(&args.survey)?;
+    let options = Options { consistent: args.consistent, ..args.how.options()? };
+    let pair = match args.cross.as_ref().map(|words| words.0.as_slice()) {
+        None => None,
+        Some([first, second]) => Some((first.as_str(), second.as_str())),
+        Some(_) => return Err(Failure::usage("cross must be two attributes, e.g. a,b")),
+    };
+    let (found, cells) = estimates(&survey, &args.reports, &options, pair)?;
+    let tables = tables(&survey, &found);
+    if let Some(path) = &args.plot {
+        let svg = draw::bars(&found.question, &tables);
+        files::write(path, |to| to.write_all(svg.as_bytes()).map_err(Failure::writing))?;
+    }
+    if args.json {
+        let mut object = found.to_json();
+        if let (Some(cells), Some(object)) = (&cells, object.as_object_mut()) {
+            object.insert("cross".into(), cells.iter().map(cell).collect());
+        }
+        return writeln!(out, "{object}").map_err(Failure::writing);
+    }
+    let text = text(&found, &tables, &args.how.confidence.percent(), args.all);
+    write!(out, "{text}").map_err(Failure::writing)?;
+    match cells {
+        Some(cells) => write!(out, "\n{}", crossed(&cells)).map_err(Failure::writing),
+        None => Ok(()),
+    }
+}
+
+fn estimates(
+    survey: &Survey,
+    path: &Path,
+    options: &Options,
+    pair: Option<(&str, &str)>,
+) -> Result<(Estimates, Option<Vec<Cell>>), Failure> {
+    if path.as_os_str() != "-" {
+        return Ok(from_file(survey, path, options, pair)?);
+    }
+    let mut collector = Collector::new(survey);
+    if let Some((first, second)) = pair {
+        collector = collector.with_cross(first, second)?;
+    }
+    collector.add_lines(std::io::stdin().lock())?;
+    let cells = pair.is_some().then(|| cross::table(&mut collector, options)).transpose()?;
+    Ok((estimate(&mut collector, options)?, cells))
+}
+
+fn text(found: &Estimates, tables: &[Table], confidence: &str, all: bool) -> String {
+    let mut text = format!(
+        "{}\n{}, ε {} each",
+        found.question,
+        counted(found.people, "report"),
+        short(found.epsilon)
+    );
+    let dropped = rejected(&found.rejected);
+    if !dropped.is_empty() {
+        text += &format!("; not counted: {dropped}");
+    }
+    text.push('\n');
+    for table in tables {
+        text.push('\n');
+        if tables.len() > 1 {
+            text += &format!("{}\n", table.name);
+        }
+        text += &format!("{}{}\n", table.text(confidence, all), table.note);
+    }
+    text
+}
+
+/// `2 malformed, 1 repeated`; nothing if there is none.
+pub(super) fn rejected(of: &Rejected) -> String {
+    let reasons = [
+        (of.malformed, "malformed"),
+        (of.version, "of another version"),
+        (of.other_survey, "of another survey"),
+        (of.out_of_domain, "impossible"),
+        (of.duplicate, "repeated"),
+    ];
+    let some = reasons.into_iter().filter(|(n, _)| *n > 0);
+    some.map(|(n, why)| format!("{n} {why}")).collect::<Vec<_>>().join(", ")
+}
+
+fn cell(of: &Cell) -> Value {
+    json!({
+        "values": [of.first, of.second], "estimate": of.estimate,
+        "lower": of.lower, "upper": of.upper, "sd": of.sd,
+    })
+}
+
+fn crossed(cells: &[Cell]) -> String {
+    let name = |c: &Cell| format!("{} · {}", c.first, c.second);
+    let width = cells.iter().map(|c| name(c).chars().count()).max().unwrap_or(0);
+    let line = |c: &Cell| {
+        format!("{:width$}  {:>8.4}  {:.4} – {:.4}\n", name(c), c.estimate, c.lower, c.upper)
+    };
+    cells.iter().map(line).collect()
+}
