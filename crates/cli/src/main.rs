@@ -10,6 +10,7 @@
 //! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
+//! | `graph/` | `demure graph …`: triangles, stars, degrees and clustering of an edge list |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
@@ -36,6 +37,7 @@ mod budget;
 mod curator;
 mod demo;
 mod explain;
+mod graph;
 mod init;
 mod input;
 mod mechanism;
@@ -89,6 +91,8 @@ enum Command {
     Budget(budget::Args),
     /// Release something through a mechanism, or explain what it would do
     Mechanism(mechanism::Args),
+    /// Release a statistic of a graph: who is in it is public, who knows whom is not
+    Graph(graph::Args),
     /// How many people, how much ε, how large an error: any two give the third
     Plan(plan::Args),
     /// What many releases cost together, certified
@@ -175,6 +179,7 @@ fn run() -> ExitCode {
         Command::User(args) => user::run(&args, &mut out),
         Command::Budget(args) => budget::run(&args, &mut out),
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
+        Command::Graph(args) => graph::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),
         Command::Anonymize(args) => anonymize::run(*args, &mut out),
