@@ -15,7 +15,7 @@ use demure_core::sensitivity::{
 };
 use demure_core::unit::{Beta, Delta, Epsilon, L1, L2, Sensitivity};
 use demure_core::utility::Accuracy;
-use demure_graph::Method;
+use demure_graph::{Graph, Method};
 use serde_json::Value;
 use std::io::Write;
 
@@ -113,20 +113,19 @@ pub(super) struct Count {
 pub(super) fn run<S: Statistic>(
     options: &Options,
     count: &Count,
-    of: impl Fn(&demure_graph::Graph) -> demure_graph::Result<S>,
+    of: impl Fn(&Graph) -> demure_graph::Result<S>,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let (method, step) = (options.method()?, options.step()?);
     let budget = options.loss.guarantee()?;
     if options.shown.explain {
-        let report = match options.source.declared() {
+        let (method, report) = match options.source.declared() {
             // What is public of a statistic is the same for all graphs of this size.
             Some(n) => {
-                let empty = demure_graph::Graph::new(n, []).map_err(refused)?;
-                let statistic = of(&empty).map_err(refused)?;
-                explained(method, &statistic, step, count)?
+                let empty = Graph::new(n, []).map_err(refused)?;
+                explained(method, &of(&empty).map_err(refused)?, step, count)?
             }
-            None => unsized_(method, count),
+            None => (method, undeclared(method, count)),
         };
         let spent = relation::promised(spent(method, step), budget, options.neighbours)?;
         return relation::fields(report, spent, options.neighbours)
@@ -137,7 +136,8 @@ pub(super) fn run<S: Statistic>(
     let mut rng = SystemRandom::new()?;
     let released = release(method, &statistic, step, five_percent()?, &mut rng)?;
     let spent = relation::promised(released.value.guarantee(), budget, options.neighbours)?;
-    let report = relation::fields(released.report(), spent, options.neighbours);
+    let report = released.report().hidden("statistic", count.statistic.clone());
+    let report = relation::fields(report, spent, options.neighbours);
     options.shown.answer(&json(*released.value.value()), &report, out)
 }
 
@@ -278,7 +278,7 @@ fn spent(method: Method, step: Guarantee) -> Guarantee {
 }
 
 /// What is public where n is not declared.
-fn unsized_(method: Method, count: &Count) -> Report {
+fn undeclared(method: Method, count: &Count) -> Report {
     let method = match method {
         Method::Auto => Report::default().described(
             "method",
@@ -303,7 +303,7 @@ fn explained(
     statistic: &dyn Statistic,
     step: Guarantee,
     count: &Count,
-) -> Result<Report, Failure> {
+) -> Result<(Method, Report), Failure> {
     let method = asked.chosen(statistic, step).map_err(refused)?;
     let most = statistic.most().unwrap_or(u64::MAX);
     let epsilon = pure(step)?;
@@ -311,10 +311,10 @@ fn explained(
     let ladder = Ladder::for_statistic(epsilon, statistic)?;
     let why = if asked == Method::Auto {
         format!(
-            "by n and the budget: if the local sensitivity is the root of the global one, the ladder is \
-             off by about {}, the noise of the global one by {}",
-            grouped(ladder.expected_error(statistic)?),
-            grouped(most as f64 / epsilon.get())
+            "by n and the budget alone: if the local sensitivity is the root of the global one,\n\
+             the ladder is off by about {}, and noise of the global one by {}",
+            rough(ladder.expected_error(statistic)?),
+            rough(most as f64 / epsilon.get())
         )
     } else {
         "asked for".to_owned()
@@ -377,17 +377,27 @@ fn explained(
             (ladder.expected_error(statistic)?, report, None)
         }
     };
-    let report = report.described(
-        "expected_error",
-        expected,
-        format!("about {} if the local sensitivity is {} (a guess from n alone)", grouped(expected), grouped(guess)),
-    );
-    Ok(match (method, error) {
+    let text = match method {
+        Method::Naive => format!("about {}, whatever the graph", rough(expected)),
+        _ => format!(
+            "about {} if the local sensitivity is {} (a guess from n and the budget alone)",
+            rough(expected),
+            rough(guess)
+        ),
+    };
+    let report = report.described("expected_error", expected, text);
+    let report = match (method, error) {
         (Method::PrivateBound | Method::Propose { .. }, None) => report.described(
             "error_95",
             Value::Null,
             "known with the release, from the bound that is released with it",
         ),
         (_, error) => error_95(report, error, true),
-    })
+    };
+    Ok((method, report))
+}
+
+/// A number with as many digits as a guess has.
+fn rough(x: f64) -> String {
+    grouped(format!("{x:.1e}").parse().unwrap_or(x))
 }

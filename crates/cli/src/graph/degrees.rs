@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             .field("method", "constrained-inference")
             .described("sensitivity", 2.0, "2 (an edge changes two degrees by 1)")
             .described("scale", scale, short(scale));
-        // No rising sequence in least squares is farther from the truth, at its worst place, than what it was made from.
+        // Going to the closest rising sequence moves no two vectors apart at their worst place, and the truth is rising.
         let report = match n {
             Some(n) => {
                 let all = noise.error(Beta::new(0.05 / f64::from(n.max(1)))?)?;

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::input::positive;
 use demure_graph::{Error, Graph, read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Where a graph comes from.
@@ -51,7 +52,16 @@ impl Source {
 fn unread(error: Error, file: &Path) -> Failure {
     let name = file.display();
     match error {
-        Error::Io(source) => Failure::File { what: format!("reading {name}"), source },
+        Error::Io(source) => {
+            let hint = match source.kind() {
+                ErrorKind::NotFound => "check the path",
+                ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData => {
+                    "the gzip file is cut short or damaged: copy it again"
+                }
+                _ => "the edge list is a file of text or gzip that may be read",
+            };
+            Failure::usage(format!("reading {name}: {source}\nhint: {hint}"))
+        }
         Error::Core(error) => error.into(),
         error @ Error::TooManyVertices { .. } => {
             Failure::usage(format!("{name}: {error}\nhint: --vertices N declares them"))
@@ -66,6 +76,9 @@ fn unread(error: Error, file: &Path) -> Failure {
 /// The same for what a statistic refuses.
 pub(super) fn refused(error: Error) -> Failure {
     match error {
+        Error::Core(demure_core::Error::OutOfRange { parameter: "k", allowed }) => {
+            Failure::usage(format!("--k must be {allowed}\nhint: choose a smaller --k"))
+        }
         Error::Core(error) => error.into(),
         error => Failure::usage(error.to_string()),
     }

@@ -191,6 +191,18 @@ fn as_json(about: &str, rows: &[Row]) -> String {
     format!("{{\"reference\":{},\"draws\":{DRAWS},\"methods\":{all}}}\n", Value::from(about))
 }
 
+/// A promise with as many digits as a table has room for.
+fn promise(promise: Guarantee) -> String {
+    match promise {
+        Guarantee::Pure(epsilon) => format!("{}-DP", short(epsilon.get())),
+        Guarantee::Approximate(epsilon, delta) => {
+            format!("({}, {:.1e})-DP", short(epsilon.get()), delta.get())
+        }
+        Guarantee::Concentrated(rho) => format!("{}-zCDP", short(rho.get())),
+        other => other.to_string(),
+    }
+}
+
 fn as_text(about: &str, rows: &[Row]) -> String {
     let number = |x: f64| if x.is_finite() { short(x) } else { "no answer".to_owned() };
     let mut text = format!(
@@ -202,7 +214,7 @@ fn as_text(about: &str, rows: &[Row]) -> String {
         let line = format!(
             "{:22}{:18}{:>14}{:>14}\n",
             row.name,
-            row.promise.to_string(),
+            promise(row.promise),
             number(row.half),
             number(row.most)
         );

@@ -203,13 +203,13 @@ pub(super) fn student(
     Ok(SmoothNoise::student(epsilon, degrees, t)?)
 }
 
-/// Gaussian noise; unless given, about the t that takes half of ε: `ε/(4·ln(4/δ))`.
+/// Gaussian noise; unless given, about the t that takes half of ε: `½ln(1 + ε/z²)`, z² being about `2ln(4/δ)`.
 pub(super) fn gaussian(
     epsilon: Epsilon,
     delta: Delta,
     t: Option<Smoothness>,
 ) -> Result<SmoothNoise, Failure> {
-    let half = 0.25 * epsilon.get() / (4.0 / delta.get()).ln();
+    let half = 0.5 * (0.5 * epsilon.get() / (4.0 / delta.get()).ln()).ln_1p();
     let t = t.map_or_else(|| Smoothness::new(half.clamp(1e-9, 100.0)), Ok)?;
     Ok(SmoothNoise::gaussian(epsilon, delta, t)?)
 }

@@ -75,7 +75,7 @@ impl Votes {
         let json = self.common.output.json;
         let draw = |rng: &mut SystemRandom| {
             let drawn = mechanism.release(answer.clone(), distance, rng)?.into_value();
-            Ok(drawn.unwrap_or_else(|| {
+            Ok(drawn.filter(|answer| !answer.is_null()).unwrap_or_else(|| {
                 missing.set(true);
                 if json { Value::Null } else { Value::from("⊥") }
             }))
