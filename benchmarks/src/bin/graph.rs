@@ -66,7 +66,8 @@ fn claim(holds: bool, text: &str) -> bool {
 fn edges((vertices, drawn): (u32, u64)) -> impl Iterator<Item = (u32, u32)> {
     let mut state = 1u64;
     let mut next = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 32
     };
     let n = u64::from(vertices);
@@ -109,10 +110,13 @@ fn large_in(path: &Path) -> Fallible<bool> {
     );
     let ratio = both.as_secs_f64() / counting.as_secs_f64();
     let met = claim(ratio <= 3.0, &format!("{ratio:.2} × the time of counting (≤ 3)"));
-    Ok(met & match peak() {
-        Some(peak) => claim(peak <= MOST_MEMORY, &format!("{peak:.0} MB at the peak (≤ {MOST_MEMORY})")),
-        None => claim(true, "the system does not tell the peak of memory"),
-    })
+    Ok(met
+        & match peak() {
+            Some(peak) => {
+                claim(peak <= MOST_MEMORY, &format!("{peak:.0} MB at the peak (≤ {MOST_MEMORY})"))
+            }
+            None => claim(true, "the system does not tell the peak of memory"),
+        })
 }
 
 /// The most memory this process has had, in MB, where the system tells.
@@ -206,7 +210,11 @@ fn against_global(name: &str, median: &OrderStatistic<'_>, rho: Rho) -> Fallible
         narrow * unit
     );
     // Below a step or two of the grid the noise is rounded away, mostly, and the factor is larger than theory's.
-    let fits = if expected[1] < 2.0 { factor >= theory.min(most) } else { (factor / theory - 1.0).abs() < 0.1 };
+    let fits = if expected[1] < 2.0 {
+        factor >= theory.min(most)
+    } else {
+        (factor / theory - 1.0).abs() < 0.1
+    };
     let mut met = claim(fits, "by the factor that theory says, to within a tenth");
     met &= claim(factor > 1.0 || theory < 1.0, "less than the noise of the global sensitivity");
     // What a t chosen with the data in view would give: no release, it is not private.
@@ -216,7 +224,11 @@ fn against_global(name: &str, median: &OrderStatistic<'_>, rho: Rho) -> Fallible
         Some((noise.deviation() * median.smooth(t).ok()?, t.get()))
     });
     if let Some((best, t)) = hindsight.min_by(|a, b| a.0.total_cmp(&b.0)) {
-        println!("  (at the best t in hindsight, {t:.1e}: {:.3e}, factor {:.3e})", best * unit, expected[0] / best);
+        println!(
+            "  (at the best t in hindsight, {t:.1e}: {:.3e}, factor {:.3e})",
+            best * unit,
+            expected[0] / best
+        );
     }
     Ok(met)
 }
@@ -225,12 +237,14 @@ fn against_global(name: &str, median: &OrderStatistic<'_>, rho: Rho) -> Fallible
 fn data() -> Fallible<Vec<(String, Bounds, Vec<f64>)>> {
     let mut state = 7u64;
     let mut uniform = move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     };
     let mut normal = || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
     let income: Vec<f64> = (0..10_001).map(|_| (10.5 + 0.8 * normal()).exp()).collect();
-    let made_up: Vec<f64> = (0..32_561).map(|_| (37.0 + 14.0 * normal()).round().clamp(17.0, 90.0)).collect();
+    let made_up: Vec<f64> =
+        (0..32_561).map(|_| (37.0 + 14.0 * normal()).round().clamp(17.0, 90.0)).collect();
     let (name, ages) = match std::env::var_os("DEMURE_ADULT") {
         Some(folder) => ("Adult's age".to_owned(), adult(&Path::new(&folder).join("adult.csv"))?),
         None => ("age (synthetic)".to_owned(), made_up),

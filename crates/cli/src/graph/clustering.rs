@@ -48,8 +48,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                 Value::Null,
                 "known with the release where the errors of both counts are",
             );
-        return relation::fields(report, budget, options.neighbours)
-            .print(options.shown.json, out);
+        return relation::fields(report, budget, options.neighbours).print(options.shown.json, out);
     }
     let graph = options.source.read()?;
     let mut rng = SystemRandom::new()?;
@@ -66,9 +65,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let errors = (first.error, second.error);
     let share = clustering(&plain(first.value), &plain(second.value));
     let error = match (t, w, errors) {
-        (Some(t), Some(w), (Some(of_t), Some(of_w))) => {
-            Some(farthest(share, (t, of_t), (w, of_w)))
-        }
+        (Some(t), Some(w), (Some(of_t), Some(of_w))) => Some(farthest(share, (t, of_t), (w, of_w))),
         _ => None,
     };
     let value = if answered { Value::from(share) } else { Value::Null };

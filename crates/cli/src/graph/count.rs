@@ -1,8 +1,8 @@
 //! What counts share: methods, what is public of them, releases.
 
+use super::Shown;
 use super::relation;
 use super::source::{Source, refused};
-use super::Shown;
 use crate::Failure;
 use crate::input::{Relation, number, whole};
 use crate::mechanism::{Loss, pure, unknown};
@@ -128,8 +128,7 @@ pub(super) fn run<S: Statistic>(
             None => (method, undeclared(method, count)),
         };
         let spent = relation::promised(spent(method, step), budget, options.neighbours)?;
-        return relation::fields(report, spent, options.neighbours)
-            .print(options.shown.json, out);
+        return relation::fields(report, spent, options.neighbours).print(options.shown.json, out);
     }
     let graph = options.source.read()?;
     let statistic = of(&graph).map_err(refused)?;
@@ -242,11 +241,7 @@ pub(super) fn release(
 }
 
 /// 3/10 of ε for the search, bounds that double up to the largest step, so that one always fits.
-fn search(
-    epsilon: Epsilon,
-    delta: Delta,
-    statistic: &dyn Statistic,
-) -> Result<Proposals, Failure> {
+fn search(epsilon: Epsilon, delta: Delta, statistic: &dyn Statistic) -> Result<Proposals, Failure> {
     let search = Epsilon::new(0.3 * epsilon.get())?;
     let noise = Epsilon::new((epsilon.get() - search.get()).next_down())?;
     let most = statistic.most().unwrap_or(1 << 53).clamp(1, 1 << 53);
@@ -323,26 +318,29 @@ fn explained(
         .field("method", name(method))
         .field("why", why)
         .field("statistic", count.statistic.clone())
-        .described("sensitivity", most, format!("{} = {} (global)", count.global, grouped(most as f64)));
+        .described(
+            "sensitivity",
+            most,
+            format!("{} = {} (global)", count.global, grouped(most as f64)),
+        );
     let beta = five_percent()?;
     // A guess of the error's size, what else is public of the method, and the error if that is public.
     let (expected, report, error) = match (method, step) {
         (Method::Smooth { t }, _) => {
             let noise = SmoothNoise::new(step, t)?;
-            let report = report
-                .field("noise", noise.family().to_string())
-                .described(
-                    "smoothness",
-                    noise.t().get(),
-                    format!("{} (t of the smooth bound)", short(noise.t().get())),
-                );
+            let report = report.field("noise", noise.family().to_string()).described(
+                "smoothness",
+                noise.t().get(),
+                format!("{} (t of the smooth bound)", short(noise.t().get())),
+            );
             (guess * noise.deviation(), report, None)
         }
         (Method::PrivateBound, Guarantee::Approximate(epsilon, delta)) => {
             let mechanism = PrivateBound::for_statistic(epsilon, delta, statistic)?;
             let margin = mechanism.margin(statistic.growth().unwrap_or(1))?;
             let text = format!("{margin} (how far the bound is above the local sensitivity)");
-            let expected = mechanism.error((guess as u64).saturating_add(margin).min(most), beta)? / 3.0;
+            let expected =
+                mechanism.error((guess as u64).saturating_add(margin).min(most), beta)? / 3.0;
             (expected, report.described("margin", margin, text), None)
         }
         (Method::Propose { bound: Some(bound) }, Guarantee::Approximate(epsilon, delta)) => {

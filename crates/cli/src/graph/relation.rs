@@ -22,7 +22,11 @@ pub(super) fn step(budget: Guarantee, relation: Relation) -> Result<Guarantee, F
             let epsilon = half(epsilon)?;
             // Rounded down, by far more than the exponential function and the quotient may be off.
             let delta = delta.get() / (1.0 + epsilon.get().exp()) * (1.0 - 1e-12);
-            Guarantee::Approximate(epsilon, Delta::positive(delta)?)
+            // At an ε so large that nothing of δ is left, the pure promise is left.
+            match Delta::positive(delta) {
+                Ok(delta) => Guarantee::Approximate(epsilon, delta),
+                Err(_) => Guarantee::Pure(epsilon),
+            }
         }
         Guarantee::Concentrated(rho) => Guarantee::Concentrated(Rho::new(0.25 * rho.get())?),
         _ => return Err(unknown()),
@@ -83,11 +87,17 @@ mod tests {
         assert_eq!(half.get(), 0.5);
         let spent = (1.0 + 0.5f64.exp()) * less.get();
         assert!((1e-6 * (1.0 - 1e-11)..=1e-6).contains(&spent), "{spent}");
-        assert_eq!(promised(Guarantee::Pure(half), both, Relation::Replace).unwrap(), Guarantee::Pure(e));
+        assert_eq!(
+            promised(Guarantee::Pure(half), both, Relation::Replace).unwrap(),
+            Guarantee::Pure(e)
+        );
         let rho = Guarantee::Concentrated(Rho::new(2.0).unwrap());
         let quarter = step(rho, Relation::Replace).unwrap();
         assert_eq!(quarter, Guarantee::Concentrated(Rho::new(0.5).unwrap()));
         assert_eq!(promised(quarter, rho, Relation::Replace).unwrap(), rho);
         assert_eq!(step(both, Relation::AddRemove).unwrap(), both);
+        let huge = Guarantee::Approximate(Epsilon::new(1e4).unwrap(), d);
+        let pure = Guarantee::Pure(Epsilon::new(5e3).unwrap());
+        assert_eq!(step(huge, Relation::Replace).unwrap(), pure);
     }
 }

@@ -33,7 +33,9 @@ impl Reference {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
-            Self::LogNormal => "log-normal (median a tenth of the way, deviation of the logarithm 1)",
+            Self::LogNormal => {
+                "log-normal (median a tenth of the way, deviation of the logarithm 1)"
+            }
         }
     }
 
@@ -196,7 +198,7 @@ fn promise(promise: Guarantee) -> String {
     match promise {
         Guarantee::Pure(epsilon) => format!("{}-DP", short(epsilon.get())),
         Guarantee::Approximate(epsilon, delta) => {
-            format!("({}, {:.1e})-DP", short(epsilon.get()), delta.get())
+            format!("({}, {:e})-DP", short(epsilon.get()), delta.get())
         }
         Guarantee::Concentrated(rho) => format!("{}-zCDP", short(rho.get())),
         other => other.to_string(),

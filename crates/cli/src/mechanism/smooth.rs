@@ -106,16 +106,27 @@ impl Smooth {
             .described(
                 "sensitivity",
                 width,
-                format!("{} (global; the noise follows a smooth bound on the local one)", short(width)),
+                format!(
+                    "{} (global; the noise follows a smooth bound on the local one)",
+                    short(width)
+                ),
             )
-            .described("smoothness", noise.t().get(), format!("{} (t of the smooth bound)", short(noise.t().get())))
+            .described(
+                "smoothness",
+                noise.t().get(),
+                format!("{} (t of the smooth bound)", short(noise.t().get())),
+            )
             .described(
                 "deviation",
                 deviation,
                 format!("{ratio} (standard deviation over the smooth bound)"),
             );
         let report = promised(report, noise.guarantee(), neighbours)
-            .described("error_95", Value::Null, "error not shown: the noise follows the data (--compare guesses)")
+            .described(
+                "error_95",
+                Value::Null,
+                "error not shown: the noise follows the data (--compare guesses)",
+            )
             .hidden("note", "the noise follows the data, so how large it is would tell about them");
         if self.output.explain {
             return self.output.finish(&report, |_| Ok(0.0), out);
@@ -154,7 +165,8 @@ impl Smooth {
         let Some(values) = values.as_ref() else { return Ok(()) };
         let statistic = of(values).map_err(too_few)?;
         let budget = self.loss.guarantee()?;
-        let about = format!("{name} of {} values, {} over the bounds", self.n, self.reference.words());
+        let about =
+            format!("{name} of {} values, {} over the bounds", self.n, self.reference.words());
         let exponential = quantile.then_some((self.bounds, sample.as_slice()));
         compare(&about, &statistic, budget, self.smoothness()?, exponential, self.output.json, out)
     }
@@ -209,7 +221,8 @@ pub(super) fn gaussian(
     delta: Delta,
     t: Option<Smoothness>,
 ) -> Result<SmoothNoise, Failure> {
-    let half = 0.5 * (0.5 * epsilon.get() / (4.0 / delta.get()).ln()).ln_1p();
+    // Not half of a very large ε: the shift's δ is that much smaller, by a factor e^(−ε₂).
+    let half = 0.5 * (0.5 * epsilon.get().min(600.0) / (4.0 / delta.get()).ln()).ln_1p();
     let t = t.map_or_else(|| Smoothness::new(half.clamp(1e-9, 100.0)), Ok)?;
     Ok(SmoothNoise::gaussian(epsilon, delta, t)?)
 }

@@ -63,7 +63,9 @@ impl Votes {
             .described(
                 "threshold",
                 threshold,
-                format!("{threshold} (it comes back if it takes more rows than about that to change it)"),
+                format!(
+                    "{threshold} (it comes back if it takes more rows than about that to change it)"
+                ),
             );
         let report = promised(report, mechanism.guarantee(), neighbours).described(
             "error_95",
