@@ -24,7 +24,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     of: Smooth,
 
-    /// For --neighbours add-remove: the rows are filled up to this public number, half at either bound
+    /// For --neighbours add-remove: the rows are filled up to this public number, half at either
+    /// bound; rows beyond it are left out
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     size: Option<u32>,
 }
