@@ -10,6 +10,7 @@
 //! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
+//! | `graph/` | `demure graph …`: triangles, stars, degrees and clustering of an edge list |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
 //! | `collect/` | `demure collect …`: the local model: surveys, randomizing, estimating, a service |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
@@ -38,6 +39,7 @@ mod collect;
 mod curator;
 mod demo;
 mod explain;
+mod graph;
 mod init;
 mod input;
 mod mechanism;
@@ -91,6 +93,8 @@ enum Command {
     Budget(budget::Args),
     /// Release something through a mechanism, or explain what it would do
     Mechanism(mechanism::Args),
+    /// Release a statistic of a graph: who is in it is public, who knows whom is not
+    Graph(graph::Args),
     /// How many people, how much ε, how large an error: any two give the third
     Plan(plan::Args),
     /// Collect from people who trust nobody: each randomizes the answer before sending it
@@ -185,6 +189,7 @@ fn run() -> ExitCode {
         Command::User(args) => user::run(&args, &mut out),
         Command::Budget(args) => budget::run(&args, &mut out),
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
+        Command::Graph(args) => graph::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
         Command::Collect(args) => collect::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),

@@ -39,7 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-graph",
         ],
     ),
-    ("demure-bench", &["demure-core", "demure-collect"]),
+    ("demure-bench", &["demure-core", "demure-collect", "demure-graph"]),
     ("demure-testkit", &[]), // sees no mechanism, so that the core's own tests can use it
     ("xtask", &[]),
 ];

@@ -2,22 +2,31 @@
 //! what they share is in `output.rs`.
 
 mod bounded;
+mod compare;
 mod count;
 mod exponential;
 mod gaussian;
 mod histogram;
 mod laplace;
+mod loss;
 mod mean;
+mod median;
+mod mode;
 mod moment;
 mod output;
 mod quantile;
 mod response;
+mod smooth;
 mod sparse;
+mod stable;
 mod sum;
 mod threshold;
+mod top_k;
 mod tree;
+mod trimmed_mean;
 mod variance;
 
+pub(crate) use loss::{Loss, pure, unknown};
 pub(crate) use response::Chance;
 
 use crate::Failure;
@@ -47,6 +56,10 @@ enum Which {
     #[command(visible_alias = "range")]
     Tree(tree::Args),
     Sparse(sparse::Args),
+    Median(median::Args),
+    TrimmedMean(trimmed_mean::Args),
+    Mode(mode::Args),
+    TopK(top_k::Args),
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -64,5 +77,9 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Which::Quantile(args) => quantile::run(args, out),
         Which::Tree(args) => tree::run(args, out),
         Which::Sparse(args) => sparse::run(args, out),
+        Which::Median(args) => median::run(args, out),
+        Which::TrimmedMean(args) => trimmed_mean::run(args, out),
+        Which::Mode(args) => mode::run(args, out),
+        Which::TopK(args) => top_k::run(args, out),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 33] = [
+const ALL: [&str; 41] = [
     "demo",
     "query",
     "explain",
@@ -21,6 +21,14 @@ const ALL: [&str; 33] = [
     "mechanism quantile",
     "mechanism tree",
     "mechanism sparse",
+    "mechanism median",
+    "mechanism trimmed-mean",
+    "mechanism mode",
+    "mechanism top-k",
+    "graph triangles",
+    "graph stars",
+    "graph degrees",
+    "graph clustering",
     "plan count",
     "plan histogram",
     "plan sum",
@@ -40,7 +48,7 @@ const ALL: [&str; 33] = [
 
 #[test]
 fn the_list_of_subcommands_is_complete() {
-    for group in ["mechanism", "plan"] {
+    for group in ["mechanism", "graph", "plan"] {
         let help = demure(&format!("{group} --help")).out;
         let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
         let listed: Vec<_> = listed
@@ -63,6 +71,7 @@ fn every_example_in_the_help_works() {
     }
     file("answers.csv", "answer\nyes\nno\nno\n");
     file("people.csv", "age,income,state,city\n31,20000,CA,A\n45,70000,NY,B\n,0,CA,A\n");
+    file("edges.txt", "# who knows whom\n1 2\n2 3\n3 1\n3 4\n");
     for command in ALL {
         let help = demure(&format!("{command} --help"));
         assert_eq!((help.code, help.err.as_str()), (Some(0), ""), "{command}");

@@ -7,6 +7,7 @@
 //! | `account.rs` | `demure account`: known costs, calibration, files, curves, mistakes |
 //! | `anonymize.rs` | `demure anonymize`: the lecture's nine rows, checks, risk, job files, mistakes |
 //! | `collect.rs` | `demure collect`: every command, the service, kills, hostile bodies |
+//! | `graph.rs` | `demure graph`, and `demure mechanism` median, trimmed-mean, mode, top-k: noise that fits the data |
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
 //! | `shell.rs` | `demure shell` with a script |
@@ -21,6 +22,7 @@ mod account;
 mod anonymize;
 mod collect;
 mod demo;
+mod graph;
 mod help;
 mod init;
 mod mechanism;

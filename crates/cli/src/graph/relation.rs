@@ -1,0 +1,103 @@
+//! One edge more or less, or one edge for another: what of a budget a step gets.
+
+use crate::Failure;
+use crate::input::Relation;
+use crate::mechanism::unknown;
+use crate::report::Report;
+use demure_core::mechanism::Guarantee;
+use demure_core::unit::{Delta, Epsilon, Rho};
+
+/// What a mechanism for one edge more or less may spend, if `budget` is promised for `relation`.
+///
+/// Replacing an edge is two steps. By group privacy what is (ε,δ)-DP for one is (2ε, (1+e^ε)δ)-DP for two, and ρ-zCDP
+/// becomes 4ρ-zCDP.
+pub(super) fn step(budget: Guarantee, relation: Relation) -> Result<Guarantee, Failure> {
+    if relation == Relation::AddRemove {
+        return Ok(budget);
+    }
+    let half = |epsilon: Epsilon| Epsilon::new(0.5 * epsilon.get());
+    Ok(match budget {
+        Guarantee::Pure(epsilon) => Guarantee::Pure(half(epsilon)?),
+        Guarantee::Approximate(epsilon, delta) => {
+            let epsilon = half(epsilon)?;
+            // Rounded down, by far more than the exponential function and the quotient may be off.
+            let delta = delta.get() / (1.0 + epsilon.get().exp()) * (1.0 - 1e-12);
+            // At an ε so large that nothing of δ is left, the pure promise is left.
+            match Delta::positive(delta) {
+                Ok(delta) => Guarantee::Approximate(epsilon, delta),
+                Err(_) => Guarantee::Pure(epsilon),
+            }
+        }
+        Guarantee::Concentrated(rho) => Guarantee::Concentrated(Rho::new(0.25 * rho.get())?),
+        _ => return Err(unknown()),
+    })
+}
+
+/// What is promised for `relation`, if `spent` is for one edge more or less. `budget` is what was asked for.
+pub(super) fn promised(
+    spent: Guarantee,
+    budget: Guarantee,
+    relation: Relation,
+) -> Result<Guarantee, Failure> {
+    Ok(match (spent, relation) {
+        (spent, Relation::AddRemove) => spent,
+        (Guarantee::Pure(epsilon), Relation::Replace) => {
+            Guarantee::Pure(Epsilon::new(2.0 * epsilon.get())?)
+        }
+        (_, Relation::Replace) => budget, // never spent in part
+    })
+}
+
+/// The fields that say what is promised.
+pub(super) fn fields(report: Report, guarantee: Guarantee, relation: Relation) -> Report {
+    let report = match guarantee {
+        Guarantee::Pure(epsilon) => report.field("epsilon", epsilon.get()).hidden("delta", 0.0),
+        Guarantee::Approximate(epsilon, delta) => {
+            report.field("epsilon", epsilon.get()).field("delta", delta.get())
+        }
+        Guarantee::Concentrated(rho) => report.field("rho", rho.get()),
+        _ => report,
+    };
+    let report = match relation {
+        Relation::AddRemove => report.described(
+            "neighbours",
+            "add-remove",
+            "add-remove (one edge present or absent; the vertices are public)",
+        ),
+        Relation::Replace => report.described(
+            "neighbours",
+            "replace",
+            "replace (one edge in another's place; the vertices and the number of edges are public)",
+        ),
+    };
+    report.field("guarantee", guarantee.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_for_another_is_two_steps() {
+        let (e, d) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
+        let both = Guarantee::Approximate(e, d);
+        let Ok(Guarantee::Approximate(half, less)) = step(both, Relation::Replace) else {
+            panic!("another kind of budget")
+        };
+        assert_eq!(half.get(), 0.5);
+        let spent = (1.0 + 0.5f64.exp()) * less.get();
+        assert!((1e-6 * (1.0 - 1e-11)..=1e-6).contains(&spent), "{spent}");
+        assert_eq!(
+            promised(Guarantee::Pure(half), both, Relation::Replace).unwrap(),
+            Guarantee::Pure(e)
+        );
+        let rho = Guarantee::Concentrated(Rho::new(2.0).unwrap());
+        let quarter = step(rho, Relation::Replace).unwrap();
+        assert_eq!(quarter, Guarantee::Concentrated(Rho::new(0.5).unwrap()));
+        assert_eq!(promised(quarter, rho, Relation::Replace).unwrap(), rho);
+        assert_eq!(step(both, Relation::AddRemove).unwrap(), both);
+        let huge = Guarantee::Approximate(Epsilon::new(1e4).unwrap(), d);
+        let pure = Guarantee::Pure(Epsilon::new(5e3).unwrap());
+        assert_eq!(step(huge, Relation::Replace).unwrap(), pure);
+    }
+}

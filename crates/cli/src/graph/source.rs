@@ -1,0 +1,85 @@
+//! The edge list, and how many vertices it has.
+
+use crate::Failure;
+use crate::input::positive;
+use demure_graph::{Error, Graph, read};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Where a graph comes from.
+#[derive(clap::Args)]
+pub(super) struct Source {
+    /// An edge list, two vertex numbers a line, plain or gzip; `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// How many vertices there are, with and without edges: public
+    #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
+    vertices: Option<u32>,
+}
+
+impl Source {
+    /// n, where it was declared.
+    pub(super) fn declared(&self) -> Option<u32> {
+        self.vertices
+    }
+
+    /// Reads the graph. Says on stderr if that makes the number of vertices public.
+    pub(super) fn read(&self) -> Result<Graph, Failure> {
+        let file = self.file.as_deref().ok_or_else(|| {
+            Failure::usage(
+                "no graph: give a file with two vertex numbers a line\n\
+                 hint: --explain needs none",
+            )
+        })?;
+        let graph = if file.as_os_str() == "-" {
+            read::read(std::io::stdin().lock(), self.vertices)
+        } else {
+            read::open(file, self.vertices)
+        };
+        let graph = graph.map_err(|error| unread(error, file))?;
+        if self.vertices.is_none() {
+            eprintln!(
+                "warning: the number of vertices is taken from the file and thereby made public\n\
+                 hint: declare it with --vertices, counting those without edges too"
+            );
+        }
+        Ok(graph)
+    }
+}
+
+/// Says where a file is wrong, never what is in it.
+fn unread(error: Error, file: &Path) -> Failure {
+    let name = file.display();
+    match error {
+        Error::Io(source) => {
+            let hint = match source.kind() {
+                ErrorKind::NotFound => "check the path",
+                ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData => {
+                    "the gzip file is cut short or damaged: copy it again"
+                }
+                _ => "the edge list is a file of text or gzip that may be read",
+            };
+            Failure::usage(format!("reading {name}: {source}\nhint: {hint}"))
+        }
+        Error::Core(error) => error.into(),
+        error @ Error::TooManyVertices { .. } => {
+            Failure::usage(format!("{name}: {error}\nhint: --vertices N declares them"))
+        }
+        error @ Error::Line { .. } => Failure::usage(format!(
+            "{name}: {error}\nhint: the edge list is text or gzip; put a # before a header"
+        )),
+        error => Failure::usage(format!("{name}: {error}\nhint: split the graph")),
+    }
+}
+
+/// The same for what a statistic refuses.
+pub(super) fn refused(error: Error) -> Failure {
+    match error {
+        Error::Core(demure_core::Error::OutOfRange { parameter: "k", allowed }) => {
+            Failure::usage(format!("--k must be {allowed}\nhint: choose a smaller --k"))
+        }
+        Error::Core(error) => error.into(),
+        error => Failure::usage(error.to_string()),
+    }
+}
