@@ -109,6 +109,7 @@ struct At {
 }
 
 #[derive(clap::Args)]
+#[group(skip)]
 struct Password {
     /// Read the password from the first line of stdin instead of asking for it
     #[arg(long)]
