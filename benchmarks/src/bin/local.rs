@@ -93,7 +93,7 @@ fn answers(k: u32, n: usize) -> Vec<u32> {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let draw = state >> 48;
-        (u64::from(k) * draw * draw >> 32) as u32
+        ((u64::from(k) * draw * draw) >> 32) as u32
     };
     (0..n).map(one).collect()
 }
