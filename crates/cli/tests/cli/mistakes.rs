@@ -302,7 +302,7 @@ fn slips_of_the_fingers_do_not_repeat_data() {
         ),
         ("mechanism laplace --value CANARY --value CANARY --sensitivity 1 --epsilon 1", "--value"),
         ("mechanism CANARY", "no such subcommand"),
-        ("mechanism mena", "did you mean mean?"),
+        ("mechanism mena", "did you mean median, mean?"),
         ("CANARY", "no such subcommand"),
         ("mechanism laplace --sensitivity 1 --epsilon 1 --value", "--value needs a value"),
     ] {
