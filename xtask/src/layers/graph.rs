@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-curator",
             "demure-server",
             "demure-anonymize",
+            "demure-attack",
             "demure-collect",
             "demure-graph",
         ],
