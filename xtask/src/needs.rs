@@ -1,21 +1,28 @@
-//! What the tests need beside Rust: a PostgreSQL server with psql, and Python's clients.
+//! What the tests need beside Rust: a PostgreSQL server with psql, Python's and Java's clients, and a
+//! browser.
 //!
 //! What is there is used. What is missing is installed: PostgreSQL by `apt-get` where that may be
-//! done, else from PyPI into the target directory; the clients from PyPI, always there.
+//! done, else from PyPI into the target directory; Python's clients from PyPI, always there; the
+//! JDBC driver and Chromium by `apt-get`. Where those two cannot be had, the two tests that use them
+//! are left out, and it is said so.
 
 use crate::{Failure, metadata};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Clients that talk to the server in tests.
-const CLIENTS: [&str; 3] = ["psycopg[binary]>=3.2", "asyncpg>=0.30", "sqlalchemy>=2.0"];
+/// Clients that talk to the server in tests, and what drives the browser.
+const CLIENTS: [&str; 4] =
+    ["psycopg[binary]>=3.2", "asyncpg>=0.30", "sqlalchemy>=2.0", "playwright>=1.50"];
+
+/// Where Debian puts the JDBC driver.
+const DRIVER: &str = "/usr/share/java/postgresql.jar";
 
 /// Environment for the tests: where what they need is.
 pub(crate) fn met() -> Result<Vec<(&'static str, String)>, Failure> {
     let target = metadata::workspace()?.target;
     let venv = target.join("test-venv");
     let python = venv.join("bin/python");
-    if !works(&python, "import psycopg, asyncpg, sqlalchemy") {
+    if !works(&python, "import psycopg, asyncpg, sqlalchemy, playwright") {
         eprintln!("needs: Python's clients, into {}", venv.display());
         run(Command::new("python3").args(["-m", "venv"]).arg(&venv), "install Python 3 with venv")?;
         let mut pip = Command::new(&python);
@@ -27,6 +34,12 @@ pub(crate) fn met() -> Result<Vec<(&'static str, String)>, Failure> {
         let path = std::env::var("PATH").unwrap_or_default();
         environment.push(("PATH", format!("{}:{path}", programs.display())));
     }
+    if let Some(chromium) = chromium() {
+        environment.push(("DEMURE_TEST_CHROMIUM", chromium));
+    }
+    if java() {
+        environment.push(("DEMURE_TEST_JDBC", DRIVER.to_owned()));
+    }
     Ok(environment)
 }
 
@@ -35,15 +48,9 @@ fn postgres(venv: &Path, python: &Path) -> Result<Option<PathBuf>, Failure> {
     if on_path("psql") && (on_path("initdb") || Path::new("/usr/lib/postgresql").exists()) {
         return Ok(None);
     }
-    if is_root() && on_path("apt-get") {
+    if may_install() {
         eprintln!("needs: PostgreSQL, from the system's packages");
-        let hint = "install PostgreSQL by hand: its server and psql";
-        run(Command::new("apt-get").args(["update", "-qq"]), hint)?;
-        let mut install = Command::new("apt-get");
-        install
-            .args(["install", "-qq", "-y", "postgresql"])
-            .env("DEBIAN_FRONTEND", "noninteractive");
-        run(&mut install, hint)?;
+        install(&["postgresql"], "install PostgreSQL by hand: its server and psql")?;
         return Ok(None);
     }
     if !works(python, "import pgserver") {
@@ -58,15 +65,76 @@ fn postgres(venv: &Path, python: &Path) -> Result<Option<PathBuf>, Failure> {
     Ok(folder.map(|folder| Path::new(folder.trim()).join("pginstall/bin")))
 }
 
+/// The name of a browser that runs here, if there is or can be one.
+fn chromium() -> Option<String> {
+    let runs = || {
+        let names = ["chromium", "chromium-browser", "google-chrome"];
+        let place = names.into_iter().find_map(place)?;
+        let mut asked = Command::new(&place);
+        asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        asked.status().is_ok_and(|status| status.success()).then(|| place.display().to_string())
+    };
+    if runs().is_none() && may_install() {
+        eprintln!("needs: Chromium, from the system's packages");
+        left_out(install(&["chromium"], ""));
+    }
+    let found = runs();
+    if found.is_none() {
+        eprintln!("needs: no Chromium: the console is not driven");
+    }
+    found
+}
+
+/// Whether there is a Java that runs a source file, and the driver.
+fn java() -> bool {
+    let there = || Path::new(DRIVER).is_file() && on_path("java") && on_path("javac");
+    if !there() && may_install() {
+        eprintln!("needs: Java and PostgreSQL's driver for it, from the system's packages");
+        left_out(install(&["default-jdk-headless", "libpostgresql-jdbc-java"], ""));
+    }
+    if !there() {
+        eprintln!("needs: no JDBC driver: its client is not tried");
+    }
+    there()
+}
+
+/// Whether the system's packages can be installed.
+fn may_install() -> bool {
+    is_root() && on_path("apt-get")
+}
+
+fn install(packages: &[&str], hint: &str) -> Result<(), Failure> {
+    run(Command::new("apt-get").args(["update", "-qq"]), hint)?;
+    let mut install = Command::new("apt-get");
+    install
+        .args(["install", "-qq", "-y", "--no-install-recommends"])
+        .args(packages)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdout(Stdio::null());
+    run(&mut install, hint)
+}
+
+/// Says why something could not be installed that can be done without.
+fn left_out(installed: Result<(), Failure>) {
+    if let Err(why) = installed {
+        eprintln!("needs: {}", why.what);
+    }
+}
+
 fn works(python: &Path, script: &str) -> bool {
     let mut command = Command::new(python);
     command.args(["-c", script]).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-fn on_path(program: &str) -> bool {
+/// Where a program is.
+fn place(program: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+    std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+fn on_path(program: &str) -> bool {
+    place(program).is_some()
 }
 
 fn is_root() -> bool {

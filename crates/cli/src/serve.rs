@@ -95,6 +95,8 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         }
         None => Users::open(&users_path(&policy), Arc::new(SystemTime::now))?,
     };
+    // A connection needs a descriptor, and many systems give a program 1,024 until it asks for more.
+    let _ = rlimit::increase_nofile_limit(u64::MAX);
     let runtime = runtime()?;
     runtime.block_on(serve(args, &policy, users, password.as_deref(), tls, out))
 }

@@ -197,9 +197,26 @@ impl Ledger {
 
     /// The whole journal, without the answers themselves.
     pub fn entries(&self) -> Result<Vec<Entry>> {
+        self.entries_between(0, u64::MAX)
+    }
+
+    /// The number of the newest entry; 0 if there is none.
+    pub fn newest(&self) -> Result<u64> {
+        self.apart(|store| {
+            let head = store.begin(Intent::Read)?.head(&self.shared.dataset)?;
+            Ok(head.map_or(0, |(seq, _)| seq))
+        })
+    }
+
+    /// The entries with numbers greater than `after` and less than `before`, in order, without
+    /// the answers themselves.
+    pub fn entries_between(&self, after: u64, before: u64) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         self.apart(|store| {
-            store.begin(Intent::Read)?.scan(&self.shared.dataset, 0, &mut |row| {
+            store.begin(Intent::Read)?.scan(&self.shared.dataset, after, &mut |row| {
+                if row.seq >= before {
+                    return Ok(false);
+                }
                 row.check()?;
                 entries.push(Entry::from(row));
                 Ok(true)

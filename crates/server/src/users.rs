@@ -139,6 +139,16 @@ pub struct User {
     pub role: Role,
 }
 
+/// Tells one password of an account from the next, and says nothing of either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub(crate) [u8; 32]);
+
+impl Mark {
+    fn of(stored_key: &[u8; 32]) -> Self {
+        Self(Sha256::new().chain_update(b"mark ").chain_update(stored_key).finalize().into())
+    }
+}
+
 /// A line of `demure user list`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
@@ -381,9 +391,10 @@ impl Users {
 
     /// Signs in with a password that was sent, as a web page does. Takes some tens of
     /// milliseconds, whoever it is.
-    pub fn sign_in(&self, name: &str, password: &str, from: &str) -> Result<User> {
-        if self.verifier(name)?.fits(password) {
-            self.admitted(name, from)
+    pub fn sign_in(&self, name: &str, password: &str, from: &str) -> Result<(User, Mark)> {
+        let verifier = self.verifier(name)?;
+        if verifier.fits(password) {
+            Ok((self.admitted(name, from)?, Mark::of(&verifier.stored_key)))
         } else {
             self.turned_away(name, from)?;
             Err(Error::Denied)
@@ -402,6 +413,14 @@ impl Users {
     pub fn current(&self, name: &str) -> Result<User> {
         let sql = "SELECT name, role FROM users WHERE name = ? AND NOT disabled";
         self.one(sql, [name], user)?.ok_or(Error::Denied)
+    }
+
+    /// Whether `name` may still do anything, with the password that it had when it signed in.
+    pub fn still(&self, name: &str, mark: Mark) -> Result<User> {
+        let sql = "SELECT name, role, stored_key FROM users WHERE name = ? AND NOT disabled";
+        let found = self.one(sql, [name], |row| Ok((user(row)?, row.get::<_, [u8; 32]>(2)?)))?;
+        let (user, key) = found.ok_or(Error::Denied)?;
+        if Mark::of(&key) == mark { Ok(user) } else { Err(Error::Denied) }
     }
 
     /// Adds a line to the record.
@@ -580,7 +599,12 @@ mod tests {
         ));
         // Opened again.
         let users = Users::open(&path, at(&time)).unwrap();
-        let ana = users.sign_in("ana", "a long password", "test").unwrap();
+        let (ana, mark) = users.sign_in("ana", "a long password", "test").unwrap();
+        assert_eq!(users.still("ana", mark).unwrap(), ana);
+        users.set_password("root", "ana", "a longer password").unwrap();
+        assert!(matches!(users.still("ana", mark), Err(Error::Denied)), "another password");
+        users.set_password("root", "ana", "a long password").unwrap();
+        assert!(matches!(users.still("ana", mark), Err(Error::Denied)), "salted anew");
         assert_eq!(ana, User { name: "ana".into(), role: Role::Analyst });
         let token = users.add_token("ana", "ana", "notebook", 30).unwrap();
         assert_eq!(users.bearer(&token).unwrap(), ana);

@@ -215,6 +215,27 @@ fn clients_in_python() {
 }
 
 #[test]
+fn clients_in_java() {
+    // `cargo xtask test` says where the driver is, or that it cannot be had.
+    let (false, Ok(driver)) = (without_clients(), std::env::var("DEMURE_TEST_JDBC")) else {
+        eprintln!("left out: no JDBC driver");
+        return;
+    };
+    let folder = clinic(100_000.0);
+    let server = Server::start(&policy(&folder), &[]);
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Jdbc.java");
+    let ran = Command::new("java")
+        .args(["-cp", &driver])
+        .arg(program)
+        .args([&server.port.to_string(), PASSWORD])
+        .output()
+        .map(Run::of)
+        .unwrap();
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
+    assert!(!ran.out.contains(CANARY), "{}", ran.out);
+}
+
+#[test]
 fn other_machines_need_tls_and_tls_works() {
     let folder = clinic(10.0);
     let policy = policy(&folder);

@@ -128,6 +128,12 @@ fn cancelling_in_any_order_leaves_what_a_fresh_replay_finds(place: &Place) {
     assert_eq!(other.balance().unwrap().spent, spent);
     assert_eq!(place.open(pure(1e6)).balance().unwrap().spent, spent);
     assert_eq!(ledger.verify().unwrap().cancelled, 40);
+    // Parts of the journal are parts of the whole.
+    let all = ledger.entries().unwrap();
+    assert_eq!(ledger.newest().unwrap(), all.len() as u64);
+    assert_eq!(ledger.entries_between(3, 9).unwrap(), all[3..8]);
+    assert_eq!(ledger.entries_between(0, 2).unwrap(), all[..1]);
+    assert_eq!(ledger.entries_between(all.len() as u64, u64::MAX).unwrap(), []);
     let sum: f64 = held.iter().map(|held| held.price().main).sum();
     assert!(spent.main >= sum && spent.main < sum + 1e-9, "{} {sum}", spent.main);
     // To the very last: nothing is left of it, and never less than nothing.

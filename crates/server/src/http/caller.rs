@@ -24,14 +24,14 @@ impl FromRequestParts<Arc<App>> for Caller {
             apart(move || desk.users.bearer(&token)).await?
         } else {
             let id = cookie(&parts.headers, app.settings.secure);
-            let name = id.and_then(|id| app.sessions.find(id));
-            let name = name.ok_or_else(Problem::unknown_caller)?;
+            let found = id.and_then(|id| app.sessions.find(id));
+            let (name, mark) = found.ok_or_else(Problem::unknown_caller)?;
             // After the cookie, so that a stranger learns nothing; before anything is done.
             let safe = parts.method == Method::GET || parts.method == Method::HEAD;
             if !safe && !ours(&parts.headers, app, true) {
                 return Err(Problem::other_site());
             }
-            apart(move || desk.users.current(&name)).await?
+            apart(move || desk.users.still(&name, mark)).await?
         };
         user.map(Self).map_err(|_| Problem::unknown_caller())
     }

@@ -45,13 +45,13 @@ pub(super) async fn open(
     let place = Arc::clone(&app.waiting).try_acquire_owned().map_err(|_| Problem::busy())?;
     let turn = Arc::clone(&app.signing_in).acquire_owned().await.map_err(|_| Problem::busy())?;
     let desk = Arc::clone(&app.desk);
-    let user = apart(move || {
+    let (user, mark) = apart(move || {
         let _held = (place, turn);
         desk.users.sign_in(&claim.user, &claim.password, &format!("HTTP from {from}"))
     })
     .await?
     .inspect_err(|_| app.desk.metrics.denied())?;
-    let id = app.sessions.open(&user.name)?;
+    let id = app.sessions.open(&user.name, mark)?;
     let secure = app.settings.secure;
     Ok(with_cookie(Json(about(&app, &user)).into_response(), &id, "", secure))
 }
@@ -65,7 +65,7 @@ pub(super) async fn close(
     let Caller(user) = caller;
     let secure = app.settings.secure;
     if let Some(id) = cookie(&headers, secure)
-        && app.sessions.find(id).is_some_and(|name| name == user.name)
+        && app.sessions.find(id).is_some_and(|(name, _)| name == user.name)
     {
         app.sessions.close(id);
     }

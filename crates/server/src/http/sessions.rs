@@ -1,12 +1,13 @@
 //! The cookies in force: in memory, as hashes.
 //!
 //! # Guarantee
-//! A session ends `time` after its last use, when it is closed, and with the process. What is
+//! A session ends `time` after its last use, when it is closed, when its account gets another
+//! password or is disabled, from wherever, and with the process. What is
 //! kept of its id is a hash, so nothing that is read from memory or a core file opens one.
 //! There are at most `most` at once, and at most [`EACH`] of one account: one who signs in again
 //! and again ends their own sessions, not those of others.
 
-use crate::users::{self, Clock, hex, random};
+use crate::users::{self, Clock, Mark, hex, random};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,6 +27,8 @@ pub(super) struct Sessions {
 
 struct Kept {
     name: String,
+    /// Of the password that opened it.
+    mark: Mark,
     used: SystemTime,
 }
 
@@ -35,7 +38,7 @@ impl Sessions {
     }
 
     /// A new session's id. It is not kept.
-    pub(super) fn open(&self, name: &str) -> Result<String, users::Error> {
+    pub(super) fn open(&self, name: &str, mark: Mark) -> Result<String, users::Error> {
         let id = hex(&random()?);
         let now = (self.clock)();
         let mut sessions = self.lock();
@@ -46,16 +49,16 @@ impl Sessions {
         while sessions.len() >= self.most {
             forget_oldest(&mut sessions, |_| true);
         }
-        sessions.insert(hash(&id), Kept { name: name.to_owned(), used: now });
+        sessions.insert(hash(&id), Kept { name: name.to_owned(), mark, used: now });
         Ok(id)
     }
 
-    /// Whose session it is; its time begins anew.
-    pub(super) fn find(&self, id: &str) -> Option<String> {
+    /// Whose session it is, and of which password; its time begins anew.
+    pub(super) fn find(&self, id: &str) -> Option<(String, Mark)> {
         let (now, mut sessions) = ((self.clock)(), self.lock());
         let kept = sessions.get_mut(&hash(id)).filter(|kept| self.lasts(kept, now))?;
         kept.used = now;
-        Some(kept.name.clone())
+        Some((kept.name.clone(), kept.mark))
     }
 
     pub(super) fn close(&self, id: &str) {
@@ -93,6 +96,8 @@ fn forget_oldest(sessions: &mut HashMap<Hash, Kept>, of: impl Fn(&Kept) -> bool)
 mod tests {
     use super::*;
     use std::sync::Arc;
+
+    const MARK: Mark = Mark([7; 32]);
     use std::sync::atomic::{AtomicU64, Ordering};
 
     fn sessions(most: usize) -> (Arc<AtomicU64>, Sessions) {
@@ -107,15 +112,15 @@ mod tests {
     #[test]
     fn a_session_lasts_while_it_is_used() {
         let (seconds, sessions) = sessions(10);
-        let id = sessions.open("ana").unwrap();
+        let id = sessions.open("ana", MARK).unwrap();
         assert_eq!(id.len(), 64);
         for _ in 0..5 {
             seconds.fetch_add(99, Ordering::SeqCst);
-            assert_eq!(sessions.find(&id).as_deref(), Some("ana"));
+            assert_eq!(sessions.find(&id), Some(("ana".to_owned(), MARK)));
         }
         seconds.fetch_add(100, Ordering::SeqCst);
         assert_eq!(sessions.find(&id), None);
-        let (one, two) = (sessions.open("ana").unwrap(), sessions.open("ana").unwrap());
+        let (one, two) = (sessions.open("ana", MARK).unwrap(), sessions.open("ana", MARK).unwrap());
         sessions.close(&one);
         assert!(sessions.find(&one).is_none() && sessions.find(&two).is_some());
         sessions.close_all("ana");
@@ -126,18 +131,18 @@ mod tests {
     #[test]
     fn there_are_never_too_many() {
         let (seconds, sessions) = sessions(EACH + 2);
-        let bob = sessions.open("bob").unwrap();
+        let bob = sessions.open("bob", MARK).unwrap();
         seconds.fetch_add(1, Ordering::SeqCst);
-        let first = sessions.open("ana").unwrap();
+        let first = sessions.open("ana", MARK).unwrap();
         seconds.fetch_add(1, Ordering::SeqCst);
         for _ in 0..EACH {
-            sessions.open("ana").unwrap();
+            sessions.open("ana", MARK).unwrap();
         }
         assert!(sessions.find(&first).is_none(), "her own oldest made room");
         assert!(sessions.find(&bob).is_some(), "not somebody else's");
         seconds.fetch_add(1, Ordering::SeqCst);
         for name in ["c", "d", "e"] {
-            sessions.open(name).unwrap();
+            sessions.open(name, MARK).unwrap();
         }
         assert_eq!(sessions.lock().len(), EACH + 2);
     }

@@ -2,6 +2,7 @@
 
 pub mod catalog;
 mod fault;
+mod names;
 mod parameters;
 mod query;
 mod split;
@@ -28,6 +29,7 @@ pub(crate) struct Entered {
     name: String,
     session: Mutex<Session>,
     catalog: Catalog,
+    names: names::Names,
 }
 
 /// All that one connection needs.

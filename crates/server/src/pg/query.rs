@@ -12,23 +12,23 @@ use datafusion::arrow::array::{RecordBatch, StringArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
-use demure_curator::Outcome;
+use demure_curator::{Outcome, Settings};
 use futures::{Sink, SinkExt, StreamExt, stream};
 use pgwire::api::portal::{Format, Portal};
 use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};
 use pgwire::api::results::{FieldFormat, FieldInfo, QueryResponse, Response, Tag};
 use pgwire::api::stmt::{QueryParser, StoredStatement};
-use pgwire::api::store::PortalStore;
+use pgwire::api::store::{Entry, PortalStore};
 use pgwire::api::{ClientInfo, ClientPortalStore, DEFAULT_NAME, Type};
 use pgwire::error::{PgWireError, PgWireResult};
 use pgwire::messages::PgWireBackendMessage;
-use pgwire::messages::extendedquery::{Execute, Parse, ParseComplete};
+use pgwire::messages::extendedquery::{
+    Bind, BindComplete, Close, CloseComplete, Execute, Parse, ParseComplete,
+    TARGET_TYPE_BYTE_PORTAL, TARGET_TYPE_BYTE_STATEMENT,
+};
 use pgwire::messages::response::NoticeResponse;
 use std::fmt::Debug;
 use std::sync::Arc;
-
-/// The longest name of a statement or portal.
-const LONGEST_NAME: usize = 256;
 
 /// Statements of one connection.
 pub(super) struct Statements {
@@ -107,6 +107,11 @@ impl Statements {
             Some(Formality::Begin) => return Ok(Reply::done(Done::Begun)),
             Some(Formality::End(word)) => return Ok(Reply::done(Done::Ended(word))),
             Some(Formality::Nothing(word)) => return Ok(Reply::done(Done::Said(word))),
+            Some(Formality::Deallocate(_)) => return Ok(Reply::done(Done::Said("DEALLOCATE"))),
+            Some(Formality::Reset(all)) => {
+                *entered.session.lock().await.settings_mut() = Settings::default();
+                return Ok(Reply::done(Done::Said(if all { "DISCARD ALL" } else { "RESET" })));
+            }
             None => {}
         }
         if values.is_empty()
@@ -177,6 +182,23 @@ fn entered<C: ClientInfo>(client: &C) -> PgWireResult<Arc<Entered>> {
     entered.ok_or_else(|| fatal("28000", "nobody has signed in"))
 }
 
+/// Forgets the prepared statements that `sql` says are not needed any more, if it says so.
+fn forget<C>(client: &C, entered: &Entered, sql: &str)
+where
+    C: ClientPortalStore,
+    C::PortalStore: PortalStore,
+{
+    let names = match formality(sql) {
+        Some(Formality::Deallocate(Some(name))) => {
+            entered.names.closed_statement(Some(&name));
+            [name].into()
+        }
+        Some(Formality::Deallocate(None) | Formality::Reset(true)) => entered.names.closed_all(),
+        _ => return,
+    };
+    names.iter().for_each(|name| client.portal_store().rm_statement(name));
+}
+
 fn respond(done: Done, format: &Format) -> PgWireResult<Response> {
     let (schema, batches) = match done {
         Done::Rows(schema, batches) => (schema, batches),
@@ -239,6 +261,7 @@ impl SimpleQueryHandler for Statements {
         let entered = entered(client)?;
         let mut responses = Vec::new();
         for statement in statements(query) {
+            forget(client, &entered, statement);
             match self.reply(&entered, statement, &[]).await {
                 Ok(reply) => {
                     notice(client, reply.notices).await?;
@@ -326,7 +349,7 @@ impl ExtendedQueryHandler for Statements {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        entered(client)?.room(message.name.as_deref())?;
+        entered(client)?.names.statement(message.name.as_deref())?;
         let statement = StoredStatement::parse(client, &message, self.query_parser()).await?;
         match statement {
             Some(statement) => client.portal_store().put_statement(Arc::new(statement)),
@@ -336,6 +359,55 @@ impl ExtendedQueryHandler for Statements {
             }
         }
         client.send(PgWireBackendMessage::ParseComplete(ParseComplete::new())).await?;
+        Ok(())
+    }
+
+    async fn on_bind<C>(&self, client: &mut C, message: Bind) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        if let Some(oldest) = entered(client)?.names.portal(message.portal_name.as_deref())? {
+            client.portal_store().rm_portal(&oldest);
+        }
+        let name = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
+        match client.portal_store().get_statement(name) {
+            Some(Entry::Value(statement)) => {
+                let portal = Portal::try_new(&message, statement)?;
+                client.portal_store().put_portal(Arc::new(portal));
+            }
+            Some(Entry::Empty) if message.parameters.is_empty() => {
+                let name = message.portal_name.as_deref().unwrap_or(DEFAULT_NAME);
+                client.portal_store().put_empty_portal(name);
+            }
+            Some(Entry::Empty) => return Err(error("08P01", "0 parameters are needed")),
+            None => return Err(error("26000", "no statement of this name is prepared")),
+        }
+        client.send(PgWireBackendMessage::BindComplete(BindComplete::new())).await?;
+        Ok(())
+    }
+
+    async fn on_close<C>(&self, client: &mut C, message: Close) -> PgWireResult<()>
+    where
+        C: ClientInfo + ClientPortalStore + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
+        C::PortalStore: PortalStore<Statement = Prepared>,
+        C::Error: Debug,
+        PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
+    {
+        let name = message.name.as_deref();
+        match message.target_type {
+            TARGET_TYPE_BYTE_STATEMENT => {
+                entered(client)?.names.closed_statement(name);
+                client.portal_store().rm_statement(name.unwrap_or(DEFAULT_NAME));
+            }
+            TARGET_TYPE_BYTE_PORTAL => {
+                client.portal_store().rm_portal(name.unwrap_or(DEFAULT_NAME));
+            }
+            _ => return Err(error("08P01", "a statement or a portal can be closed")),
+        }
+        client.send(PgWireBackendMessage::CloseComplete(CloseComplete::new())).await?;
         Ok(())
     }
 
@@ -368,6 +440,7 @@ impl ExtendedQueryHandler for Statements {
     {
         let entered = entered(client)?;
         let prepared = &portal.statement.statement;
+        forget(client, &entered, &prepared.sql);
         let reply = match &prepared.asks {
             Asks::Curator(wanted) => {
                 let values = values(portal, wanted)?;
@@ -458,14 +531,4 @@ fn as_described(
         RecordBatch::try_new(Arc::clone(told), columns).map_err(|_| changed())
     });
     Ok(Done::Rows(Arc::clone(told), recast.collect::<PgWireResult<_>>()?))
-}
-
-impl Entered {
-    /// Whether a name may be given to one more statement or portal.
-    fn room(&self, name: Option<&str>) -> PgWireResult<()> {
-        match name.is_none_or(|name| name.len() <= LONGEST_NAME) {
-            true => Ok(()),
-            false => Err(error("54000", "a shorter name is needed")),
-        }
-    }
 }

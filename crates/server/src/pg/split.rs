@@ -65,7 +65,7 @@ fn dollars(text: &str) -> usize {
 }
 
 /// What is neither asked of the curator nor of the catalog.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Formality {
     /// A transaction begins: there is nothing in it to undo.
     Begin,
@@ -73,6 +73,10 @@ pub(super) enum Formality {
     End(&'static str),
     /// Something that clients say and that changes nothing here.
     Nothing(&'static str),
+    /// A prepared statement is forgotten; without a name, all are.
+    Deallocate(Option<String>),
+    /// Settings are what they were at first; with `true`, prepared statements are forgotten too.
+    Reset(bool),
 }
 
 /// Settings of clients that are accepted and change nothing.
@@ -108,14 +112,18 @@ pub(super) fn formality(statement: &str) -> Option<Formality> {
         "begin" | "start" => Formality::Begin,
         "commit" | "end" => Formality::End("COMMIT"),
         "rollback" | "abort" => Formality::End("ROLLBACK"),
-        "discard" => Formality::Nothing("DISCARD ALL"),
-        "deallocate" => Formality::Nothing("DEALLOCATE"),
+        "discard" if next()? == "all" => Formality::Reset(true),
+        "discard" => Formality::Nothing("DISCARD"),
+        "deallocate" => return deallocate(statement),
         "close" => Formality::Nothing("CLOSE CURSOR"),
         "listen" | "unlisten" => Formality::Nothing("UNLISTEN"),
         "savepoint" => Formality::Nothing("SAVEPOINT"),
         "release" => Formality::Nothing("RELEASE"),
-        "reset" if next()?.starts_with("demure.") => return None,
-        "reset" => Formality::Nothing("RESET"),
+        "reset" => match next()?.as_str() {
+            "all" => Formality::Reset(false),
+            name if name.starts_with("demure.") => return None,
+            _ => Formality::Nothing("RESET"),
+        },
         "set" => {
             let mut name = next()?;
             if name == "local" || name == "session" {
@@ -128,6 +136,24 @@ pub(super) fn formality(statement: &str) -> Option<Formality> {
         }
         _ => return None,
     })
+}
+
+/// `DEALLOCATE [PREPARE] name | "Name" | ALL`. Names keep their case only within quotes.
+fn deallocate(statement: &str) -> Option<Formality> {
+    let mut words = statement.trim_end_matches(';').split_whitespace().skip(1);
+    let mut name = words.next()?;
+    if name.eq_ignore_ascii_case("prepare") {
+        name = words.next()?;
+    }
+    if words.next().is_some() {
+        return None;
+    }
+    let quoted = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    Some(Formality::Deallocate(match quoted {
+        Some(name) => Some(name.replace("\"\"", "\"")),
+        None if name.eq_ignore_ascii_case("all") => None,
+        None => Some(name.to_lowercase()),
+    }))
 }
 
 #[cfg(test)]
@@ -167,7 +193,15 @@ mod tests {
             ("SET client_encoding='UTF8'", Some(Formality::Nothing("SET"))),
             ("SET demure.epsilon = 1", None),
             ("RESET demure.epsilon", None),
-            ("RESET ALL", Some(Formality::Nothing("RESET"))),
+            ("RESET ALL", Some(Formality::Reset(false))),
+            ("RESET timezone", Some(Formality::Nothing("RESET"))),
+            ("DISCARD ALL;", Some(Formality::Reset(true))),
+            ("DISCARD PLANS", Some(Formality::Nothing("DISCARD"))),
+            ("DEALLOCATE ALL", Some(Formality::Deallocate(None))),
+            ("deallocate prepare S_1", Some(Formality::Deallocate(Some("s_1".into())))),
+            ("DEALLOCATE \"S\"\"1\"", Some(Formality::Deallocate(Some("S\"1".into())))),
+            ("DEALLOCATE a b", None),
+            ("DEALLOCATE", None),
             ("SELECT 1", None),
             ("DROP TABLE x", None),
             ("", None),

@@ -7,6 +7,7 @@
 use super::Entered;
 use super::catalog::{Catalog, SERVER_VERSION, TableInfo};
 use super::fault::fatal;
+use super::names::Names;
 use crate::desk::Desk;
 use crate::scram::{Channel, Exchange, base64};
 use crate::users::{User, random};
@@ -170,7 +171,7 @@ impl Startup {
         kept.insert(guard);
         let tables = TableInfo::of(&self.desk.curator);
         let catalog = Catalog::new(&self.desk.name, &user.name, &tables);
-        kept.insert(Entered { name: user.name, session, catalog });
+        kept.insert(Entered { name: user.name, session, catalog, names: Names::default() });
         let mut parameters = DefaultServerParameterProvider::default();
         parameters.server_version = SERVER_VERSION.to_owned();
         parameters.is_superuser = false;

@@ -4,7 +4,7 @@
     drive.py BINARY [--pictures DIR [--all]] [--files DIR]
 
 BINARY is the example `console_demo` (built by `cargo nextest run --workspace`, in
-`target/debug/examples`). Needs Debian's `chromium` and PyPI's `playwright`; no browser is downloaded.
+`target/debug/examples`). Needs Chromium and PyPI's `playwright`; `cargo xtask test` installs both and runs this.
 With --files the page's files come from DIR (`crates/server/src/console`) instead of the binary, to work on them.
 """
 

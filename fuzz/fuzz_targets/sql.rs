@@ -1,0 +1,13 @@
+//! Hostile bytes: what is done with them, and what must hold, is in `bodies.rs`.
+#![no_main]
+
+#[path = "../../crates/server/tests/fuzz/bodies.rs"]
+#[allow(dead_code, reason = "each target uses its own part")]
+mod bodies;
+
+use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
+
+static FIXTURE: LazyLock<bodies::Fixture> = LazyLock::new(bodies::Fixture::new);
+
+fuzz_target!(|bytes: &[u8]| FIXTURE.sql(bytes));
