@@ -301,7 +301,8 @@ impl Postgres {
         }
         let program = |name: &str| {
             let path = programs.join(name);
-            let mut command = Command::new(if root { "setpriv".as_ref() } else { path.as_os_str() });
+            let mut command =
+                Command::new(if root { "setpriv".as_ref() } else { path.as_os_str() });
             if root {
                 command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(path);
             }

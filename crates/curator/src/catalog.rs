@@ -52,6 +52,7 @@ pub(crate) struct Table {
     schema: SchemaRef,
     /// Where the rows come from, for the canonical form of a query.
     pub(crate) version: String,
+    files: Vec<PathBuf>,
     /// Of a public table that is small: the values of each column.
     listed: BTreeMap<String, Vec<ScalarValue>>,
 }
@@ -84,6 +85,23 @@ impl TableProvider for Planned {
 }
 
 impl Catalog {
+    /// Refuses to go on if a protected table's files are not those that were checked when it was
+    /// opened: their columns may have other places now, and a person other rows.
+    pub(crate) fn is_as_opened(&self) -> Result<()> {
+        for table in self.tables.values() {
+            let protected = matches!(table.policy.access, Access::Protected(_));
+            if protected && !version(&table.files).is_ok_and(|now| now == table.version) {
+                return Err(Error::Source {
+                    table: table.policy.name.clone(),
+                    reason: "its files have changed since they were opened; start again to have \
+                             them checked and read anew (nothing was spent)"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Opens every source of the policy.
     pub(crate) async fn open(policy: &Policy, state: SessionStateBuilder) -> Result<Self> {
         let mut config = SessionConfig::new().with_information_schema(false);
@@ -372,6 +390,14 @@ impl Table {
             Some("csv") => Format::Csv,
             _ => Format::Parquet,
         };
+        // A path with one of these would be taken for a pattern, and no row be found.
+        if files.iter().any(|file| file.to_string_lossy().contains(['[', ']', '?', '{', '}'])) {
+            return Err(wrong(format!(
+                "{}: brackets, braces and question marks in a file's path are not supported; \
+                 rename it",
+                policy.source
+            )));
+        }
         alike(&files).map_err(wrong)?;
         let version = version(&files).map_err(|e| wrong(e.to_string()))?;
         let urls: std::result::Result<Vec<_>, _> =
@@ -411,7 +437,8 @@ impl Table {
                     .map_err(wrong)?
             }
         };
-        Ok(Self { policy: policy.clone(), source, schema, version, listed: BTreeMap::new() })
+        let (policy, listed) = (policy.clone(), BTreeMap::new());
+        Ok(Self { policy, source, schema, version, files, listed })
     }
 
     fn facts(&self, field: &Field, protection: &Protection) -> Facts {

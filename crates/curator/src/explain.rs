@@ -91,6 +91,12 @@ pub fn expected(error: &Expected) -> String {
             format!("± {} in a group of {rows} rows", short(*error))
         }
         Expected::Ranks(ranks) => format!("± {} ranks", short(*ranks)),
+        Expected::EvenRanks(ranks) => {
+            format!("± {} ranks where values are evenly spread", short(*ranks))
+        }
+        Expected::Lead(lead) => {
+            format!("none if the value leads by {} rows; otherwise often NULL", short(*lead))
+        }
         Expected::Votes(votes) => {
             format!("at most {} rows fewer than the most common value", short(*votes))
         }
@@ -120,6 +126,9 @@ impl Explanation {
             for column in &aggregate.columns {
                 say("column", column.name.clone());
                 say("  mechanism", column.mechanism.clone());
+                if let Some(why) = &column.why {
+                    say("  why", why.clone());
+                }
                 say("  sensitivity", column.sensitivity.clone());
                 say("  scale", short(column.scale));
                 say("  error (95 %)", expected(&column.error));

@@ -168,13 +168,13 @@ fn block_values(
             }
             Ok(Made::Numbers(mechanism.release(&totals, rng)?.into_value()))
         }
-        Block::Rank { value, quantile } => {
-            let bounds = bounds(*value)?;
+        Block::Rank(ordered) => {
+            let bounds = bounds(ordered.value)?;
             let mut made = Vec::with_capacity(groups.len());
             for group in groups {
                 let form = Form::Steps { bounds, histogram: true };
-                let values = spread(&bounds, group.and_then(|g| argument(g, *value, &form)));
-                let released = quantile.release(&values, rng)?.into_value();
+                let values = spread(&bounds, group.and_then(|g| argument(g, ordered.value, &form)));
+                let released = ordered.release(bounds, &values, rng)?;
                 made.push(ScalarValue::Float64(Some(released)));
             }
             Ok(Made::Values(made))
@@ -191,23 +191,18 @@ fn block_values(
             }
             Ok(Made::Values(made))
         }
-        Block::Mode { value, chooser, neighbours } => {
-            let candidates = aggregate.values[*value].facts.values.as_ref();
-            let candidates = candidates.ok_or_else(|| internal("a mode without values"))?;
+        Block::Mode(mode, _) => {
+            let candidates = aggregate.values[mode.value].facts.values.as_deref();
             let mut made = Vec::with_capacity(groups.len());
             for group in groups {
-                let found = group.and_then(|g| argument(g, *value, &Form::Code));
-                let counted: HashMap<ScalarValue, u64> = match found {
-                    Some(ExactArgument::Code(values)) => {
-                        values.into_iter().map(|(v, n)| (normal(v), n)).collect()
+                let found = group.and_then(|g| argument(g, mode.value, &Form::Code));
+                let mut counted: HashMap<ScalarValue, u64> = HashMap::new();
+                if let Some(ExactArgument::Code(values)) = found {
+                    for (value, n) in values {
+                        *counted.entry(normal(value)).or_insert(0) += n;
                     }
-                    _ => HashMap::new(),
-                };
-                let counts: Vec<u64> = candidates
-                    .iter()
-                    .map(|c| counted.get(&normal(c.clone())).copied().unwrap_or(0))
-                    .collect();
-                made.push(candidates[chooser.choose(&counts, *neighbours, rng)?].clone());
+                }
+                made.push(mode.release(candidates, &counted, rng)?);
             }
             Ok(Made::Values(made))
         }

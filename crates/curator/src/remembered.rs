@@ -57,5 +57,8 @@ impl Remembered {
 
 /// Different for whatever may have different answers.
 fn key(sql: &str, settings: &Settings, values: &[ScalarValue]) -> String {
-    format!("{}\n{settings:?}\n{values:?}\n{sql}", sql.len())
+    // Each value with its length: what is within quotes may itself hold quotes.
+    let each = values.iter().map(|value| format!("{value:?}"));
+    let values: String = each.map(|text| format!("{} {text}\n", text.len())).collect();
+    format!("{}\n{settings:?}\n{values}\n{sql}", sql.len())
 }

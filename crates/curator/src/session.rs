@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::explain::{AggregateExplanation, Explanation, advice};
 use crate::incident::Incidents;
 use crate::intervals::with_intervals;
-use crate::parse::{Statement, parse};
+use crate::parse::{Statement, is_bare, parse};
 use crate::policy::{self, Policy};
 use crate::price::{Quote, quote};
 use crate::refusal::{Refusal, Rule};
@@ -199,7 +199,9 @@ impl Curator {
     /// The plan as it is written, parameters and all.
     async fn written(&self, statement: Parsed) -> Result<LogicalPlan> {
         let plan = self.catalog.state().statement_to_plan(statement).await;
-        plan.map_err(|e| Error::planning(&e))
+        let plan = plan.map_err(|e| Error::planning(&e))?;
+        is_bare(&plan)?;
+        Ok(plan)
     }
 
     /// The plan with its parameters' values in place and its types coerced.
@@ -458,6 +460,9 @@ impl Session {
     async fn answer(&self, query: Parsed, values: &[ScalarValue]) -> Result<(Answer, bool)> {
         let (after, priced) = self.priced(query, values).await?;
         let curator = &self.curator;
+        if priced.iter().any(|p| p.known.is_none() && !free(&p.quote.event)) {
+            curator.catalog.is_as_opened()?;
+        }
         // Plans first, as they cost nothing; then all debits, before any row is read: one that is
         // refused takes the others back.
         let mut prepared = Vec::new();

@@ -186,6 +186,22 @@ pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
                         risky = Some(cast.field.data_type().to_string());
                     }
                 }
+                // Unequal types compare in no row, or fail in the first that gets there.
+                let with = |one: &Expr, other: &Expr| {
+                    let (one, other) = (one.get_type(&schema), other.get_type(&schema));
+                    matches!((one, other), (Ok(one), Ok(other)) if comparable(&one, &other))
+                };
+                let same = match part {
+                    Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(*op) => {
+                        with(left, right)
+                    }
+                    Expr::InList(list) => list.list.iter().all(|item| with(&list.expr, item)),
+                    Expr::Between(of) => with(&of.expr, &of.low) && with(&of.expr, &of.high),
+                    _ => true,
+                };
+                if !same {
+                    risky = Some("a common type".to_owned());
+                }
                 patterns += match part {
                     Expr::Like(like) => like_size(&like.pattern),
                     Expr::BinaryExpr(BinaryExpr { op, right, .. }) if is_like(*op) => {
@@ -217,6 +233,17 @@ pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
             "write TRY_CAST, or compare values of the same type",
         )),
     }
+}
+
+fn compares(op: Operator) -> bool {
+    use Operator as O;
+    matches!(op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq)
+        || matches!(op, O::IsDistinctFrom | O::IsNotDistinctFrom)
+}
+
+/// Whether values of these types compare as they are.
+fn comparable(left: &DataType, right: &DataType) -> bool {
+    left.equals_datatype(right) || *left == DataType::Null || *right == DataType::Null
 }
 
 fn is_like(op: Operator) -> bool {

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use flate2::bufread::MultiGzDecoder;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -37,23 +38,8 @@ pub fn open(path: &Path, vertices: Option<u32>) -> Result<Graph> {
 
 /// Reads a graph from text.
 pub fn read(mut text: impl BufRead, vertices: Option<u32>) -> Result<Graph> {
-    let mut names: HashMap<u64, u32> = HashMap::new();
-    let most = vertices.unwrap_or(u32::MAX - 1);
-    let mut edges: Vec<u64> = Vec::new();
+    let mut list = EdgeList::new(vertices);
     let (mut line, mut number) = (Vec::new(), 0u64);
-    let mut place = |name: u64| -> Result<u64> {
-        let next = names.len() as u64;
-        match names.entry(name) {
-            std::collections::hash_map::Entry::Occupied(known) => Ok(u64::from(*known.get())),
-            std::collections::hash_map::Entry::Vacant(_) if next >= u64::from(most) => {
-                Err(Error::TooManyVertices { declared: u64::from(most) })
-            }
-            std::collections::hash_map::Entry::Vacant(new) => {
-                new.insert(next as u32);
-                Ok(next)
-            }
-        }
-    };
     loop {
         line.clear();
         if text.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line)? == 0 {
@@ -64,15 +50,57 @@ pub fn read(mut text: impl BufRead, vertices: Option<u32>) -> Result<Graph> {
             return Err(Error::Line { line: number });
         }
         let Some(parsed) = edge(&line) else { return Err(Error::Line { line: number }) };
-        let Some((from, to)) = parsed else { continue };
-        let (from, to) = (place(from)?, place(to)?);
-        if from != to {
-            edges.push(from.min(to) << 32 | from.max(to));
+        if let Some((from, to)) = parsed {
+            list.add(from, to)?;
         }
     }
-    let seen = names.len() as u32;
-    drop(names);
-    Graph::from_packed(vertices.unwrap_or(seen), edges)
+    list.finish()
+}
+
+/// Edges as they come, whatever they come from, by the rules of this module.
+pub struct EdgeList {
+    names: HashMap<u64, u32>,
+    edges: Vec<u64>,
+    vertices: Option<u32>,
+}
+
+impl EdgeList {
+    /// No edge yet; n, if it is declared.
+    #[must_use]
+    pub fn new(vertices: Option<u32>) -> Self {
+        Self { names: HashMap::new(), edges: Vec::new(), vertices }
+    }
+
+    /// One more edge.
+    pub fn add(&mut self, from: u64, to: u64) -> Result<()> {
+        let (from, to) = (self.place(from)?, self.place(to)?);
+        if from != to {
+            self.edges.push(from.min(to) << 32 | from.max(to));
+        }
+        Ok(())
+    }
+
+    /// The graph.
+    pub fn finish(self) -> Result<Graph> {
+        let seen = self.names.len() as u32;
+        drop(self.names);
+        Graph::from_packed(self.vertices.unwrap_or(seen), self.edges)
+    }
+
+    fn place(&mut self, name: u64) -> Result<u64> {
+        let next = self.names.len() as u64;
+        let most = self.vertices.unwrap_or(u32::MAX - 1);
+        match self.names.entry(name) {
+            Entry::Occupied(known) => Ok(u64::from(*known.get())),
+            Entry::Vacant(_) if next >= u64::from(most) => {
+                Err(Error::TooManyVertices { declared: u64::from(most) })
+            }
+            Entry::Vacant(new) => {
+                new.insert(next as u32);
+                Ok(next)
+            }
+        }
+    }
 }
 
 /// `None` for a malformed line, `Some(None)` for a comment.

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `source.rs` | the edge list, and how many vertices it has |
+//! | `parquet.rs` | edge lists in Parquet |
 //! | `relation.rs` | one edge more or less, or one edge for another: what of a budget a step gets |
 //! | `count.rs` | what counts share: methods, what is public of them, releases |
 //! | `triangles.rs`, `stars.rs` | the two counts |
@@ -16,6 +17,7 @@
 mod clustering;
 mod count;
 mod degrees;
+mod parquet;
 mod relation;
 mod source;
 mod stars;

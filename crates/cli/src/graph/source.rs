@@ -1,5 +1,6 @@
 //! The edge list, and how many vertices it has.
 
+use super::parquet;
 use crate::Failure;
 use crate::input::positive;
 use demure_graph::{Error, Graph, read};
@@ -9,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Where a graph comes from.
 #[derive(clap::Args)]
 pub(super) struct Source {
-    /// An edge list, two vertex numbers a line, plain or gzip; `-` for standard input
+    /// An edge list: two vertex numbers a line, plain or gzip, `-` for standard input; or Parquet,
+    /// whose first two columns are the vertices
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
@@ -33,11 +35,12 @@ impl Source {
             )
         })?;
         let graph = if file.as_os_str() == "-" {
-            read::read(std::io::stdin().lock(), self.vertices)
+            read::read(std::io::stdin().lock(), self.vertices).map_err(|e| unread(e, file))?
+        } else if parquet::is_parquet(file) {
+            parquet::open(file, self.vertices)?
         } else {
-            read::open(file, self.vertices)
+            read::open(file, self.vertices).map_err(|error| unread(error, file))?
         };
-        let graph = graph.map_err(|error| unread(error, file))?;
         if self.vertices.is_none() {
             eprintln!(
                 "warning: the number of vertices is taken from the file and thereby made public\n\
@@ -49,7 +52,7 @@ impl Source {
 }
 
 /// Says where a file is wrong, never what is in it.
-fn unread(error: Error, file: &Path) -> Failure {
+pub(super) fn unread(error: Error, file: &Path) -> Failure {
     let name = file.display();
     match error {
         Error::Io(source) => {

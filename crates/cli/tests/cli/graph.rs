@@ -4,9 +4,14 @@
 //! probability below e^−100, and where they can be told from wrong ones otherwise.
 
 use super::{Run, demure, directory, file, json, number, run};
+use datafusion::arrow::array::{
+    Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray,
+};
+use datafusion::parquet::arrow::ArrowWriter;
 use serde_json::{Value, json as object};
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 /// A clique of 6 and a path: 20 triangles; degrees 5, 5, 5, 5, 5, 6, 2, 1.
 const EDGES: &str = "# a clique and a tail\n1 2\n1 3\n1 4\n1 5\n1 6\n2 3\n2 4\n2 5\n2 6\n3 4\n3 5\n\
@@ -244,6 +249,50 @@ fn an_edge_list_from_standard_input() {
     child.stdin.take().unwrap().write_all(EDGES.as_bytes()).unwrap();
     let run = Run::of(child.wait_with_output().unwrap());
     assert_eq!((run.code, run.out.as_str()), (Some(0), "20\n"), "{}", run.err);
+}
+
+/// Writes columns as Parquet.
+fn parquet(name: &str, columns: Vec<(&str, ArrayRef)>) {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = std::fs::File::create(directory().join(name)).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn an_edge_list_in_parquet() {
+    let pairs = EDGES.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let (from, to) = line.split_once(' ').unwrap();
+        (from.parse::<i64>().unwrap(), to.parse::<i32>().unwrap())
+    });
+    let (from, to): (Vec<i64>, Vec<i32>) = pairs.unzip();
+    let from: ArrayRef = Arc::new(Int64Array::from(from));
+    let to: ArrayRef = Arc::new(Int32Array::from(to));
+    let times: ArrayRef = Arc::new(Float64Array::from(vec![0.5; from.len()]));
+    parquet("edges.parquet", vec![("from", Arc::clone(&from)), ("to", to), ("time", times)]);
+    let line = "graph triangles edges.parquet --vertices 9 --epsilon 400";
+    assert_eq!(json(line)["value"], 20);
+    mistake(&demure(&line.replace('9', "5")), "more vertices than the 5 declared", line);
+    // What is no edge list is told of without its contents.
+    parquet("one.parquet", vec![("from", Arc::clone(&from))]);
+    let words: ArrayRef = Arc::new(StringArray::from(vec!["31337"; from.len()]));
+    parquet("words.parquet", vec![("from", words), ("to", from)]);
+    let odd: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), Some(-31337)]));
+    let gaps: ArrayRef = Arc::new(Int64Array::from(vec![Some(31337), None]));
+    parquet("negative.parquet", vec![("a", Arc::clone(&odd)), ("b", Arc::clone(&odd))]);
+    parquet("gaps.parquet", vec![("a", gaps), ("b", odd)]);
+    std::fs::write(directory().join("cut.parquet"), b"PAR1 31337").unwrap();
+    for (name, says) in [
+        ("one.parquet", "first two columns"),
+        ("words.parquet", "first two columns"),
+        ("negative.parquet", "row 2"),
+        ("gaps.parquet", "row 2"),
+        ("cut.parquet", "damaged"),
+    ] {
+        let line = format!("graph degrees {name} --vertices 9 --epsilon 1");
+        mistake(&demure(&line), says, &line);
+    }
 }
 
 const NOISES: [(&str, &str); 12] = [

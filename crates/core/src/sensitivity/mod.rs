@@ -66,7 +66,7 @@ pub use order::{InterquartileRange, OrderStatistic, TrimmedMean, WinsorisedMean}
 pub use propose::{Proposals, ProposeTestRelease};
 pub use ratio::{Reciprocal, Slope};
 pub use smooth::{NoiseFamily, SmoothNoise};
-pub use stable::{Distance, Stable, Tally, mode};
+pub use stable::{Distance, Stable, Tally, mode, mode_of_counts};
 pub use values::Values;
 
 use crate::error::{Error, Result};

@@ -104,6 +104,31 @@ impl<'a> OrderStatistic<'a> {
         }
         Self::new(values, ((q * values.len() as f64).ceil() as usize).max(1))
     }
+
+    /// The quantile q of rows whose *number is protected*: of n rows the value of rank `⌈qn⌉`, with q taken to
+    /// 2⁻³²; the lower bound if there are none.
+    ///
+    /// # Guarantee
+    /// What is private for one value replaced is private, too, for one row added or removed.
+    /// # Proof
+    /// Think of endlessly many made-up rows at a below `x₁` and at b above `x_n`, which is what [`Values`] has beyond its
+    /// ends, and count places from the quantile's. As 0 < q < 1, `⌈q(n+1)⌉ − ⌈qn⌉` is 0 or 1. If it is 0, an added row
+    /// takes the place of a made-up one at b: the values above it move up by one place and all others stay. If it is 1, it
+    /// takes the place of one at a: those below it move down. Either way one value of an endless sequence
+    /// is replaced and the quantile's place stays; the local sensitivities above are those of that
+    /// sequence, as they only read places around it. ∎
+    pub fn of_rows(values: &'a Values, q: f64) -> Result<Self> {
+        const ONE: u128 = 1 << 32;
+        let share = (q * ONE as f64).round() as u128;
+        if !(1..ONE).contains(&share) {
+            return Err(Error::OutOfRange {
+                parameter: "quantile",
+                allowed: "strictly between 0 and 1, by 2^-32 at least",
+            });
+        }
+        let rank = (values.len() as u128 * share).div_ceil(ONE);
+        Ok(Self { values, rank: rank as i64 })
+    }
 }
 
 impl Statistic for OrderStatistic<'_> {

@@ -629,6 +629,45 @@ mod tests {
     }
 
     #[test]
+    fn a_quantile_of_a_protected_number_of_rows_is_private() {
+        let bounds = crate::mechanism::Bounds::on(0.0, 4.0, Grid::ONE).unwrap();
+        let noise = SmoothNoise::laplace_pareto(epsilon(1.0), 3, t(0.1)).unwrap();
+        let domain = [0u8, 1, 4];
+        let near = |x: &Vec<u8>| add_or_remove_one(x, &domain);
+        let replaced = |x: &Vec<u8>| {
+            let each = (0..x.len()).flat_map(|i| domain.map(|v| (i, v)));
+            let change = |(i, v)| {
+                let mut x = x.clone();
+                x[i] = v;
+                x
+            };
+            each.map(change).collect()
+        };
+        for rank in [0.5, 0.25, 0.9] {
+            let law_of = |x: &Vec<u8>, shift: i64| {
+                let data = super::super::Values::new(bounds, x.iter().map(|&v| f64::from(v)));
+                let statistic = super::super::OrderStatistic::of_rows(&data, rank).unwrap();
+                let smooth = statistic.smooth(noise.t).unwrap();
+                let smooth = if shift == 0 { smooth } else { smooth.min(1.0) };
+                law(&tails(&noise, smooth, 102), statistic.value(), 50)
+            };
+            let all = || rows(&domain, 0..=5);
+            check(|x: &Vec<u8>| law_of(x, 0), all(), near, 1.0 + 1e-9, 0.0)
+                .unwrap_or_else(|v| panic!("{v}"));
+            check(|x: &Vec<u8>| law_of(x, 0), all(), replaced, 1.0 + 1e-9, 0.0)
+                .unwrap_or_else(|v| panic!("{v}"));
+            // The check has power: noise of one step for all data is not enough.
+            assert!(check(|x: &Vec<u8>| law_of(x, 1), all(), near, 1.0 + 1e-9, 0.0).is_err());
+        }
+        let nothing = super::super::Values::new(bounds, []);
+        let statistic = super::super::OrderStatistic::of_rows(&nothing, 0.5).unwrap();
+        assert_eq!((statistic.value(), statistic.at_distance(0)), (0, 4));
+        for q in [0.0, 1.0, f64::NAN, 1e-12] {
+            assert!(super::super::OrderStatistic::of_rows(&nothing, q).is_err());
+        }
+    }
+
+    #[test]
     fn an_infinite_smooth_sensitivity_is_refused_with_what_works_instead() {
         let mut rng = SeededForTests::insecure(2);
         let noise = SmoothNoise::new(Guarantee::Pure(epsilon(1.0)), None).unwrap();

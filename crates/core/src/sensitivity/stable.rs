@@ -106,9 +106,16 @@ impl Tally {
     /// One vote per unit: under replace a vote moves from one candidate to another and the gap between two changes by
     /// 2, under add or remove by 1.
     pub fn votes(counts: &[u64], neighbours: Neighbours) -> Result<Self> {
+        Self::rows(counts, 1, neighbours)
+    }
+
+    /// At most `rows` votes per unit, for whichever candidates: the gap between two changes by `rows` as a unit comes
+    /// or goes, and by twice that as one is replaced. 0 counts as 1.
+    pub fn rows(counts: &[u64], rows: u32, neighbours: Neighbours) -> Result<Self> {
+        let rows = u64::from(rows.max(1));
         let step = match neighbours {
-            Neighbours::Replace => 2,
-            Neighbours::AddRemove => 1,
+            Neighbours::Replace => 2 * rows,
+            Neighbours::AddRemove => rows,
         };
         let scores: Option<Vec<i64>> = counts.iter().map(|&c| i64::try_from(c).ok()).collect();
         Self::build(scores.unwrap_or_default(), step)
@@ -202,10 +209,26 @@ pub fn mode<T: Ord + Clone>(
     for value in values {
         *counts.entry(value).or_insert(0) += 1;
     }
+    mode_of_counts(counts, 1, neighbours)
+}
+
+/// The same from how often each value occurs, at most `rows` times with one unit.
+///
+/// # Proof
+/// The distance is the least of [`Tally`]'s steps over all other values, one that nobody has among them. Let x, x′ be neighbours with
+/// the same winner. A value that both have has steps that differ by at most 1, and so has the one that nobody has. One that only
+/// x′ has, with a gap g′, is in x one that nobody has, with a gap g ≤ g′ + c: `⌈g/c⌉ ≤ ⌈g′/c⌉ + 1 ≤ ⌊g′/c⌋ + 2`. So every term
+/// of x′ has one of x that is greater by at most 1, and the other way round. If the winners differ, the gap between them
+/// is at most c in either, and the steps are 1, whether both have both values or not. ∎
+pub fn mode_of_counts<T: Ord + Clone>(
+    counts: BTreeMap<T, u64>,
+    rows: u32,
+    neighbours: Neighbours,
+) -> (Option<T>, Distance) {
     let (names, mut numbers): (Vec<T>, Vec<u64>) = counts.into_iter().unzip();
     // The newcomer comes first, so that ties are against the others.
     numbers.insert(0, 0);
-    let Ok(tally) = Tally::votes(&numbers, neighbours) else {
+    let Ok(tally) = Tally::rows(&numbers, rows, neighbours) else {
         return (None, Distance::ToUnstable(0));
     };
     let (winner, distance) = tally.winner();
@@ -323,6 +346,47 @@ mod tests {
         }
         assert_eq!(mode::<u8>([], Neighbours::Replace).0, None);
         assert_eq!(mode([3, 1, 3, 1, 2], Neighbours::Replace).0, Some(1));
+    }
+
+    #[test]
+    fn modes_of_people_with_several_rows_are_private_and_counting_them_as_one_is_not() {
+        let (e, d) = (0.7, 0.01);
+        let stable = Stable::new(Epsilon::new(e).unwrap(), Delta::new(d).unwrap()).unwrap();
+        for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
+            // One unit is at most two rows.
+            let two = |x: &Vec<u64>| {
+                let mut all: Vec<Vec<u64>> = histogram_add_or_remove_one(x);
+                let again: Vec<_> =
+                    all.iter().flat_map(|y| histogram_add_or_remove_one(y)).collect();
+                if neighbours == Neighbours::AddRemove {
+                    // Both come, or both go.
+                    let total = x.iter().sum::<u64>();
+                    all.extend(again.into_iter().filter(|y| y.iter().sum::<u64>() != total));
+                    return all;
+                }
+                all.extend(again);
+                let once: Vec<_> = all.iter().flat_map(|y| histogram_replace_one(y)).collect();
+                all.extend(once.iter().flat_map(|y| histogram_replace_one(y)));
+                all.extend(once);
+                let most = |a: u64, b: u64| a.saturating_sub(b);
+                all.retain(|y| {
+                    let gone: u64 = x.iter().zip(y).map(|(a, b)| most(*a, *b)).sum();
+                    let come: u64 = x.iter().zip(y).map(|(a, b)| most(*b, *a)).sum();
+                    gone <= 2 && come <= 2
+                });
+                all
+            };
+            let by = |rows: u32| {
+                let stable = &stable;
+                move |x: &Vec<u64>| {
+                    let counts = (0..3usize).filter(|v| x[*v] > 0).map(|v| (v, x[v])).collect();
+                    let (mode, distance) = mode_of_counts(counts, rows, neighbours);
+                    law(stable, mode.into_iter().collect(), distance.to_unstable())
+                }
+            };
+            check(by(2), histograms(3, 7), two, e, d).unwrap_or_else(|v| panic!("{v}"));
+            assert!(check(by(1), histograms(3, 7), two, e, d).is_err(), "{neighbours}");
+        }
     }
 
     #[test]

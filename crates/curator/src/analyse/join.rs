@@ -295,7 +295,13 @@ impl Walk<'_> {
         let mut conditions = Self::conditions(join);
         let on_unit = conditions.iter().any(|condition| match condition {
             Expr::BinaryExpr(BinaryExpr { left: x, op: Operator::Eq, right: y }) => {
-                (is_id(x, &left) && is_id(y, &right)) || (is_id(y, &left) && is_id(x, &right))
+                // A name that both sides know could mean either.
+                let one = |id: &Expr, of: &Rows, other: &Rows| {
+                    let known = |c: &Column| other.schema().has_column(c);
+                    is_id(id, of) && !id.column_refs().into_iter().any(known)
+                };
+                (one(x, &left, &right) && one(y, &right, &left))
+                    || (one(y, &left, &right) && one(x, &right, &left))
             }
             _ => false,
         });
@@ -316,10 +322,8 @@ impl Walk<'_> {
             }
             _ => false,
         });
-        if carried && !on_unit {
-            let same = Expr::Column(ours.clone()).eq(Expr::Column(theirs.clone()));
-            conditions.push(same);
-        }
+        // Whatever the conditions mean to the engine, ours pairs nobody with anybody else.
+        conditions.push(Expr::Column(ours.clone()).eq(Expr::Column(theirs.clone())));
         if !on_unit && !carried {
             return Err(refuse(
                 "a join of two protected tables that does not pair each person with herself",

@@ -1,17 +1,20 @@
 //! One block: a mechanism, and what it reads.
 
 use super::extreme::Extreme;
+use super::mode::{Mode, Price};
+use super::order::{Method, Ordered};
 use super::{ColumnQuote, Expected, TYPICAL_ROWS, internal};
 use crate::analyse::{Keys, Measure, PrivateAggregate};
 use crate::bound::Form;
 use crate::error::Result;
 use crate::explain::short;
+use crate::refusal::{Refusal, Rule};
+use demure_core::event::Event;
 use demure_core::mechanism::{
-    Bounds, Budget, Change, Contributions, Exponential, Groups, PermuteAndFlip, Quantile, Scores,
-    Wanted,
+    Budget, Contributions, Exponential, Groups, PermuteAndFlip, Scores, Wanted,
 };
 use demure_core::random::Randomness;
-use demure_core::unit::{Beta, Epsilon, Neighbours, Sensitivity};
+use demure_core::unit::{Beta, Delta, Epsilon, Neighbours};
 use demure_core::utility::Accuracy;
 
 /// What a block is made of.
@@ -36,9 +39,9 @@ pub(crate) enum Source {
 /// A block with its mechanism.
 pub(crate) enum Block {
     Numbers { source: Source, groups: Groups },
-    Rank { value: usize, quantile: Box<Quantile> },
+    Rank(Box<Ordered>),
     Extreme(Box<Extreme>),
-    Mode { value: usize, chooser: Chooser, neighbours: Neighbours },
+    Mode(Box<Mode>, Price),
 }
 
 /// Chooses one of the public values by its count.
@@ -49,20 +52,10 @@ pub(crate) enum Chooser {
     Exponential(Exponential),
 }
 
-fn quantile(
-    epsilon: Epsilon,
-    neighbours: Neighbours,
-    rank: f64,
-    bounds: &Bounds,
-) -> Result<Quantile> {
-    let (low, high) = (bounds.lower(), bounds.upper());
-    Ok(Quantile::with_grid(epsilon, neighbours, rank, low, high, bounds.grid())?)
-}
-
 impl Block {
     pub(super) fn new(
         source: Source,
-        budget: Budget,
+        (budget, delta): (Budget, Option<Delta>),
         aggregate: &PrivateAggregate,
         neighbours: Neighbours,
     ) -> Result<Self> {
@@ -84,11 +77,10 @@ impl Block {
                 Ok(Self::Numbers { source, groups })
             }
             Source::Rank(value, rank) if rank > 0.0 && rank < 1.0 => {
-                // The quantile rounds its rank to 2⁻³².
-                let h = rank.max(1.0 - rank) + 2f64.powi(-32);
-                let epsilon = per_row(budget, neighbours, (g, m), single, h)?;
-                let quantile = Box::new(quantile(epsilon, neighbours, rank, &bounds(value)?)?);
-                Ok(Self::Rank { value, quantile })
+                let bounds = bounds(value)?;
+                let of = (value, rank);
+                let ordered = Ordered::new(of, &bounds, budget, neighbours, (g, m), single)?;
+                Ok(Self::Rank(Box::new(ordered)))
             }
             Source::Rank(value, rank) => {
                 let (bounds, largest) = (bounds(value)?, rank >= 1.0);
@@ -96,21 +88,26 @@ impl Block {
                 Ok(Self::Extreme(Box::new(extreme)))
             }
             Source::Mode(value) => {
-                let sensitivity = Sensitivity::new(f64::from(m))?;
-                let g = f64::from(g);
-                let chooser = match budget {
-                    Budget::Pure(epsilon) => {
-                        let each = Epsilon::new(down(epsilon.get() / g))?;
-                        Chooser::PermuteAndFlip(PermuteAndFlip::new(each, sensitivity)?)
-                    }
-                    Budget::Concentrated(rho) => {
-                        let each = Epsilon::new(down((8.0 * rho.get() / g).sqrt()))?;
-                        Chooser::Exponential(Exponential::new(each, sensitivity)?)
-                    }
-                };
-                Ok(Self::Mode { value, chooser, neighbours })
+                let price = Price { budget, delta, neighbours, groups: g, rows: m, single };
+                let listed = aggregate.values[value].facts.values.as_ref().map(Vec::len);
+                let mode = Mode::new(value, listed, price)?.ok_or_else(no_delta)?;
+                Ok(Self::Mode(Box::new(mode), price))
             }
         }
+    }
+
+    /// What it costs, of the budget that it was given.
+    pub(super) fn event(&self, budget: Budget) -> Result<Event> {
+        if let Self::Mode(mode, price) = self
+            && mode.is_stable()
+            && let Some(delta) = price.delta
+        {
+            return Ok(Event::Approximate { epsilon: price.epsilon()?, delta });
+        }
+        Ok(match budget {
+            Budget::Pure(epsilon) => Event::Pure { epsilon },
+            Budget::Concentrated(rho) => Event::Concentrated { rho },
+        })
     }
 
     /// The value it reads and the form it needs it in.
@@ -126,9 +123,9 @@ impl Block {
                 Source::Values { value, .. } => steps(value, false),
                 _ => None,
             },
-            Self::Rank { value, .. } => steps(*value, true),
+            Self::Rank(ordered) => steps(ordered.value, true),
             Self::Extreme(extreme) => steps(extreme.value, true),
-            Self::Mode { value, .. } => Some((*value, Form::Code)),
+            Self::Mode(mode, _) => Some((mode.value, Form::Code)),
         }
     }
 
@@ -190,51 +187,51 @@ impl Block {
                     sensitivity: format!("{} ({}{within})", short(noise.sensitivity), reach(rows)),
                     scale: noise.scale,
                     error,
+                    why: None,
                 })
             }
-            Self::Rank { quantile, .. } => Ok(ColumnQuote {
-                name,
-                mechanism: "exponential mechanism on ranks".to_owned(),
-                sensitivity: format!(
-                    "{} ranks ({})",
-                    short(quantile.sensitivity() * f64::from(limits.rows)),
-                    reach(limits.rows)
-                ),
-                scale: quantile.scale(),
-                error: Expected::Ranks(quantile.error(beta)?),
-            }),
+            Self::Rank(ordered) => {
+                let (mechanism, sensitivity, scale) = ordered.told(limits.rows)?;
+                let error = match ordered.method() {
+                    Method::Ranks(quantile) => Expected::Ranks(quantile.error(beta)?),
+                    Method::Smooth(noise) => Expected::EvenRanks(Ordered::even_error(noise)),
+                };
+                let sensitivity = format!("{sensitivity} ({})", reach(limits.rows));
+                let why = Some(ordered.why.clone());
+                Ok(ColumnQuote { name, mechanism, sensitivity, scale, error, why })
+            }
             Self::Extreme(extreme) => Ok(ColumnQuote {
                 name,
                 mechanism: "sparse vector on counts".to_owned(),
                 sensitivity: format!("{} ({})", limits.rows, reach(limits.rows)),
                 scale: extreme.scale(),
                 error: Expected::Ranks(extreme.error(beta)?),
+                why: None,
             }),
-            Self::Mode { value, chooser, .. } => {
-                let listed = aggregate.values[*value].facts.values.as_ref();
-                let candidates = listed.map_or(1, Vec::len).max(1);
-                let (mechanism, scale, error) = match chooser {
-                    Chooser::PermuteAndFlip(chooser) => (
-                        "permute-and-flip",
-                        chooser.scale(Change::General),
-                        chooser.error(candidates, Change::General, beta)?,
-                    ),
-                    Chooser::Exponential(chooser) => (
-                        "exponential mechanism",
-                        chooser.scale(Change::General),
-                        chooser.error(candidates, Change::General, beta)?,
-                    ),
-                };
+            Self::Mode(mode, price) => {
+                let (mechanism, scale, error) = mode.told(*price)?;
                 Ok(ColumnQuote {
                     name,
                     mechanism: mechanism.to_owned(),
                     sensitivity: format!("{} ({})", limits.rows, reach(limits.rows)),
                     scale,
-                    error: Expected::Votes(error),
+                    error,
+                    why: Some(mode.why.clone()),
                 })
             }
         }
     }
+}
+
+/// Values that are not public, and no δ.
+fn no_delta() -> crate::Error {
+    Refusal::new(
+        Rule::Keys,
+        "MODE of a column whose possible values are not public, and there is no δ to pay for \
+         showing one",
+        "list them in the policy: `values = [...]`, or give the budget a δ",
+    )
+    .into()
 }
 
 fn plural(word: &str, n: u32) -> String {
@@ -257,7 +254,7 @@ pub(super) fn down(x: f64) -> f64 {
 /// *Add or remove*: g groups change: gε, or gε²/8. *Replace*, one group: ε, or ε²/8. *Replace*, the
 /// old and the new rows sharing t groups: tε + 2(g−t)hε ≤ 2ghε as h ≥ ½, or `(t + 2(g−t)h²)ε²/8 ≤
 /// g·max(1, 2h²)·ε²/8`. ∎
-fn per_row(
+pub(super) fn per_row(
     budget: Budget,
     neighbours: Neighbours,
     (g, m): (u32, u32),

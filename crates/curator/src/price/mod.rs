@@ -10,13 +10,19 @@
 //! | `mod.rs` | the quote: blocks, event, expected errors |
 //! | `block.rs` | one block: its mechanism and its share of the budget |
 //! | `extreme.rs` | MIN and MAX |
+//! | `order.rs` | other quantiles: by ranks, or by smooth sensitivity |
+//! | `mode.rs` | the most common value: drawn, or released where it is stable |
 
 mod block;
 mod extreme;
+mod mode;
+mod order;
 
 #[cfg(test)]
 pub(crate) use block::Chooser;
 pub(crate) use block::{Block, Source};
+#[cfg(test)]
+pub(crate) use {mode::Mode, order::Method};
 
 use crate::analyse::{Keys, Measure, PrivateAggregate};
 use crate::bound::{Argument, BoundSpec, Form};
@@ -63,6 +69,8 @@ pub struct ColumnQuote {
     pub scale: f64,
     /// Its expected 95 % error.
     pub error: Expected,
+    /// Why it is made private in this way, where there was a choice.
+    pub why: Option<String>,
 }
 
 /// An error that is exceeded with a probability of at most 5 %.
@@ -80,6 +88,11 @@ pub enum Expected {
     },
     /// The released value's place among the group's values, in ranks.
     Ranks(f64),
+    /// The same, where the values around it are evenly spread; on other data it can be anything.
+    EvenRanks(f64),
+    /// The most common value is released if it occurs this many times more than the next, and
+    /// otherwise NULL is.
+    Lead(f64),
     /// The chosen value occurs at most this many times less than the most common one.
     Votes(f64),
 }
@@ -149,23 +162,40 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         (true, false) => KEYS_SHARE,
     };
     let mut events = Vec::new();
+    // Where only keys are chosen, no block gets any.
+    let share = if sources.is_empty() { 1.0 } else { (1.0 - keys_share) / sources.len() as f64 };
+    let part = part_of(spend.epsilon, budget.accounting, share)?;
+    let neighbours = budget.neighbours;
+    // δ is divided among those that cannot do without, or are better with it.
+    let mode = |source: &&Source| matches!(source, Source::Mode(_));
+    let divided = |among: usize| {
+        let delta = Delta::new(spend.delta.get() / among.max(1) as f64 * (1.0 - 1e-15)).ok()?;
+        (delta.get() > 0.0).then_some(delta)
+    };
+    let most = usize::from(selecting) + sources.iter().filter(mode).count();
+    let mut takers = usize::from(selecting);
+    let mut blocks = Vec::with_capacity(sources.len());
+    for source in &sources {
+        let block = Block::new(*source, (part, divided(most)), aggregate, neighbours)?;
+        takers += usize::from(matches!(block.event(part)?, Event::Approximate { .. }));
+        blocks.push(block);
+    }
     let selection = match selecting {
         false => None,
         true => {
+            let delta = if takers > 1 { divided(takers) } else { None };
+            let spend = Spend { delta: delta.unwrap_or(spend.delta), ..spend };
             let selection = select_keys(aggregate, budget, spend, keys_share)?;
             events.push(selection.1);
             Some(selection.0)
         }
     };
-    let share = (1.0 - keys_share) / sources.len().max(1) as f64;
-    let mut blocks = Vec::new();
-    for source in sources {
-        let part = part_of(spend.epsilon, budget.accounting, share)?;
-        events.push(match part {
-            Budget::Pure(epsilon) => Event::Pure { epsilon },
-            Budget::Concentrated(rho) => Event::Concentrated { rho },
-        });
-        blocks.push(Block::new(source, part, aggregate, budget.neighbours)?);
+    for (source, block) in sources.iter().zip(&mut blocks) {
+        // Who takes none of δ has been counted on to take none: only the others get what is left.
+        if matches!(block.event(part)?, Event::Approximate { .. }) {
+            *block = Block::new(*source, (part, divided(takers)), aggregate, neighbours)?;
+        }
+        events.push(block.event(part)?);
     }
     let event = match events.len() {
         1 => events.swap_remove(0),

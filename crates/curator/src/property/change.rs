@@ -6,10 +6,10 @@
 use crate::analyse::{Keys, PrivateAggregate};
 use crate::bound::{Exact, ExactArgument, ExactGroup, Form};
 use crate::domain::normal;
-use crate::price::{Block, Chooser, Quote, Source};
+use crate::price::{Block, Chooser, Method, Mode, Quote, Source};
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
-use demure_core::mechanism::{Bounds, Change, Family, Wanted};
+use demure_core::mechanism::{Bounds, Change, Family, Guarantee, Wanted};
 use demure_core::unit::Neighbours;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -88,6 +88,33 @@ impl Claim<'_> {
         found.compare("keys that changed", moved.len() as f64, selection.sensitivity());
     }
 
+    /// A stable release: how many groups change, and by how much any gap in one of them does.
+    fn stable(
+        &self,
+        mode: &Mode,
+        price: &Event,
+        argument: impl Fn(Option<&ExactGroup>) -> Option<ExactArgument>,
+        pairs: &[Pair<'_>],
+        found: &mut Found,
+    ) {
+        let (epsilon, delta, step) = mode.stable().expect("drawn or stable");
+        let mut touched = 0.0;
+        for (l, r) in pairs {
+            let (l, r) = (codes(argument(*l).as_ref()), codes(argument(*r).as_ref()));
+            let values: HashSet<&ScalarValue> = l.keys().chain(r.keys()).collect();
+            let of = |n: &HashMap<ScalarValue, i128>, v| n.get(v).copied().unwrap_or(0);
+            let moved = values.into_iter().map(|v| of(&r, v) - of(&l, v));
+            let (rise, fall) = rise_and_fall(moved);
+            found.compare("the gap of two values", (rise + fall) as f64, step);
+            touched += f64::from(u8::from(rise + fall > 0));
+        }
+        let Event::Approximate { epsilon: sold, delta: failing } = price else {
+            panic!("sold for something else: {price:?}")
+        };
+        found.compare("ε of stable releases", touched * epsilon.get(), sold.get());
+        found.compare("δ of stable releases", touched * delta.get(), failing.get());
+    }
+
     fn block(
         &self,
         block: &Block,
@@ -137,16 +164,57 @@ impl Claim<'_> {
                 };
                 found.compare(&format!("{what} of {source:?}"), truth, claimed);
             }
-            Block::Rank { value, quantile } => {
-                let scale = quantile.scale();
-                let rank = self.rank_of(block);
-                let range = pairs.iter().map(|(l, r)| {
-                    let (l, r) = (argument(*l, *value, false), argument(*r, *value, false));
-                    rank_range(rank, &histogram(l.as_ref()), &histogram(r.as_ref())) / scale
-                });
-                paid(&format!("ranks of value {value}"), range, price, found);
+            Block::Rank(ordered) => {
+                let value = ordered.value;
+                let both = |(l, r): &Pair<'_>| {
+                    let (l, r) = (argument(*l, value, false), argument(*r, value, false));
+                    (histogram(l.as_ref()), histogram(r.as_ref()))
+                };
+                match ordered.method() {
+                    Method::Ranks(quantile) => {
+                        let (scale, rank) = (quantile.scale(), self.rank_of(block));
+                        let range = pairs.iter().map(|pair| {
+                            let (l, r) = both(pair);
+                            rank_range(rank, &l, &r) / scale
+                        });
+                        paid(&format!("ranks of value {value}"), range, price, found);
+                    }
+                    Method::Smooth(noise) => {
+                        // Values replaced, one after the other: as many as came or as went.
+                        let replaced = |pair| {
+                            let (l, r) = both(pair);
+                            let steps: BTreeSet<u32> = l.keys().chain(r.keys()).copied().collect();
+                            let of = |h: &BTreeMap<u32, u64>, s| h.get(s).copied().unwrap_or(0);
+                            let came = steps.iter().map(|s| of(&r, s).saturating_sub(of(&l, s)));
+                            let went = steps.iter().map(|s| of(&l, s).saturating_sub(of(&r, s)));
+                            came.sum::<u64>().max(went.sum::<u64>()) as f64
+                        };
+                        let (cost, claimed) = match (noise.guarantee(), price) {
+                            (Guarantee::Pure(one), Event::Pure { epsilon }) => {
+                                let each = pairs.iter().map(replaced);
+                                (each.sum::<f64>() * one.get(), epsilon.get())
+                            }
+                            (Guarantee::Concentrated(one), Event::Concentrated { rho }) => {
+                                let each = pairs.iter().map(|pair| replaced(pair).powi(2));
+                                (each.sum::<f64>() * one.get(), rho.get())
+                            }
+                            other => panic!("sold for something else: {other:?}"),
+                        };
+                        found.compare(&format!("replaced of value {value}"), cost, claimed);
+                    }
+                }
             }
-            Block::Mode { value, chooser, .. } => {
+            Block::Mode(mode, _) => {
+                let value = &mode.value;
+                let Some(chooser) = mode.chooser() else {
+                    return self.stable(
+                        mode,
+                        price,
+                        |group| argument(group, *value, true),
+                        pairs,
+                        found,
+                    );
+                };
                 let change = match self.neighbours {
                     Neighbours::AddRemove => Change::Monotone,
                     Neighbours::Replace => Change::General,

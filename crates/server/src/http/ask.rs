@@ -125,6 +125,7 @@ fn aggregate(aggregate: &AggregateExplanation) -> Value {
         json!({
             "name": column.name,
             "mechanism": column.mechanism,
+            "why": column.why,
             "sensitivity": column.sensitivity,
             "scale": column.scale,
             "error_95": expected(&column.error),

@@ -17,8 +17,8 @@ use demure_server::{Desk, Limits, Role, Users, pg};
 use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256};
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, Once};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -67,27 +67,23 @@ impl Fixture {
             .enable_all()
             .build()
             .unwrap();
-        runtime.block_on(Self::within()).map(|(desk, web, token, wire, stop, folder)| Self {
-            runtime,
-            desk,
-            web,
-            token,
-            wire,
-            _stop: stop,
-            _folder: folder,
-        })
-        .unwrap()
+        runtime
+            .block_on(Self::within())
+            .map(|(desk, web, token, wire, stop, folder)| Self {
+                runtime,
+                desk,
+                web,
+                token,
+                wire,
+                _stop: stop,
+                _folder: folder,
+            })
+            .unwrap()
     }
 
     #[expect(clippy::type_complexity, reason = "the parts of one fixture, taken apart at once")]
-    async fn within() -> Option<(
-        Arc<Desk>,
-        Router,
-        String,
-        SocketAddr,
-        watch::Sender<bool>,
-        tempfile::TempDir,
-    )> {
+    async fn within()
+    -> Option<(Arc<Desk>, Router, String, SocketAddr, watch::Sender<bool>, tempfile::TempDir)> {
         let folder = tempfile::tempdir().ok()?;
         let rows: String = (0..50).map(|i| format!("{i},{}\n", i % 9)).collect();
         std::fs::write(folder.path().join("t.csv"), format!("id,x\n{rows}{CANARY},3\n")).ok()?;

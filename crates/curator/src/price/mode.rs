@@ -1,0 +1,317 @@
+//! The most common value: by which mechanism, and why.
+//!
+//! Both kinds are compared by the lead that is enough for the right answer, 95 times in 100. Drawing by
+//! noised counts needs the list of all values to be public, and always answers. A stable release gives the true value or none,
+//! needs a δ, and no list: whatever the values are, one that leads by far is nobody's secret.
+
+use super::block::{Chooser, down};
+use super::{BETA, Expected};
+use crate::error::Result;
+use crate::explain::short;
+use datafusion::common::ScalarValue;
+use demure_core::mechanism::{Budget, Change, Exponential, PermuteAndFlip};
+use demure_core::random::Randomness;
+use demure_core::sensitivity::{Stable, Tally, mode_of_counts};
+use demure_core::unit::{Beta, Delta, Epsilon, Neighbours, Sensitivity};
+use std::collections::{BTreeMap, HashMap};
+
+/// The most common value of each group.
+pub(crate) struct Mode {
+    pub(crate) value: usize,
+    method: Method,
+    neighbours: Neighbours,
+    /// Rows of a unit in a group.
+    rows: u32,
+    /// Public values; 0 if they are not public.
+    candidates: usize,
+    pub(super) why: String,
+}
+
+enum Method {
+    Drawn(Chooser),
+    Stable(Stable),
+}
+
+/// What all groups of a unit may cost together.
+#[derive(Clone, Copy)]
+pub(crate) struct Price {
+    pub(super) budget: Budget,
+    /// For a stable release, if it is to be had.
+    pub(super) delta: Option<Delta>,
+    pub(super) neighbours: Neighbours,
+    pub(super) groups: u32,
+    pub(super) rows: u32,
+    pub(super) single: bool,
+}
+
+impl Mode {
+    /// For a column with so many public values; `None` if they are not public.
+    pub(super) fn new(
+        value: usize,
+        candidates: Option<usize>,
+        price: Price,
+    ) -> Result<Option<Self>> {
+        let drawn = candidates.map(|n| Ok::<_, crate::Error>((price.drawn()?, n))).transpose()?;
+        let stable = price.stable()?;
+        let (neighbours, rows) = (price.neighbours, price.rows);
+        let build = |method, why| Mode {
+            value,
+            method,
+            neighbours,
+            rows,
+            candidates: candidates.unwrap_or(0),
+            why,
+        };
+        let lead_of = |stable: &Stable| short(price.lead(stable));
+        Ok(match (drawn, stable) {
+            (None, None) => None,
+            (None, Some(stable)) => {
+                let why = "its values are not public, so none can be drawn from a list; the true one \
+                           is released where it leads by far, and NULL otherwise";
+                Some(build(Method::Stable(stable), why.to_owned()))
+            }
+            (Some((chooser, n)), stable) => {
+                let by_draw = chooser.error(n, neighbours)?;
+                match stable {
+                    Some(stable) if price.lead(&stable) < by_draw => {
+                        let why = format!(
+                            "a lead of {} rows is enough for a stable release, {} for a draw from \
+                             {n} values",
+                            lead_of(&stable),
+                            short(by_draw)
+                        );
+                        Some(build(Method::Stable(stable), why))
+                    }
+                    Some(stable) => {
+                        let why = format!(
+                            "a lead of {} rows is enough for a draw from {n} values, {} for a \
+                             stable release",
+                            short(by_draw),
+                            lead_of(&stable)
+                        );
+                        Some(build(Method::Drawn(chooser), why))
+                    }
+                    None => {
+                        let why = "a stable release would need a δ".to_owned();
+                        Some(build(Method::Drawn(chooser), why))
+                    }
+                }
+            }
+        })
+    }
+
+    /// Whether δ is spent.
+    pub(super) fn is_stable(&self) -> bool {
+        matches!(self.method, Method::Stable(_))
+    }
+
+    /// The mechanism, its scale and its error.
+    pub(super) fn told(&self, price: Price) -> Result<(&'static str, f64, Expected)> {
+        let change = change(self.neighbours);
+        Ok(match &self.method {
+            Method::Drawn(chooser) => {
+                let error = chooser.error(self.candidates, self.neighbours)?;
+                let (name, scale) = match chooser {
+                    Chooser::PermuteAndFlip(chooser) => ("permute-and-flip", chooser.scale(change)),
+                    Chooser::Exponential(chooser) => {
+                        ("exponential mechanism", chooser.scale(change))
+                    }
+                };
+                (name, scale, Expected::Votes(error))
+            }
+            Method::Stable(stable) => {
+                let lead = price.lead(stable);
+                ("stable release", price.step() / price.each(stable), Expected::Lead(lead))
+            }
+        })
+    }
+
+    /// Releases the most common value of one group, or NULL.
+    ///
+    /// # Guarantee
+    /// For all groups together what the block was given: see [`Price::stable`] and [`Chooser::choose`].
+    pub(crate) fn release(
+        &self,
+        candidates: Option<&[ScalarValue]>,
+        counted: &HashMap<ScalarValue, u64>,
+        rng: &mut dyn Randomness,
+    ) -> Result<ScalarValue> {
+        let counts = |list: &[ScalarValue]| -> Vec<u64> {
+            let count = |c: &ScalarValue| counted.get(&crate::domain::normal(c.clone())).copied();
+            list.iter().map(|c| count(c).unwrap_or(0)).collect()
+        };
+        let missing = || super::internal("a mode without values");
+        match (&self.method, candidates) {
+            (Method::Drawn(chooser), Some(list)) => {
+                let chosen = chooser.choose(&counts(list), self.neighbours, rng)?;
+                list.get(chosen).cloned().ok_or_else(missing)
+            }
+            (Method::Drawn(_), None) => Err(missing()),
+            (Method::Stable(stable), Some(list)) => {
+                let tally = Tally::rows(&counts(list), self.rows, self.neighbours)?;
+                let (winner, distance) = tally.winner();
+                let released = stable.release(winner, distance, rng)?.into_value();
+                Ok(released.and_then(|i| list.get(i).cloned()).unwrap_or(ScalarValue::Null))
+            }
+            (Method::Stable(stable), None) => {
+                // In the order of their texts: a public rule for ties.
+                let present = counted.iter().filter(|(value, n)| !value.is_null() && **n > 0);
+                let named: BTreeMap<String, (&ScalarValue, u64)> =
+                    present.map(|(value, n)| (value.to_string(), (value, *n))).collect();
+                let numbers = named.iter().map(|(name, (_, n))| (name.clone(), *n)).collect();
+                let (winner, distance) = mode_of_counts(numbers, self.rows, self.neighbours);
+                let released = stable.release(winner, distance, rng)?.into_value().flatten();
+                let value = released.and_then(|name| Some(named.get(&name)?.0.clone()));
+                Ok(value.unwrap_or(ScalarValue::Null))
+            }
+        }
+    }
+}
+
+impl Price {
+    fn drawn(&self) -> Result<Chooser> {
+        let sensitivity = Sensitivity::new(f64::from(self.rows))?;
+        let g = f64::from(self.groups);
+        Ok(match self.budget {
+            Budget::Pure(epsilon) => {
+                let each = Epsilon::new(down(epsilon.get() / g))?;
+                Chooser::PermuteAndFlip(PermuteAndFlip::new(each, sensitivity)?)
+            }
+            Budget::Concentrated(rho) => {
+                let each = Epsilon::new(down((8.0 * rho.get() / g).sqrt()))?;
+                Chooser::Exponential(Exponential::new(each, sensitivity)?)
+            }
+        })
+    }
+
+    /// ε of the whole block for a stable release, which has no better price under zCDP.
+    pub(super) fn epsilon(&self) -> Result<Epsilon> {
+        Ok(match self.budget {
+            Budget::Pure(epsilon) => epsilon,
+            Budget::Concentrated(rho) => Epsilon::new(down((2.0 * rho.get()).sqrt()))?,
+        })
+    }
+
+    /// # Proof
+    /// In one group it is (ε′,δ′)-DP for a unit of m rows ([`Tally::rows`], [`mode_of_counts`]), whether they come, go
+    /// or, with the step of *replace*, do both. *Add or remove*: g groups change. *Replace*: one, if there is
+    /// one group, else the old rows' g and the new rows' g. Groups have no row in common: ε′ and δ′ add up. ∎
+    fn stable(&self) -> Result<Option<Stable>> {
+        let Some(delta) = self.delta else { return Ok(None) };
+        let touched = match self.neighbours {
+            Neighbours::AddRemove => f64::from(self.groups),
+            Neighbours::Replace if self.single => 1.0,
+            Neighbours::Replace => 2.0 * f64::from(self.groups),
+        };
+        let epsilon = Epsilon::new(down(self.epsilon()?.get() / touched))?;
+        let delta = Delta::new(down(delta.get() / touched))?;
+        // Where the threshold would be out of reach, there is none.
+        Ok(Stable::new(epsilon, delta).ok())
+    }
+
+    fn each(&self, stable: &Stable) -> f64 {
+        match stable.guarantee() {
+            demure_core::mechanism::Guarantee::Approximate(epsilon, _) => epsilon.get(),
+            _ => f64::NAN,
+        }
+    }
+
+    /// By how many rows a unit changes the lead.
+    fn step(&self) -> f64 {
+        let rows = f64::from(self.rows);
+        match self.neighbours {
+            Neighbours::AddRemove => rows,
+            Neighbours::Replace => 2.0 * rows,
+        }
+    }
+
+    /// The lead, in rows, at which a stable release answers 95 times in 100: noise below
+    /// `−ln(1/2β)/ε` is rarer than β.
+    fn lead(&self, stable: &Stable) -> f64 {
+        let noise = (0.5 / BETA).ln() / self.each(stable);
+        self.step() * (stable.threshold() as f64 + 2.0 + noise.ceil())
+    }
+}
+
+fn change(neighbours: Neighbours) -> Change {
+    match neighbours {
+        Neighbours::AddRemove => Change::Monotone,
+        Neighbours::Replace => Change::General,
+    }
+}
+
+impl Chooser {
+    /// The lead of the best value that is enough, 95 times in 100.
+    fn error(&self, candidates: usize, neighbours: Neighbours) -> Result<f64> {
+        let (beta, n, change) = (Beta::new(BETA)?, candidates.max(1), change(neighbours));
+        Ok(match self {
+            Self::PermuteAndFlip(chooser) => chooser.error(n, change, beta)?,
+            Self::Exponential(chooser) => chooser.error(n, change, beta)?,
+        })
+    }
+}
+
+#[cfg(test)]
+impl Mode {
+    pub(crate) fn chooser(&self) -> Option<&Chooser> {
+        match &self.method {
+            Method::Drawn(chooser) => Some(chooser),
+            Method::Stable(_) => None,
+        }
+    }
+
+    /// ε and δ of one group, and by how much a unit may change a gap there.
+    pub(crate) fn stable(&self) -> Option<(Epsilon, Delta, f64)> {
+        use demure_core::mechanism::Guarantee;
+        let Method::Stable(stable) = &self.method else { return None };
+        let Guarantee::Approximate(epsilon, delta) = stable.guarantee() else { return None };
+        let sides = if self.neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
+        Some((epsilon, delta, sides * f64::from(self.rows)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use demure_core::random::SeededForTests;
+
+    fn price(delta: f64, neighbours: Neighbours) -> Price {
+        let budget = Budget::Pure(Epsilon::new(1.0).unwrap());
+        let delta = Some(Delta::new(delta).unwrap());
+        Price { budget, delta, neighbours, groups: 1, rows: 2, single: true }
+    }
+
+    #[test]
+    fn lists_are_drawn_from_unless_they_are_long_and_no_list_is_stable() {
+        let of = |candidates, delta| {
+            Mode::new(0, candidates, price(delta, Neighbours::Replace)).unwrap().unwrap()
+        };
+        assert!(!of(Some(12), 1e-8).is_stable());
+        assert!(of(Some(10_000_000), 1e-8).is_stable());
+        assert!(of(None, 1e-8).is_stable());
+        let none = Price { delta: None, ..price(0.1, Neighbours::Replace) };
+        assert!(Mode::new(0, None, none).unwrap().is_none());
+        assert!(!Mode::new(0, Some(10_000_000), none).unwrap().unwrap().is_stable());
+    }
+
+    #[test] // fixed seed; at the lead that is told 1,000 draws of 1,000 may fail 5 % of the time, give or take 7
+    fn the_lead_that_is_told_is_enough_and_half_of_it_is_not() {
+        let mut rng = SeededForTests::insecure(3);
+        for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
+            let price = price(1e-8, neighbours);
+            let mode = Mode::new(0, None, price).unwrap().unwrap();
+            let (_, _, Expected::Lead(lead)) = mode.told(price).unwrap() else { panic!() };
+            let mut answered = |lead: f64| {
+                let counted = HashMap::from([
+                    (ScalarValue::from("flu"), 100 + lead as u64),
+                    (ScalarValue::from("asthma"), 100),
+                    (ScalarValue::Utf8(None), 100_000),
+                ]);
+                let released = (0..1_000).map(|_| mode.release(None, &counted, &mut rng).unwrap());
+                released.filter(|value| *value == ScalarValue::from("flu")).count()
+            };
+            assert!(answered(lead) >= 915, "{neighbours}");
+            assert!(answered(lead / 2.0) < 500, "{neighbours}");
+        }
+    }
+}
