@@ -19,7 +19,7 @@
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //! | `report.rs` | what users read: named fields as text or as JSON |
 //! | `plot.rs` | a curve in the terminal |
-//! | `progress.rs` | a bar while draws take long |
+//! | `progress.rs`, `spinner.rs` | a bar while draws take long; a sign of life while their number is not known |
 //!
 //! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
 //! refused for privacy's sake, or a promise cannot be kept; 2: a mistake in the call or a failure. What a
@@ -50,6 +50,7 @@ mod query;
 mod report;
 mod serve;
 mod shell;
+mod spinner;
 mod usage;
 mod user;
 

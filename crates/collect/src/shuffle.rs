@@ -14,7 +14,7 @@
 
 use crate::collector::{Outcome, Rejected};
 use crate::error::{Error, Result};
-use crate::report::Submission;
+use crate::report::{Reject, Submission};
 use crate::survey::Survey;
 use demure_core::account::{Interval, shuffle};
 use demure_core::random::Randomness;
@@ -57,7 +57,13 @@ impl Shuffler {
 
     /// Takes a report in binary.
     pub fn add_bytes(&mut self, bytes: &[u8]) -> Outcome {
-        match Submission::from_bytes(&self.survey, bytes) {
+        let read = Submission::from_bytes(&self.survey, bytes);
+        self.take(read)
+    }
+
+    /// Takes a report as it was read, or counts why it was not.
+    pub fn take(&mut self, read: std::result::Result<Submission, Reject>) -> Outcome {
+        match read {
             Ok(submission) => self.add(submission),
             Err(reject) => {
                 self.rejected.add(reject);

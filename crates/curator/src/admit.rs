@@ -3,6 +3,7 @@
 //! An allow-list: what is not named here is refused. See [`crate::total`] for why an
 //! expression must not be able to fail on any row.
 
+use crate::catalog::unlimited;
 use crate::expression::{number, size, text};
 use crate::refusal::{Refusal, Rule};
 use crate::rows::{RESERVED, Rows};
@@ -14,7 +15,7 @@ use datafusion::functions::core::expr_fn::{greatest, least};
 use datafusion::functions::regex::regexp_like;
 use datafusion::logical_expr::expr::{Case, ScalarFunction};
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprSchemable, Operator, TryCast, Volatility, lit,
+    BinaryExpr, Cast, Expr, ExprSchemable, Operator, TryCast, Volatility, lit,
 };
 
 /// Functions of one row that may be used: deterministic, and total once wrapped.
@@ -165,6 +166,14 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
         | Expr::Between(_)
         | Expr::Case(_)
         | Expr::InList(_) => expr,
+        Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. })
+            if unlimited(field.data_type()) =>
+        {
+            return Err(function(
+                format!("a conversion to {}", field.data_type()),
+                "convert to a number, a text, a date or a time",
+            ));
+        }
         Expr::Cast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
         Expr::TryCast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
         Expr::Negative(inner) => match kind(&inner, schema) {

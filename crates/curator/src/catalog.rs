@@ -53,6 +53,8 @@ pub(crate) struct Table {
     /// Where the rows come from, for the canonical form of a query.
     pub(crate) version: String,
     files: Vec<PathBuf>,
+    /// Which files they are, beyond that: for as long as this runs.
+    identity: String,
     /// Of a public table that is small: the values of each column.
     listed: BTreeMap<String, Vec<ScalarValue>>,
 }
@@ -85,16 +87,17 @@ impl TableProvider for Planned {
 }
 
 impl Catalog {
-    /// Refuses to go on if a protected table's files are not those that were checked when it was
-    /// opened: their columns may have other places now, and a person other rows.
+    /// Refuses to go on if a table's files are not those that were checked when it was opened:
+    /// their columns may have other places now, a person other rows, and a key several.
     pub(crate) fn is_as_opened(&self) -> Result<()> {
         for table in self.tables.values() {
-            let protected = matches!(table.policy.access, Access::Protected(_));
-            if protected && !version(&table.files).is_ok_and(|now| now == table.version) {
+            let same = version(&table.files).is_ok_and(|now| now == table.version)
+                && identity(&table.files).is_ok_and(|now| now == table.identity);
+            if !same {
                 return Err(Error::Source {
                     table: table.policy.name.clone(),
                     reason: "its files have changed since they were opened; start again to have \
-                             them checked and read anew (nothing was spent)"
+                             them checked and read anew"
                         .to_owned(),
                 });
             }
@@ -438,7 +441,8 @@ impl Table {
             }
         };
         let (policy, listed) = (policy.clone(), BTreeMap::new());
-        Ok(Self { policy, source, schema, version, files, listed })
+        let identity = identity(&files).map_err(|e| wrong(e.to_string()))?;
+        Ok(Self { policy, source, schema, version, files, identity, listed })
     }
 
     fn facts(&self, field: &Field, protection: &Protection) -> Facts {
@@ -548,7 +552,7 @@ fn visible(
 
 /// Whether a value may be of any size and is no text: lists, structures, bytes. They cannot be
 /// asked about: many of them together are more than a column can hold.
-fn unlimited(stored: &DataType) -> bool {
+pub(crate) fn unlimited(stored: &DataType) -> bool {
     use DataType as T;
     match stored {
         T::Dictionary(_, values) => unlimited(values),
@@ -636,6 +640,23 @@ fn version(files: &[PathBuf]) -> std::io::Result<String> {
         let time = data.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         text.push_str(&format!("{name} {} {}\n", data.len(), time.as_nanos()));
+    }
+    Ok(text)
+}
+
+/// Changes when files are replaced by others of the same size and time.
+fn identity(files: &[PathBuf]) -> std::io::Result<String> {
+    let mut text = String::new();
+    for file in files {
+        let data = std::fs::metadata(file)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let changed = (data.ctime(), data.ctime_nsec());
+            text.push_str(&format!("{} {} {changed:?}\n", data.dev(), data.ino()));
+        }
+        #[cfg(not(unix))]
+        text.push_str(&format!("{:?}\n", data.created().ok()));
     }
     Ok(text)
 }

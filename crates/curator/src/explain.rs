@@ -53,7 +53,8 @@ impl AggregateExplanation {
         };
         let (g, m) = (aggregate.limits.groups, aggregate.limits.rows);
         let contributions = match (aggregate.bounded, g) {
-            (false, _) => "one row a unit, by construction".to_owned(),
+            (false, _) if m == 1 => "one row a unit, by construction".to_owned(),
+            (false, _) => format!("one row a unit, at most {m} times, by construction"),
             (true, 1) => format!("at most {m} of a person's rows, chosen at random"),
             (true, g) => format!(
                 "at most {m} of a person's rows in each of at most {g} groups, chosen at random"

@@ -237,6 +237,8 @@ impl Curator {
             Ok(Err(error)) => return Err(self.incidents.record(&error.to_string())),
             Err(_) => return Err(self.incidents.record("the engine panicked")),
         };
+        // What was read is what was checked; if not, what it cost stays spent.
+        self.catalog.is_as_opened()?;
         let batch = release(&p.aggregate, &p.quote, &exact, &mut **self.rng())?;
         let bytes = to_bytes(&batch)
             .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;

@@ -6,6 +6,7 @@ use crate::Failure;
 use crate::anonymize::files;
 use crate::input::{Confidence, Words};
 use crate::report::short;
+use crate::spinner::Spinner;
 use clap::ValueEnum;
 use demure_collect::collector::{Collector, Rejected};
 use demure_collect::cross::{self, Cell};
@@ -106,7 +107,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Some([first, second]) => Some((first.as_str(), second.as_str())),
         Some(_) => return Err(Failure::usage("cross must be two attributes, e.g. a,b")),
     };
+    let turning = Spinner::new("counting and estimating");
     let (found, cells) = estimates(&survey, &args.reports, &options, pair)?;
+    drop(turning);
     let tables = tables(&survey, &found);
     if let Some(path) = &args.plot {
         let svg = draw::bars(&found.question, &tables);

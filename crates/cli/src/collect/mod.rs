@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `init.rs` | `collect init`: a survey's file |
 //! | `randomize.rs` | `collect randomize`: answers to reports, on the person's side |
+//! | `shuffle.rs` | `collect shuffle`: reports without sender, order and time |
 //! | `estimate.rs` | `collect estimate`: reports to frequencies with intervals |
 //! | `plan.rs` | `collect plan`: ε, people, error; two give the third |
 //! | `simulate.rs` | `collect simulate`: the measured error against theory |
@@ -25,6 +26,7 @@ mod randomize;
 mod rows;
 mod serve;
 mod service;
+mod shuffle;
 mod simulate;
 
 use crate::Failure;
@@ -49,6 +51,7 @@ pub(crate) struct Args {
 enum Which {
     Init(init::Args),
     Randomize(randomize::Args),
+    Shuffle(shuffle::Args),
     Estimate(estimate::Args),
     Plan(plan::Args),
     Simulate(simulate::Args),
@@ -59,6 +62,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     match &args.which {
         Which::Init(args) => init::run(args, out),
         Which::Randomize(args) => randomize::run(args, out),
+        Which::Shuffle(args) => shuffle::run(args, out),
         Which::Estimate(args) => estimate::run(args, out),
         Which::Plan(args) => plan::run(args, out),
         Which::Simulate(args) => simulate::run(args, out),

@@ -5,6 +5,7 @@ use super::{counted, read};
 use crate::Failure;
 use crate::input::{Pairs, positive, whole};
 use crate::report::short;
+use crate::spinner::Spinner;
 use demure_collect::simulate::{Simulation, simulate};
 use demure_core::random::SystemRandom;
 use serde_json::{Value, json};
@@ -53,7 +54,9 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     let options = args.how.options()?;
     let mut rng = SystemRandom::new()?;
+    let turning = Spinner::new("simulating");
     let found = simulate(&survey, args.n, &args.truth.0, args.repeat, &options, &mut rng)?;
+    drop(turning);
     if args.json {
         let mut object = json!(found);
         if let Some(object) = object.as_object_mut() {

@@ -7,17 +7,15 @@
 //! | `told.rs` | what an answer cost, what is left, how wrong it may be |
 //! | `table.rs` | an answer as aligned text, `value ± half` |
 //! | `formats.rs` | an answer as CSV, JSON, Arrow or Parquet |
-//! | `spinner.rs` | a sign of life while a query runs; never how far it is |
 
 pub(crate) mod formats;
 pub(crate) mod options;
-mod spinner;
 pub(crate) mod table;
 pub(crate) mod told;
 
 use crate::Failure;
+use crate::spinner::Spinner;
 use demure_curator::{Curator, Error, Explanation, Outcome, Rule, Session};
-use spinner::Spinner;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Runtime;

@@ -284,6 +284,49 @@ fn plans_in_every_direction() {
 }
 
 #[test]
+fn shuffled_reports_have_new_tokens_another_order_and_the_same_estimate() {
+    let (folder, survey) = exam();
+    let answers = "yes\nno\nno\n".repeat(100);
+    let reports = with_input(&["randomize", text(&survey)], &answers).out;
+    let first = reports.lines().next().unwrap();
+    let sent = format!("{reports}{first}\nnot a report\n\n");
+    let few = with_input(&["shuffle", text(&survey), "-"], &sent);
+    assert_eq!((few.code, few.out.as_str()), (Some(1), ""), "{}", few.err);
+    assert!(few.err.contains("300 reports are too few") && few.err.contains("hint: "));
+    let call = ["shuffle", text(&survey), "-", "--minimum", "300", "--json"];
+    let shuffled = with_input(&call, &sent);
+    let told: Value = serde_json::from_str(&shuffled.err).unwrap();
+    assert_eq!(
+        (&told["reports"], &told["not_counted"]),
+        (&300.into(), &"1 malformed, 1 repeated".into())
+    );
+    // Known: ε₀ = ln 3, δ = 1e-6.
+    let central = told["epsilon_central"].as_f64().unwrap();
+    assert!(central > 0.1 && central < 0.5, "{central}");
+    let token = |line: &str| -> String {
+        let report: Value = serde_json::from_str(line).unwrap();
+        report["token"].as_str().unwrap().to_owned()
+    };
+    let tokens = |text: &str| -> HashSet<String> { text.lines().map(token).collect() };
+    assert_eq!(tokens(&shuffled.out).len(), 300);
+    assert!(tokens(&shuffled.out).is_disjoint(&tokens(&reports)));
+    let answers = |text: &str| -> Vec<String> {
+        let answer = |line| serde_json::from_str::<Value>(line).unwrap()["answer"].to_string();
+        text.lines().map(answer).collect()
+    };
+    assert_ne!(answers(&shuffled.out), answers(&reports), "another order");
+    let path = folder.path().join("shuffled.jsonl");
+    std::fs::write(&path, &shuffled.out).unwrap();
+    let all = folder.path().join("reports.jsonl");
+    std::fs::write(&all, &reports).unwrap();
+    let estimate = |path: &Path| {
+        object(&run(&["collect", "estimate", text(&survey), text(path), "--json"]))["values"]
+            .clone()
+    };
+    assert_eq!(estimate(&path), estimate(&all));
+}
+
+#[test]
 fn the_simulated_error_is_that_of_theory() {
     let (_folder, survey) = exam();
     let args = ["collect", "simulate", text(&survey), "--n", "2000", "--truth", "yes=0.3"];

@@ -88,7 +88,9 @@ impl Block {
                 Ok(Self::Extreme(Box::new(extreme)))
             }
             Source::Mode(value) => {
-                let price = Price { budget, delta, neighbours, groups: g, rows: m, single };
+                let bounded = aggregate.bounded;
+                let price =
+                    Price { budget, delta, neighbours, groups: g, rows: m, single, bounded };
                 let listed = aggregate.values[value].facts.values.as_ref().map(Vec::len);
                 let mode = Mode::new(value, listed, price)?.ok_or_else(no_delta)?;
                 Ok(Self::Mode(Box::new(mode), price))

@@ -8,6 +8,8 @@ use super::block::{Chooser, down};
 use super::{BETA, Expected};
 use crate::error::Result;
 use crate::explain::short;
+use crate::refusal::{Refusal, Rule};
+use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use demure_core::mechanism::{Budget, Change, Exponential, PermuteAndFlip};
 use demure_core::random::Randomness;
@@ -42,6 +44,8 @@ pub(crate) struct Price {
     pub(super) groups: u32,
     pub(super) rows: u32,
     pub(super) single: bool,
+    /// Whether groups and rows of a unit are bounded; if not, `rows` is the number of a row's copies.
+    pub(super) bounded: bool,
 }
 
 impl Mode {
@@ -51,6 +55,14 @@ impl Mode {
         candidates: Option<usize>,
         price: Price,
     ) -> Result<Option<Self>> {
+        if candidates == Some(0) {
+            return Err(Refusal::new(
+                Rule::Aggregate,
+                "MODE of a column that has no value but NULL",
+                "leave it out",
+            )
+            .into());
+        }
         let drawn = candidates.map(|n| Ok::<_, crate::Error>((price.drawn()?, n))).transpose()?;
         let stable = price.stable()?;
         let (neighbours, rows) = (price.neighbours, price.rows);
@@ -154,10 +166,7 @@ impl Mode {
                 Ok(released.and_then(|i| list.get(i).cloned()).unwrap_or(ScalarValue::Null))
             }
             (Method::Stable(stable), None) => {
-                // In the order of their texts: a public rule for ties.
-                let present = counted.iter().filter(|(value, n)| !value.is_null() && **n > 0);
-                let named: BTreeMap<String, (&ScalarValue, u64)> =
-                    present.map(|(value, n)| (value.to_string(), (value, *n))).collect();
+                let named = in_order(counted)?;
                 let numbers = named.iter().map(|(name, (_, n))| (name.clone(), *n)).collect();
                 let (winner, distance) = mode_of_counts(numbers, self.rows, self.neighbours);
                 let released = stable.release(winner, distance, rng)?.into_value().flatten();
@@ -165,6 +174,32 @@ impl Mode {
                 Ok(value.unwrap_or(ScalarValue::Null))
             }
         }
+    }
+}
+
+/// The values that somebody has, by bytes that are in their order and different for different
+/// values, as texts of values are not: a public rule for ties, and no value is lost.
+fn in_order(counted: &HashMap<ScalarValue, u64>) -> Result<BTreeMap<Vec<u8>, (&ScalarValue, u64)>> {
+    let odd = |_| super::internal("a mode of such values");
+    let present: Vec<(&ScalarValue, u64)> = counted
+        .iter()
+        .filter(|(value, n)| !value.is_null() && **n > 0)
+        .map(|(value, n)| (value, *n))
+        .collect();
+    if present.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let column = ScalarValue::iter_to_array(present.iter().map(|(value, _)| (*value).clone()));
+    let column = column.map_err(|_| super::internal("a mode of such values"))?;
+    let fields = vec![SortField::new(column.data_type().clone())];
+    let converter = RowConverter::new(fields).map_err(odd)?;
+    let rows = converter.convert_columns(&[column]).map_err(odd)?;
+    let names = rows.iter().map(|row| row.as_ref().to_vec());
+    let named: BTreeMap<Vec<u8>, (&ScalarValue, u64)> =
+        names.zip(present.iter().copied()).collect();
+    match named.len() == present.len() {
+        true => Ok(named),
+        false => Err(super::internal("values that are one and two")),
     }
 }
 
@@ -194,19 +229,26 @@ impl Price {
 
     /// # Proof
     /// In one group it is (ε′,δ′)-DP for a unit of m rows ([`Tally::rows`], [`mode_of_counts`]), whether they come, go
-    /// or, with the step of *replace*, do both. *Add or remove*: g groups change. *Replace*: one, if there is
+    /// or, with the step of *replace*, do both. *Add or remove*: g groups change, or as many as a row has copies, which may be
+    /// in as many groups. *Replace*: one, if there is
     /// one group, else the old rows' g and the new rows' g. Groups have no row in common: ε′ and δ′ add up. ∎
     fn stable(&self) -> Result<Option<Stable>> {
         let Some(delta) = self.delta else { return Ok(None) };
         let touched = match self.neighbours {
-            Neighbours::AddRemove => f64::from(self.groups),
-            Neighbours::Replace if self.single => 1.0,
-            Neighbours::Replace => 2.0 * f64::from(self.groups),
+            _ if self.single => 1.0,
+            Neighbours::AddRemove => self.reached(),
+            Neighbours::Replace => 2.0 * self.reached(),
         };
         let epsilon = Epsilon::new(down(self.epsilon()?.get() / touched))?;
         let delta = Delta::new(down(delta.get() / touched))?;
         // Where the threshold would be out of reach, there is none.
         Ok(Stable::new(epsilon, delta).ok())
+    }
+
+    /// Groups that a unit has rows in, at most.
+    fn reached(&self) -> f64 {
+        let groups = f64::from(self.groups);
+        if self.bounded { groups } else { groups * f64::from(self.rows) }
     }
 
     fn each(&self, stable: &Stable) -> f64 {
@@ -278,7 +320,7 @@ mod tests {
     fn price(delta: f64, neighbours: Neighbours) -> Price {
         let budget = Budget::Pure(Epsilon::new(1.0).unwrap());
         let delta = Some(Delta::new(delta).unwrap());
-        Price { budget, delta, neighbours, groups: 1, rows: 2, single: true }
+        Price { budget, delta, neighbours, groups: 1, rows: 2, single: true, bounded: true }
     }
 
     #[test]
@@ -292,6 +334,36 @@ mod tests {
         let none = Price { delta: None, ..price(0.1, Neighbours::Replace) };
         assert!(Mode::new(0, None, none).unwrap().is_none());
         assert!(!Mode::new(0, Some(10_000_000), none).unwrap().unwrap().is_stable());
+    }
+
+    #[test]
+    fn different_values_stay_different_whatever_their_texts() {
+        let bytes = |last: u8| ScalarValue::Binary(Some([[b'a'; 20].as_slice(), &[last]].concat()));
+        let day = |n: i32| ScalarValue::Date32(Some(i32::MAX - n));
+        for values in [[bytes(1), bytes(2)], [day(1), day(2)]] {
+            let [leader, other] = &values;
+            assert_eq!(leader.to_string(), other.to_string(), "their texts are one");
+            let counted = HashMap::from([(leader.clone(), 2_000), (other.clone(), 1)]);
+            assert_eq!(in_order(&counted).unwrap().len(), 2);
+            let mode = Mode::new(0, None, price(1e-8, Neighbours::AddRemove)).unwrap().unwrap();
+            let mut rng = SeededForTests::insecure(1);
+            for _ in 0..50 {
+                assert_eq!(mode.release(None, &counted, &mut rng).unwrap(), *leader);
+            }
+        }
+    }
+
+    #[test]
+    fn copies_of_a_row_in_several_groups_are_all_paid_for() {
+        let of = |bounded| {
+            let price =
+                Price { rows: 20, single: false, bounded, ..price(1e-6, Neighbours::AddRemove) };
+            let mode = Mode::new(0, None, price).unwrap().unwrap();
+            mode.stable().unwrap().0.get()
+        };
+        assert!((of(true) - 1.0).abs() < 1e-9, "20 rows in one group");
+        assert!((of(false) - 0.05).abs() < 1e-9, "20 copies in 20 groups");
+        assert!(Mode::new(0, Some(0), price(0.1, Neighbours::Replace)).is_err());
     }
 
     #[test] // fixed seed; at the lead that is told 1,000 draws of 1,000 may fail 5 % of the time, give or take 7

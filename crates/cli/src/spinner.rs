@@ -1,5 +1,5 @@
-//! A sign of life on a terminal while a query runs: the time that has passed and nothing else.
-//! How many rows have been read, or are left, is protected.
+//! A sign of life on a terminal while something runs whose length is not known, or is protected:
+//! the time that has passed and nothing else.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -13,12 +13,12 @@ const STEP: Duration = Duration::from_millis(120);
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 
 /// Turns until it is dropped; silent unless stderr is a terminal.
-pub(super) struct Spinner {
+pub(crate) struct Spinner {
     turning: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Spinner {
-    pub(super) fn new(doing: &'static str) -> Self {
+    pub(crate) fn new(doing: &'static str) -> Self {
         if !stderr().is_terminal() {
             return Self { turning: None };
         }
