@@ -4,7 +4,7 @@
 //! Wasserman & Zhou 2010 (JASA 105:375), Theorem 2.4; Kairouz, Oh & Viswanath 2015
 //! (arXiv:1311.0776v4), Theorem 2.1.
 
-use demure_core::unit::{Delta, Epsilon};
+use demure_core::unit::{Delta, Epsilon, Rho};
 
 /// The most often that a guess between two neighbouring datasets, equally likely before, is right:
 /// `(e^ε + δ)/(1 + e^ε)`.
@@ -20,6 +20,18 @@ pub fn guess(epsilon: Epsilon, delta: Delta) -> f64 {
     // Written so that a large ε gives 1 and not ∞/∞.
     let back = (-epsilon.get()).exp();
     ((1.0 + delta.get() * back) / (1.0 + back)).min(1.0)
+}
+
+/// The same under ρ-zCDP: `½ + ½·min(√(ρ/2), √(1 − e^{−ρ}))`.
+///
+/// # Proof
+/// A guess is right with probability at most ½ + ½TV. The Kullback–Leibler divergence is the limit
+/// of the Rényi divergences at order 1, so at most ρ; then Pinsker's inequality, and that of
+/// Bretagnolle and Huber, which is never vacuous. ∎
+#[must_use]
+pub fn guess_concentrated(rho: Rho) -> f64 {
+    let rho = rho.get();
+    0.5 + 0.5 * (0.5 * rho).sqrt().min((-(-rho).exp_m1()).sqrt())
 }
 
 /// The most true alarms at a rate of false ones: the smaller of `e^ε f + δ` and
@@ -63,6 +75,14 @@ mod tests {
                     .sum();
                 assert!((area_below - area(e)).abs() < 1e-6);
             }
+        }
+        // A Gaussian of ρ = 1/(2σ²) is guessed right Φ(1/(2σ)) of the time: within the bound, and
+        // near it where ρ is small.
+        for rho in [0.001, 0.1, 1.0, 8.0] {
+            let gaussian = crate::normal::normal((rho / 2.0f64).sqrt());
+            let most = guess_concentrated(Rho::new(rho).unwrap());
+            assert!(gaussian < most && most <= 1.0, "{rho}");
+            assert!(rho > 0.2 || (most - 0.5) / (gaussian - 0.5) < 1.3, "{rho}");
         }
         let one = Epsilon::new(1.0).unwrap();
         assert!((guess(one, Delta::ZERO) - 0.731_058_578_630_005).abs() < 1e-14);

@@ -107,7 +107,7 @@ impl Linkage {
         Ok(Self { second, ..self })
     }
 
-    /// The same for an attacker who rules values out.
+    /// The same for an attacker who rules values out, of people for whom that is true.
     #[must_use]
     pub fn knowing(self, ruled_out: Vec<usize>) -> Self {
         Self { ruled_out, ..self }
@@ -128,7 +128,10 @@ impl Linkage {
         let possible = |counts: &Histogram| counts.iter().filter(|count| **count > 0).count();
         let distinct = possible(&first);
         let mut left = first.clone();
-        self.ruled_out.iter().for_each(|at| left.iter_mut().skip(*at).take(1).for_each(|c| *c = 0));
+        // Nobody can truly rule out what is true: whoever does is wrong, and has learnt nothing.
+        let knows = !self.ruled_out.contains(&target.value);
+        let ruled_out = if knows { self.ruled_out.as_slice() } else { &[] };
+        ruled_out.iter().for_each(|at| left.iter_mut().skip(*at).take(1).for_each(|c| *c = 0));
         let known = possible(&left);
         let mut weights: Vec<f64> = left.iter().map(|count| *count as f64).collect();
         if !self.second.is_empty() {
@@ -245,9 +248,11 @@ mod tests {
         assert_eq!((blind.right, blind.by_chance), (4, 3));
         assert!((blind.learnt[3].confidence - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!((blind.at_worst(0), blind.at_worst(1), blind.at_worst(2)), (0, 3, 9));
-        // Nobody in the second class uses Linux, somebody knows: two Windows are certain.
+        // That they do not use Linux is known of some: two Windows are certain. Of the one who
+        // does, it cannot be known.
         let knows = linkage.knowing(vec![4]).everybody(&targets);
-        assert_eq!(knows.count(Finding::Known), 3);
+        assert_eq!(knows.count(Finding::Known), 2);
+        assert_eq!(knows.learnt[4].finding, Finding::Open);
         assert!(knows.learnt[3].finding == Finding::Known && knows.learnt[3].guess == Some(3));
     }
 

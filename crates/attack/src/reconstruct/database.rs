@@ -40,15 +40,18 @@ impl Database {
         }
     }
 
-    /// The standard deviation of its error: the one there is, or r/√12 for the remainder that
-    /// rounding to steps r cuts off, if all remainders are equally likely.
+    /// The standard deviation of its error on n rows, if the error may count as noise. Rounding to
+    /// steps r leaves r about equally likely remainders, of variance (r² − 1)/12, while the answers
+    /// spread over a few steps: their standard deviation is √(n/8), and r may be twice that.
     #[must_use]
-    pub fn sigma(self) -> f64 {
+    pub fn sigma(self, rows: usize) -> Option<f64> {
         match self {
-            Self::Plain | Self::Threshold { .. } => 0.0,
-            Self::Noised { sigma } => sigma,
-            // Of whole numbers: r equally likely remainders have variance (r² − 1)/12.
-            Self::Rounding { step } => (((step * step).saturating_sub(1)) as f64 / 12.0).sqrt(),
+            Self::Plain | Self::Threshold { .. } => Some(0.0),
+            Self::Noised { sigma } => Some(sigma),
+            Self::Rounding { step } => {
+                let fine = step as f64 <= (0.5 * rows as f64).sqrt();
+                fine.then(|| (((step * step).saturating_sub(1)) as f64 / 12.0).sqrt())
+            }
         }
     }
 }
@@ -68,7 +71,8 @@ mod tests {
         assert_eq!(answer(Database::Threshold { least: 10 }, 10), Some(10.0));
         assert_ne!(answer(Database::Noised { sigma: 1.0 }, 7), Some(7.0));
         // The remainder of 5 is one of −2 … 2: variance 2.
-        assert_eq!(Database::Rounding { step: 5 }.sigma(), 2f64.sqrt());
-        assert_eq!(Database::Rounding { step: 1 }.sigma(), 0.0);
+        assert_eq!(Database::Rounding { step: 5 }.sigma(100), Some(2f64.sqrt()));
+        assert_eq!(Database::Rounding { step: 1 }.sigma(4), Some(0.0));
+        assert_eq!(Database::Rounding { step: 15 }.sigma(400), None);
     }
 }

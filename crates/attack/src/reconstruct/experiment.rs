@@ -39,6 +39,8 @@ pub struct Measured {
 pub fn measure(attack: Attack, seed: u64) -> Result<Measured> {
     let none = Share { hits: 0, trials: 0 };
     let (mut right, mut answered) = (none, none);
+    let sigma = attack.database.sigma(attack.rows);
+    let mut theory = Some(0.0);
     for part in 0..attack.repeat.max(1) {
         let mut draws = Draws::part(seed, part as u64);
         let bits: Vec<bool> = (0..attack.rows).map(|_| draws.coin()).collect();
@@ -50,9 +52,10 @@ pub fn measure(attack: Attack, seed: u64) -> Result<Measured> {
         right = right.and(recovered(&bits, &guess));
         let hits = answers.iter().flatten().count() as u64;
         answered = answered.and(Share { hits, trials: answers.len() as u64 });
+        let now = sigma.and_then(|sigma| expected(attack.rows, hits as usize, sigma));
+        theory = theory.zip(now).map(|(sum, now)| sum + now);
     }
-    let used = (answered.rate() * attack.queries as f64).round() as usize;
-    let expected = expected(attack.rows, used, attack.database.sigma());
+    let expected = theory.map(|sum| sum / attack.repeat.max(1) as f64);
     Ok(Measured { attack, recovered: right, answered, expected })
 }
 
@@ -109,6 +112,7 @@ mod tests {
         let rounding = attack(100, 400, Database::Rounding { step: 5 }, 20);
         let rounded = measure(rounding, 2).unwrap();
         assert!(rounded.recovered.rate() > 0.99, "{rounded:?}");
+        assert!(off(&rounded, rounded.expected.unwrap()) < 5.0);
         let threshold = attack(300, 1200, Database::Threshold { least: 75 }, 2);
         let suppressed = measure(threshold, 3).unwrap();
         assert!(suppressed.answered.rate() < 0.9 && suppressed.recovered.rate() > 0.99);
