@@ -3,7 +3,7 @@
 use super::chart::{Axis, Chart, Series};
 use super::target::{named, shadowed};
 use super::told::{Grid, Telling, Told, percent};
-use super::world::{EXACT, World, seats};
+use super::world::{EXACT, UNLIMITED, World, seats};
 use super::{One, Seed};
 use crate::Failure;
 use crate::input::positive;
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let table = named(&query, protected.map(|table| table.name.as_str()))
         .ok_or_else(|| Failure::usage("--query names no protected table of the policy"))?
         .to_owned();
-    let truth = world.open(Some(10.0 * EXACT), u64::MAX)?.one(&query, EXACT)?.values[0];
+    let truth = world.open(Some(UNLIMITED), u64::MAX)?.one(&query, EXACT)?.values[0];
     let points = points(args.repeat as usize);
     let mut progress = Progress::before_data(args.runs);
     let (mut same, mut varied) = (Vec::new(), Vec::new());

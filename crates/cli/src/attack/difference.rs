@@ -3,7 +3,7 @@
 use super::chart::{Axis, Chart, Series};
 use super::target::Target;
 use super::told::{Grid, Telling, Told, measured, percent};
-use super::world::{COLUMNS, EXACT, World, seats};
+use super::world::{COLUMNS, EXACT, UNLIMITED, World, seats};
 use super::{Epsilons, Seed};
 use crate::Failure;
 use crate::input::positive;
@@ -95,7 +95,7 @@ fn on_made_up(args: &Args) -> Result<Told, Failure> {
     secrets[0] = true;
     let without = secrets[1..].iter().filter(|secret| **secret).count() as f64;
     let world = seats(&secrets, args.seed.of_noise())?;
-    let mut exact = world.open(Some(10.0 * EXACT), u64::MAX)?;
+    let mut exact = world.open(Some(UNLIMITED), u64::MAX)?;
     let counted = |gone: &str| format!("SELECT COUNT(*) FROM people WHERE secret{gone}");
     let with = exact.one(&counted(""), EXACT)?.values[0];
     let absent = exact.one(&counted(" AND id <> 0"), EXACT)?.values[0];
@@ -105,7 +105,7 @@ fn on_made_up(args: &Args) -> Result<Told, Failure> {
     for (part, epsilon) in args.epsilon.0.iter().enumerate() {
         // Each repetition is a column of its own, at ε: a statement of 64 at 64ε.
         let repeat = args.repeat as usize;
-        let mut asking = world.open(Some(epsilon.get() * 1.001 * repeat as f64), part as u64)?;
+        let mut asking = world.open(Some(UNLIMITED), part as u64)?;
         let (mut answers, mut spent) = (Vec::new(), 0.0);
         while answers.len() < repeat {
             let count = COLUMNS.min(repeat - answers.len());
@@ -148,7 +148,7 @@ fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result
         "note: for the steward of this policy: the tables are read, its ledger is not touched, and \
          what is printed tells about the target"
     );
-    let mut exact = world.open(Some(10.0 * EXACT), u64::MAX)?;
+    let mut exact = world.open(Some(UNLIMITED), u64::MAX)?;
     let target = target.found(&exact.tables())?;
     let with = exact.one(&target.shadow(query, false, 0), EXACT)?.values[0];
     let without = exact.one(&target.shadow(query, true, 0), EXACT)?.values[0];
@@ -156,8 +156,7 @@ fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result
     let mut progress = Progress::before_data(args.repeat * args.epsilon.0.len() as u32);
     let mut rows = Vec::new();
     for (part, epsilon) in args.epsilon.0.iter().enumerate() {
-        let enough = epsilon.get() * 1.001 * (f64::from(args.repeat) + 1.0);
-        let mut asking = world.open(Some(enough.max(1.0)), part as u64)?;
+        let mut asking = world.open(Some(UNLIMITED), part as u64)?;
         let (mut answers, mut spent, mut failing) = (Vec::new(), 0.0, 0.0);
         for at in 0..args.repeat {
             let truth = draws.coin();

@@ -137,8 +137,10 @@ pub(super) fn percent(share: f64) -> String {
     }
     // 99.996 % is not 100 %: as many digits as it takes to see that.
     let text = |digits: usize| format!("{:.digits$}", 100.0 * share);
-    let enough = (1..8).find(|digits| share >= 1.0 || !text(*digits).starts_with("100"));
-    format!("{} %", text(enough.unwrap_or(8)))
+    match (1..5).find(|digits| share >= 1.0 || !text(*digits).starts_with("100")) {
+        Some(digits) => format!("{} %", text(digits)),
+        None => "> 99.999 %".to_owned(),
+    }
 }
 
 /// A share with its 95 % interval: `73.1 % (71.1–75.0)`.
@@ -170,6 +172,7 @@ mod tests {
     #[test]
     fn almost_all_is_not_all_and_long_lines_are_broken() {
         assert_eq!((percent(0.99996), percent(1.0)), ("99.996 %".into(), "100.0 %".into()));
+        assert_eq!(percent(1.0 - 1e-9), "> 99.999 %");
         assert_eq!((percent(0.5), percent(f64::NAN)), ("50.0 %".into(), "–".into()));
         let text = wrapped(&"word ".repeat(40));
         assert!(text.lines().count() > 2 && text.lines().all(|l| l.chars().count() <= 90));

@@ -18,6 +18,9 @@ use tokio::runtime::Runtime;
 
 /// So much ε that noise is less than the grid of any usual column: exact answers, by the same way.
 pub(super) const EXACT: f64 = 1e9;
+/// A budget that refuses nothing, for repetitions that are one attack each. Under zCDP an exact
+/// answer costs ε²/2.
+pub(super) const UNLIMITED: f64 = 1e19;
 /// The most aggregates of one statement.
 pub(super) const COLUMNS: usize = 64;
 

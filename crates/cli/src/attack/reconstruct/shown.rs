@@ -198,7 +198,7 @@ impl Found {
             text.push(format!(
                 "The curator counts: at ε {} for everything together, {} subsets get noise of {} each, \
                  {} times √n, and give {} of the rows. Seat by seat, one count for each person, the \
-                 same budget gives {} of at most {}: no attack, of any kind, recovers more of such bits.",
+                 same budget gives {}; on average no attack, of any kind, recovers more of such bits than {}.",
                 short(worst.budget.get()),
                 grouped(worst.queries as f64),
                 short(worst.sigma.round()),
