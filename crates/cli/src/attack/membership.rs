@@ -28,8 +28,8 @@ use std::str::FromStr;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  demure attack membership --demo --people 40 --attributes 10,40,160 --releases 2
-  demure attack membership --people 50 --attributes 20,200 --epsilon 1 --releases 2 --json")]
+  demure attack membership --demo --people 40 --attributes 10,40,100 --epsilon 1 --releases 1
+  demure attack membership --people 50 --attributes 20,60 --epsilon 1 --releases 2 --json")]
 pub(super) struct Args {
     /// The attack with all its defaults (what happens without options)
     #[arg(long)]

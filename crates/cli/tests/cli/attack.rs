@@ -16,7 +16,7 @@ fn list<'a>(object: &'a Value, field: &str) -> &'a [Value] {
 
 #[test]
 fn attack_reconstruct_finds_the_cliff_and_where_a_budget_sits() {
-    let found = json("attack reconstruct --rows 120 --seed 5 --budget 1,5,1000");
+    let found = json("attack reconstruct --rows 120 --repeat 12 --seed 5 --budget 1,5,1000");
     let noised = list(&found, "noised");
     assert_eq!((number(&noised[0], "sigma"), number(&noised[0], "recovered")), (0.0, 1.0));
     for one in noised {
@@ -26,7 +26,7 @@ fn attack_reconstruct_finds_the_cliff_and_where_a_budget_sits() {
     // Well above √n it is guessing; well below it is not, and the test would notice.
     let last = noised.last().unwrap();
     assert!(number(last, "sigma") > 15.0 * 120f64.sqrt());
-    assert!((number(last, "recovered") - 0.5).abs() < 0.05);
+    assert!((number(last, "recovered") - 0.5).abs() < 0.08);
     assert!(noised.iter().filter(|one| number(one, "recovered") > 0.95).count() >= 4);
     for one in list(&found, "databases") {
         let name = one["database"].as_str().unwrap();
@@ -44,7 +44,7 @@ fn attack_reconstruct_finds_the_cliff_and_where_a_budget_sits() {
     }
     assert!(number(&curator[0], "recovered") < 0.75 && number(&curator[2], "recovered") > 0.95);
     // The same seed, the same numbers, but for the seconds.
-    let again = json("attack reconstruct --rows 120 --seed 5 --budget 1,5,1000");
+    let again = json("attack reconstruct --rows 120 --repeat 12 --seed 5 --budget 1,5,1000");
     for part in ["noised", "databases", "by_queries", "curator"] {
         assert_eq!(found[part], again[part], "{part}");
     }
@@ -52,7 +52,8 @@ fn attack_reconstruct_finds_the_cliff_and_where_a_budget_sits() {
 
 #[test]
 fn attack_reconstruct_ends_with_a_picture() {
-    let shown = demure("attack reconstruct --demo --rows 40 --budget 1 --report cliff.html");
+    let shown =
+        demure("attack reconstruct --demo --rows 40 --repeat 4 --budget 1 --report cliff.html");
     assert_eq!((shown.code, shown.err.as_str()), (Some(0), ""));
     for part in ["recovered", "√n = 6.3", "noise added", "the curator", "┊"] {
         assert!(shown.out.contains(part), "{part}\n{}", shown.out);
@@ -66,7 +67,7 @@ fn attack_reconstruct_ends_with_a_picture() {
     );
     assert!(!page.contains("<script") && !page.contains("NaN"));
     let program = demure(
-        "attack reconstruct --rows 24 --method feasibility --budget 1 --noise 0,1 --report cliff.svg",
+        "attack reconstruct --rows 24 --repeat 1 --method feasibility --budget 1 --noise 0,1 --report cliff.svg",
     );
     assert_eq!(program.code, Some(0), "{}", program.err);
     assert!(program.out.contains("by a linear program"));
@@ -166,12 +167,12 @@ fn attack_average_wears_fresh_noise_down_and_nothing_else() {
 #[test]
 fn attack_membership_is_stopped_by_a_budget() {
     let found =
-        json("attack membership --people 30 --attributes 4,300 --epsilon 1 --releases 4 --seed 6");
+        json("attack membership --people 30 --attributes 4,200 --epsilon 1 --releases 2 --seed 6");
     let all = list(&found, "found");
     for one in all {
-        // An area of 120 against 120 has a standard error of at most 0.04.
+        // An area of 60 against 60 has a standard error of at most 0.053.
         let (area, expected) = (number(one, "area"), number(one, "area_expected"));
-        assert!((area - expected).abs() < 0.2, "{one}");
+        assert!((area - expected).abs() < 0.27, "{one}");
     }
     let of = |attributes: f64, exact: bool| {
         let same = |one: &&Value| {
@@ -179,10 +180,10 @@ fn attack_membership_is_stopped_by_a_budget() {
         };
         all.iter().find(same).unwrap()
     };
-    // √(300/30) = 3.2 standard deviations apart.
-    assert!(number(of(300.0, true), "area") > 0.95);
-    assert!(number(of(300.0, false), "area") < number(of(300.0, false), "area_bound"));
-    assert!(number(of(300.0, true), "area") > number(of(300.0, false), "area_bound") + 0.1);
+    // √(200/30) = 2.6 standard deviations apart.
+    assert!(number(of(200.0, true), "area") > 0.9);
+    assert!(number(of(200.0, false), "area") < number(of(200.0, false), "area_bound"));
+    assert!(number(of(200.0, true), "area") > number(of(200.0, false), "area_bound") + 0.1);
     assert!(number(of(4.0, true), "area") < 0.9);
 }
 
