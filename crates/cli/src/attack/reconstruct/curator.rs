@@ -66,7 +66,7 @@ pub(super) fn attack(
         }
         let subsets = Subsets::new(rows, queries, |q, j| {
             let (a, b) = coins[q];
-            (j as u64 * a + b) % P % 2 == 0
+            ((j as u64 * a + b) % P).is_multiple_of(2)
         })?;
         let guess = reconstruct(&subsets, &answers, Method::LeastSquares)?;
         all.push(Budgeted {
