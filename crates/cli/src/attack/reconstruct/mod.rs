@@ -33,7 +33,7 @@ use std::time::Instant;
 Examples:
   demure attack reconstruct --demo --rows 64 --repeat 8
   demure attack reconstruct --rows 200 --noise 0,5,20,100 --budget 1,100 --json
-  demure attack reconstruct --rows 50 --method linear-program --repeat 1 --budget 1 --report cliff.html
+  demure attack reconstruct --rows 50 --method linear-program --repeat 1 --report cliff.html
 
 1,000 people take under a minute of processor time, most of it the curator's: 2,000 sums a budget.")]
 pub(super) struct Args {
