@@ -1,6 +1,29 @@
 //! What an adversary learns: attacks on releases, and audits of mechanisms.
 //!
+//! | module | the attack | what stands against it |
+//! |---|---|---|
+//! | [`difference`] | knows all rows but one, and subtracts | noise: a guess is right at most `e^ε/(1+e^ε)` of the time |
+//! | [`average`] | asks again until the noise is gone | an answer bought is the answer; other words cost again |
+//! | [`reconstruct`] | asks for random subsets and solves for the rows | noise of √n and more, hence a budget |
+//! | [`membership`] | compares many published means with a person's row | the same: true alarms are at most `e^ε`·false + δ |
+//! | [`link`] | finds a person's class in an anonymized table | little: k-anonymity alone does not |
+//!
+//! [`bound`] says what differential privacy allows; [`draws`] and [`normal`] are the attacker's own
+//! dice and tables.
+//!
 //! # What this crate does not do
 //! It protects nothing and reads no file: it is given answers and says what they give away.
 
 #![forbid(unsafe_code)]
+
+pub mod average;
+pub mod bound;
+pub mod difference;
+pub mod draws;
+pub mod error;
+pub mod link;
+pub mod membership;
+pub mod normal;
+pub mod reconstruct;
+
+pub use error::{Error, Result};

@@ -15,6 +15,7 @@
 //! | `collect/` | `demure collect …`: the local model: surveys, randomizing, estimating, a service |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
+//! | `attack/` | `demure attack …`: what an adversary learns from exact, noised and anonymized answers |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //! | `report.rs` | what users read: named fields as text or as JSON |
@@ -34,6 +35,7 @@
 
 mod account;
 mod anonymize;
+mod attack;
 mod budget;
 mod collect;
 mod curator;
@@ -104,6 +106,8 @@ enum Command {
     Account(account::Args),
     /// Publish rows, made coarse: k-anonymity and relatives; no differential privacy
     Anonymize(Box<anonymize::Args>),
+    /// Attack a release before anyone else does
+    Attack(Box<attack::Args>),
 }
 
 /// Why a command did not answer. No field holds a protected value.
@@ -195,6 +199,7 @@ fn run() -> ExitCode {
         Command::Collect(args) => collect::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),
         Command::Anonymize(args) => anonymize::run(*args, &mut out),
+        Command::Attack(args) => attack::run(&args, &mut out),
     };
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -106,8 +106,15 @@ impl Curator {
 
     /// A curator whose budget lives in memory: for demonstrations and tests.
     pub async fn in_memory(policy: Policy) -> Result<Arc<Self>> {
+        Self::in_memory_with(policy, Box::new(SystemRandom::new()?)).await
+    }
+
+    /// The same with `randomness` to decide the noise: made-up people may have noise that repeats.
+    pub async fn in_memory_with(
+        policy: Policy,
+        randomness: Box<dyn Randomness + Send>,
+    ) -> Result<Arc<Self>> {
         let ledger = Ledger::in_memory(limit(&policy))?;
-        let randomness = Box::new(SystemRandom::new()?);
         Self::with(policy, ledger, Incidents::nowhere(), randomness).await
     }
 

@@ -21,7 +21,7 @@ pub(super) fn read(source: &Source) -> Result<Table, Failure> {
 }
 
 /// Reads a file, or `-`, which must have rows.
-pub(super) fn read_file(path: &Path, delimiter: u8) -> Result<Table, Failure> {
+pub(crate) fn read_file(path: &Path, delimiter: u8) -> Result<Table, Failure> {
     let table = if path.as_os_str() == "-" {
         Table::from_csv(io::stdin().lock(), delimiter)?
     } else {

@@ -16,11 +16,11 @@ pub(super) fn is_file(how: &str) -> bool {
 }
 
 /// Specifications by column: the last one of a column counts.
-pub(super) struct Hierarchies<'a>(Vec<(&'a str, &'a str)>);
+pub(crate) struct Hierarchies<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Hierarchies<'a> {
     /// Splits `column=how`, and refuses columns the table does not have.
-    pub(super) fn new(typed: &'a [String], table: &Table) -> Result<Self, Failure> {
+    pub(crate) fn new(typed: &'a [String], table: &Table) -> Result<Self, Failure> {
         let mut pairs = Vec::new();
         for (i, text) in (1..).zip(typed) {
             let (name, how) = text.split_once('=').ok_or_else(|| {
@@ -36,7 +36,7 @@ impl<'a> Hierarchies<'a> {
     }
 
     /// A column's hierarchy, if one was given.
-    pub(super) fn given(&self, column: &Column) -> Result<Option<Hierarchy>, Failure> {
+    pub(crate) fn given(&self, column: &Column) -> Result<Option<Hierarchy>, Failure> {
         let found = self.0.iter().rev().find(|(name, _)| *name == column.name);
         found.map(|(_, how)| build(column, how)).transpose()
     }

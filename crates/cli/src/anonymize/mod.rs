@@ -19,13 +19,13 @@
 mod answer;
 mod bar;
 mod check;
-mod columns;
+pub(crate) mod columns;
 mod config;
 mod explain;
 pub(crate) mod files;
 mod find;
-mod hierarchies;
-mod html;
+pub(crate) mod hierarchies;
+pub(crate) mod html;
 mod models;
 mod options;
 mod order;

@@ -2,7 +2,7 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 41] = [
+const ALL: [&str; 46] = [
     "demo",
     "query",
     "explain",
@@ -39,6 +39,11 @@ const ALL: [&str; 41] = [
     "anonymize",
     "anonymize check",
     "anonymize risk",
+    "attack difference",
+    "attack average",
+    "attack reconstruct",
+    "attack membership",
+    "attack link",
     "collect init",
     "collect randomize",
     "collect estimate",
@@ -48,7 +53,7 @@ const ALL: [&str; 41] = [
 
 #[test]
 fn the_list_of_subcommands_is_complete() {
-    for group in ["mechanism", "graph", "plan"] {
+    for group in ["mechanism", "graph", "plan", "attack"] {
         let help = demure(&format!("{group} --help")).out;
         let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
         let listed: Vec<_> = listed

@@ -1,0 +1,174 @@
+//! How much is recovered: made-up bits, random subsets, a database, an attack; again and again.
+
+use super::{Database, Method, Subsets, expected, reconstruct, recovered};
+use crate::draws::Draws;
+use crate::error::Result;
+use crate::normal::Share;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// One experiment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attack {
+    /// n: people, each with a secret bit that is 1 or 0 by a coin.
+    pub rows: usize,
+    /// m: random subsets asked for.
+    pub queries: usize,
+    /// What answers.
+    pub database: Database,
+    /// How it is attacked.
+    pub method: Method,
+    /// How often, with other bits, other subsets and other noise.
+    pub repeat: usize,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The experiment.
+    pub attack: Attack,
+    /// The bits that were recovered, of all repetitions.
+    pub recovered: Share,
+    /// The queries that were answered at all.
+    pub answered: Share,
+    /// What the closed form says for the answers that there were; `None` where it does not apply.
+    pub expected: Option<f64>,
+}
+
+/// Runs one experiment; the same from the same seed.
+pub fn measure(attack: Attack, seed: u64) -> Result<Measured> {
+    let none = Share { hits: 0, trials: 0 };
+    let (mut right, mut answered) = (none, none);
+    let sigma = attack.database.sigma(attack.rows);
+    let mut theory = Some(0.0);
+    for part in 0..attack.repeat.max(1) {
+        let mut draws = Draws::part(seed, part as u64);
+        let bits: Vec<bool> = (0..attack.rows).map(|_| draws.coin()).collect();
+        let subsets = Subsets::random(attack.rows, attack.queries, &mut draws)?;
+        let exact = subsets.answers(&bits).into_iter();
+        let answers: Vec<Option<f64>> =
+            exact.map(|x| attack.database.answer(x, &mut draws)).collect();
+        let guess = reconstruct(&subsets, &answers, attack.method)?;
+        right = right.and(recovered(&bits, &guess));
+        let hits = answers.iter().flatten().count() as u64;
+        answered = answered.and(Share { hits, trials: answers.len() as u64 });
+        let now = sigma.and_then(|sigma| expected(attack.rows, hits as usize, sigma));
+        theory = theory.zip(now).map(|(sum, now)| sum + now);
+    }
+    let expected = theory.map(|sum| sum / attack.repeat.max(1) as f64);
+    Ok(Measured { attack, recovered: right, answered, expected })
+}
+
+/// Runs many, on as many threads as there are processors; `done` is told how many are finished.
+pub fn measure_all(
+    attacks: &[Attack],
+    seed: u64,
+    done: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<Measured>> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<Measured>>>> = Mutex::new(vec![None; attacks.len()]);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(attacks.len());
+    let finished = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(attack) = attacks.get(at) else { return };
+                    let result = measure(*attack, seed.wrapping_add(at as u64));
+                    results.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(result);
+                    done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                }
+            });
+        }
+    });
+    // A thread that panicked has already ended the scope.
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reconstruct::Norm;
+
+    fn attack(rows: usize, queries: usize, database: Database, repeat: usize) -> Attack {
+        Attack { rows, queries, database, method: Method::LeastSquares, repeat }
+    }
+
+    /// Whether the measured share is within five standard errors of what is expected, and how many
+    /// standard errors off. The bits of one attack share a matrix and are a little dependent; five
+    /// (6e-7, two-sided) leave room for that on a fixed seed.
+    fn off(measured: &Measured, expected: f64) -> f64 {
+        let spread = (expected * (1.0 - expected) / measured.recovered.trials as f64).sqrt();
+        (measured.recovered.rate() - expected).abs() / spread.max(1e-9)
+    }
+
+    #[test]
+    fn exact_rounded_and_suppressed_answers_give_all_rows_back() {
+        let plain = measure(attack(1000, 4000, Database::Plain, 1), 1).unwrap();
+        assert!(plain.recovered.rate() >= 0.99);
+        assert_eq!(plain.recovered.hits, 1000);
+        // The known answer: multiples of 5, n = 100, m = 400.
+        let rounding = attack(100, 400, Database::Rounding { step: 5 }, 20);
+        let rounded = measure(rounding, 2).unwrap();
+        assert!(rounded.recovered.rate() > 0.99, "{rounded:?}");
+        assert!(off(&rounded, rounded.expected.unwrap()) < 5.0);
+        let threshold = attack(300, 1200, Database::Threshold { least: 75 }, 2);
+        let suppressed = measure(threshold, 3).unwrap();
+        assert!(suppressed.answered.rate() < 0.9 && suppressed.recovered.rate() > 0.99);
+        // All answers suppressed: nothing but a guess is left.
+        let all = measure(attack(100, 400, Database::Threshold { least: 101 }, 20), 4).unwrap();
+        assert_eq!(all.answered.hits, 0);
+        assert!((all.recovered.rate() - 0.5).abs() < 5.0 * 0.5 / 2000f64.sqrt());
+    }
+
+    #[test]
+    fn the_closed_form_is_what_is_measured_and_the_test_has_power() {
+        for (n, m, sigma) in [
+            (200, 800, 200f64.sqrt() / 2.0),
+            (200, 800, 200f64.sqrt()),
+            (400, 1600, 40.0),
+            (200, 400, 10.0),
+            (150, 2400, 20.0),
+        ] {
+            let noised = attack(n, m, Database::Noised { sigma }, 8000 / n);
+            let measured = measure(noised, 5).unwrap();
+            assert!(off(&measured, measured.expected.unwrap()) < 5.0, "{measured:?}");
+        }
+        // The twin: noise a fifth larger than claimed is noticed.
+        let noised = attack(200, 800, Database::Noised { sigma: 1.2 * 10.0 }, 100);
+        let measured = measure(noised, 6).unwrap();
+        assert!(off(&measured, expected(200, 800, 10.0).unwrap()) > 5.0);
+    }
+
+    #[test]
+    fn noise_beyond_the_root_of_n_leaves_a_guess() {
+        let sigma = 40.0 * 100f64.sqrt();
+        let measured = measure(attack(100, 400, Database::Noised { sigma }, 40), 7).unwrap();
+        assert!(off(&measured, 0.5) < 5.0, "{measured:?}");
+    }
+
+    #[test]
+    fn a_linear_program_finds_about_as_much() {
+        let sigma = 5.0;
+        let squares = attack(60, 240, Database::Noised { sigma }, 6);
+        let program = Attack { method: Method::LinearProgram(Norm::Sum), ..squares };
+        let (squares, program) = (measure(squares, 8).unwrap(), measure(program, 8).unwrap());
+        // The same bits, subsets and noise: 360 bits, of which few differ.
+        let gap = squares.recovered.rate() - program.recovered.rate();
+        assert!(gap.abs() < 0.08, "{squares:?} {program:?}");
+        assert!(program.recovered.rate() > 0.7);
+    }
+
+    #[test]
+    fn many_are_run_in_order_whatever_the_threads() {
+        let attacks: Vec<Attack> =
+            [0.0, 4.0, 40.0].map(|sigma| attack(50, 200, Database::Noised { sigma }, 2)).into();
+        let told = AtomicUsize::new(0);
+        let all = measure_all(&attacks, 9, &|_| _ = told.fetch_add(1, Ordering::Relaxed)).unwrap();
+        assert_eq!(told.into_inner(), 3);
+        for (at, measured) in all.iter().enumerate() {
+            assert_eq!(*measured, measure(attacks[at], 9 + at as u64).unwrap());
+        }
+    }
+}

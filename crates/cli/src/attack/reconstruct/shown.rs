@@ -1,0 +1,272 @@
+//! What reconstruction found: tables, the cliff, and where a budget sits.
+
+use super::super::chart::{Axis, Chart, Series};
+use super::super::told::{Grid, Told, percent};
+use super::curator::Budgeted;
+use super::{Found, LEVELS, RATIOS};
+use crate::report::{Report, grouped, short};
+use demure_attack::bound;
+use demure_attack::reconstruct::{Database, Measured, Method, expected};
+use demure_core::unit::{Delta, Epsilon};
+use serde_json::{Value, json};
+
+impl Found {
+    pub(super) fn told(&self) -> Told {
+        Told {
+            title: "Reconstruction: random subsets, and every row solved for".to_owned(),
+            lead: format!(
+                "{} made-up people with a secret bit each. The attacker asks {} random subsets how \
+                 many have it, and solves for all bits {}. A coin would be right 50 % of the time.",
+                grouped(self.rows as f64),
+                grouped(self.queries as f64),
+                match self.method {
+                    Method::LeastSquares => "by least squares",
+                    Method::LinearProgram(_) => "by a linear program",
+                }
+            ),
+            report: self.report(),
+            tables: vec![
+                self.noised_table(),
+                self.database_table(),
+                self.queries_table(),
+                self.solver_table(),
+                self.curator_table(),
+            ],
+            charts: vec![self.cliff(), self.budgets()],
+            meaning: self.meaning(),
+        }
+    }
+
+    fn root(&self) -> f64 {
+        (self.rows as f64).sqrt()
+    }
+
+    fn noised_table(&self) -> Grid {
+        let line = |m: &Measured| {
+            let sigma = sigma(m);
+            vec![short(sigma), short(sigma / self.root()), share(m), theory(m)]
+        };
+        Grid {
+            title: "Noise of standard deviation σ on every answer".to_owned(),
+            head: vec!["σ", "σ/√n", "recovered", "Φ(√(m−n)/(4σ))"],
+            rows: self.noised.iter().map(line).collect(),
+            numbers: 0,
+        }
+    }
+
+    fn database_table(&self) -> Grid {
+        let line = |m: &Measured| {
+            vec![name(m.attack.database), percent(m.answered.rate()), share(m), theory(m)]
+        };
+        Grid {
+            title: "Databases that do something else".to_owned(),
+            head: vec!["what it does", "answered", "recovered", "in theory"],
+            rows: self.databases.iter().map(line).collect(),
+            numbers: 1,
+        }
+    }
+
+    fn queries_table(&self) -> Grid {
+        let mut rows = Vec::new();
+        for (level, some) in LEVELS.iter().zip(self.by_queries.chunks(RATIOS.len())) {
+            let mut row = vec![short(*level)];
+            row.extend(some.iter().map(|m| {
+                let theory = m.expected.map_or(f64::NAN, |e| e);
+                format!("{} / {}", share(m), percent(theory))
+            }));
+            rows.push(row);
+        }
+        Grid {
+            title: "More queries: recovered / in theory, by σ/√n and m/n".to_owned(),
+            head: vec!["σ/√n", "m = 1.25 n", "m = 1.5 n", "m = 2 n", "m = 4 n", "m = 8 n"],
+            rows,
+            numbers: 0,
+        }
+    }
+
+    fn solver_table(&self) -> Grid {
+        let line = |(name, m, seconds): &(&'static str, Measured, f64)| {
+            vec![(*name).to_owned(), share(m), theory(m), format!("{seconds:.3}")]
+        };
+        let rows = self.solvers.first().map_or(0, |(_, m, _)| m.attack.rows);
+        Grid {
+            title: format!(
+                "Two ways to solve, on the same answers (n = {rows}, m = 4 n, σ = √n/2)"
+            ),
+            head: vec!["by", "recovered", "in theory", "seconds"],
+            rows: self.solvers.iter().map(line).collect(),
+            numbers: 1,
+        }
+    }
+
+    fn curator_table(&self) -> Grid {
+        let line = |b: &Budgeted| {
+            vec![
+                short(b.budget.get()),
+                short(b.spent),
+                short(b.sigma),
+                percent(b.subsets.rate()),
+                b.expected.map_or("–".to_owned(), percent),
+                percent(b.seats.rate()),
+                percent(b.most),
+            ]
+        };
+        Grid {
+            title: format!(
+                "The curator: {} subsets in SQL for one budget, or one count of each seat for the same",
+                grouped(2.0 * self.rows as f64)
+            ),
+            head: vec!["ε", "spent", "σ", "by subsets", "in theory", "seat by seat", "at most"],
+            rows: self.curator.iter().map(line).collect(),
+            numbers: 0,
+        }
+    }
+
+    /// Recovered against noise: the picture that the attack ends with.
+    fn cliff(&self) -> Chart {
+        let root = self.root();
+        let least = root / 64.0;
+        let dots = |all: &[Measured]| -> Vec<(f64, f64)> {
+            let at = |m: &Measured| (sigma(m), m.recovered.rate());
+            all.iter().filter(|m| m.expected.is_some()).map(at).collect()
+        };
+        let shown = self.curator.iter().filter(|b| b.sigma > least);
+        let noises = self.noised.iter().map(sigma);
+        let most = shown.map(|b| b.sigma).chain(noises).fold(16.0 * root, f64::max) * 1.5;
+        let steps = (0..=200).map(|i| least * (most / least).powf(f64::from(i) / 200.0));
+        let curve = steps.filter_map(|s| Some((s, expected(self.rows, self.queries, s)?)));
+        let label = |b: &Budgeted| format!("ε {}", short(b.budget.get()));
+        let budgets = self.curator.iter().map(|b| (b.sigma, b.subsets.rate())).collect();
+        Chart {
+            title: format!(
+                "Rows recovered, of {}, by the noise on each answer",
+                grouped(self.rows as f64)
+            ),
+            x: Axis::logarithmic(
+                "σ, the noise on one answer (no noise: at the left end)",
+                least,
+                most,
+            ),
+            y: Axis::linear("recovered", 0.4, 1.0),
+            series: vec![
+                Series::line("in theory: Φ(√(m−n)/(4σ))", '·', curve.collect()),
+                Series::dots("noise added", 'o', dots(&self.noised)),
+                Series::dots("rounded, suppressed or plain", '+', dots(&self.databases)),
+                Series::dots("the curator, by its whole budget (m = 2n)", '@', budgets)
+                    .labelled(self.curator.iter().map(label).collect()),
+            ],
+            marks: vec![(root, format!("√n = {}", short((10.0 * root).round() / 10.0)))],
+        }
+    }
+
+    /// Recovered against the budget, by the attack of the books and by the best there is.
+    fn budgets(&self) -> Chart {
+        let xs = || self.curator.iter().map(|b| b.budget.get());
+        let (low, high) = (xs().fold(f64::MAX, f64::min) / 1.5, xs().fold(0.0, f64::max) * 1.5);
+        let steps = (0..=200).map(|i| low * (high / low).powf(f64::from(i) / 200.0));
+        let curve =
+            steps.filter_map(|x| Some((x, bound::guess(Epsilon::new(x).ok()?, Delta::ZERO))));
+        let points = |y: fn(&Budgeted) -> f64| -> Vec<(f64, f64)> {
+            self.curator.iter().map(|b| (b.budget.get(), y(b))).collect()
+        };
+        Chart {
+            title: "Rows recovered from the curator, by its whole budget".to_owned(),
+            x: Axis::logarithmic("ε of everything together", low, high),
+            y: Axis::linear("recovered", 0.4, 1.0),
+            series: vec![
+                Series::line("at most: e^ε/(1+e^ε)", '·', curve.collect()),
+                Series::dots("one count of each seat", 'x', points(|b| b.seats.rate())),
+                Series::dots("random subsets", 'o', points(|b| b.subsets.rate())),
+            ],
+            marks: Vec::new(),
+        }
+    }
+
+    fn meaning(&self) -> Vec<String> {
+        let mut text = vec![
+            "The cliff: below noise of √n/8 all rows come back, above some √n hardly any more than a \
+             coin gives. Rounding is noise of a third of its step, and suppressing small counts is none: \
+             both fall. Asking more moves the cliff outwards as √m, for free, unless somebody counts."
+                .to_owned(),
+        ];
+        // The budget that is nearest to 1, which is a usual one.
+        let usual = |a: &&Budgeted, b: &&Budgeted| {
+            let from_one = |b: &Budgeted| b.budget.get().ln().abs();
+            from_one(a).total_cmp(&from_one(b))
+        };
+        if let Some(worst) = self.curator.iter().min_by(usual) {
+            text.push(format!(
+                "The curator counts: at ε {} for everything together, {} subsets get noise of {} each, \
+                 {} times √n, and give {} of the rows. Seat by seat, one count for each person, the \
+                 same budget gives {}; on average no attack, of any kind, recovers more of such bits than {}.",
+                short(worst.budget.get()),
+                grouped(worst.queries as f64),
+                short(worst.sigma.round()),
+                short((worst.sigma / self.root()).round()),
+                percent(worst.subsets.rate()),
+                percent(worst.seats.rate()),
+                percent(worst.most),
+            ));
+        }
+        text
+    }
+
+    fn report(&self) -> Report {
+        let object = |m: &Measured| -> Value {
+            json!({
+                "database": name(m.attack.database), "sigma": m.attack.database.sigma(m.attack.rows),
+                "rows": m.attack.rows, "queries": m.attack.queries,
+                "answered": m.answered.rate(), "recovered": m.recovered.rate(),
+                "bits": m.recovered.trials, "expected": m.expected,
+            })
+        };
+        let all = |some: &[Measured]| some.iter().map(object).collect::<Vec<_>>();
+        let solved = |(name, m, seconds): &(&'static str, Measured, f64)| -> Value {
+            json!({"by": name, "rows": m.attack.rows, "recovered": m.recovered.rate(), "seconds": seconds})
+        };
+        let budgeted = |b: &Budgeted| -> Value {
+            json!({
+                "budget": b.budget.get(), "spent": b.spent, "queries": b.queries, "sigma": b.sigma,
+                "recovered": b.subsets.rate(), "expected": b.expected,
+                "recovered_seat_by_seat": b.seats.rate(), "bound": b.most,
+            })
+        };
+        Report::default()
+            .field("attack", "reconstruct")
+            .field("rows", self.rows)
+            .field("queries", self.queries)
+            .field("noised", all(&self.noised))
+            .field("databases", all(&self.databases))
+            .field("by_queries", all(&self.by_queries))
+            .field("solvers", self.solvers.iter().map(solved).collect::<Vec<_>>())
+            .field("curator", self.curator.iter().map(budgeted).collect::<Vec<_>>())
+    }
+}
+
+/// The noise of its answers, where their error is noise.
+fn sigma(m: &Measured) -> f64 {
+    m.attack.database.sigma(m.attack.rows).unwrap_or(f64::NAN)
+}
+
+fn share(m: &Measured) -> String {
+    percent(m.recovered.rate())
+}
+
+fn theory(m: &Measured) -> String {
+    match m.attack.method {
+        Method::LeastSquares => m.expected.map_or("–".to_owned(), percent),
+        // The closed form is that of least squares; a program is about as good.
+        Method::LinearProgram(_) => {
+            m.expected.map_or("–".to_owned(), |e| format!("about {}", percent(e)))
+        }
+    }
+}
+
+fn name(database: Database) -> String {
+    match database {
+        Database::Plain => "plain".to_owned(),
+        Database::Noised { sigma } => format!("noise of {}", short(sigma)),
+        Database::Rounding { step } => format!("rounds to multiples of {step}"),
+        Database::Threshold { least } => format!("suppresses counts below {least}"),
+    }
+}

@@ -1,0 +1,141 @@
+//! Who is attacked: `patients.id=7`, and the world without them.
+
+use crate::Failure;
+use std::str::FromStr;
+
+/// All rows of a table with a value in a column, as it was typed.
+#[derive(Clone)]
+pub(super) struct Target {
+    table: String,
+    column: String,
+    value: String,
+}
+
+impl FromStr for Target {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = "must be TABLE.COLUMN=VALUE, e.g. patients.id=7";
+        let (place, value) = text.split_once('=').ok_or(wrong)?;
+        let (table, column) = place.trim().split_once('.').ok_or(wrong)?;
+        match [table, column, value].iter().any(|part| part.is_empty()) {
+            true => Err(wrong),
+            false => Ok(Self { table: table.into(), column: column.into(), value: value.into() }),
+        }
+    }
+}
+
+/// The same, found among the tables: as SQL writes it.
+pub(super) struct Found {
+    table: String,
+    column: String,
+    /// A literal.
+    value: String,
+    whole: bool,
+}
+
+impl Target {
+    /// Finds the table and the column.
+    pub(super) fn found(
+        &self,
+        tables: &[(String, Vec<(String, String)>)],
+    ) -> Result<Found, Failure> {
+        let missing = |what: &str| Failure::usage(format!("--target: there is no such {what}"));
+        let (table, columns) =
+            tables.iter().find(|(name, _)| *name == self.table).ok_or_else(|| missing("table"))?;
+        let (column, kind) = columns
+            .iter()
+            .find(|(name, _)| *name == self.column)
+            .ok_or_else(|| missing("column that may be asked about"))?;
+        let whole = kind.starts_with("Int") || kind.starts_with("UInt");
+        let text = kind.starts_with("Utf8") || kind.starts_with("LargeUtf8");
+        let value = match (whole, self.value.parse::<i64>()) {
+            (true, Ok(number)) => number.to_string(),
+            (false, _) if text => quoted(&self.value),
+            (true, Err(_)) => {
+                return Err(Failure::usage("--target: the column holds whole numbers"));
+            }
+            _ => {
+                return Err(Failure::usage(
+                    "--target: the column must hold whole numbers or texts\nhint: use the person's id",
+                ));
+            }
+        };
+        Ok(Found { table: table.clone(), column: format!("\"{column}\""), value, whole })
+    }
+}
+
+impl Found {
+    /// The query on the table without a person who is not there (`number`), which makes it another
+    /// query and nothing else; and, if `gone`, without the target.
+    pub(super) fn shadow(&self, query: &str, gone: bool, number: u64) -> String {
+        let nobody = match self.whole {
+            true => format!("-{}", 1_000_000_000_000 + number),
+            false => quoted(&format!("nobody {number} \u{1}")),
+        };
+        let mut condition = format!("{} <> {nobody}", self.column);
+        if gone {
+            condition += &format!(" AND {} <> {}", self.column, self.value);
+        }
+        shadowed(query, &self.table, &condition)
+    }
+}
+
+/// The query on those rows of a table that satisfy a condition: a table expression of the table's
+/// own name stands before it.
+pub(super) fn shadowed(query: &str, table: &str, condition: &str) -> String {
+    let body = format!("{table} AS (SELECT * FROM {table} WHERE {condition})");
+    let query = query.trim();
+    // The query may begin with WITH itself.
+    match query.split_at_checked(5) {
+        Some((with, rest)) if with.trim_end().eq_ignore_ascii_case("with") => {
+            format!("WITH {body}, {rest}")
+        }
+        _ => format!("WITH {body} {query}"),
+    }
+}
+
+/// The first of the tables that a query names.
+pub(super) fn named<'a>(query: &str, mut tables: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<&str> = query.split(|c| !part(c)).collect();
+    tables.find(|table| words.iter().any(|word| word.eq_ignore_ascii_case(table)))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_found_and_left_out() {
+        let tables = vec![(
+            "p".to_owned(),
+            vec![("id".to_owned(), "Int64".to_owned()), ("n".to_owned(), "Utf8View".to_owned())],
+        )];
+        let found = "p.id=7".parse::<Target>().unwrap().found(&tables).unwrap();
+        assert_eq!(
+            found.shadow("SELECT COUNT(*) FROM p", true, 3),
+            "WITH p AS (SELECT * FROM p WHERE \"id\" <> -1000000000003 AND \"id\" <> 7) \
+             SELECT COUNT(*) FROM p"
+        );
+        let named = "p.n=O'Hara".parse::<Target>().unwrap().found(&tables).unwrap();
+        let sql = named.shadow("with a AS (SELECT 1) SELECT 2", true, 0);
+        assert!(sql.starts_with("WITH p AS (") && sql.contains("<> 'O''Hara'), a AS"), "{sql}");
+        for bad in ["p.id", "id=7", "p.=7", "p.id="] {
+            assert!(bad.parse::<Target>().is_err(), "{bad}");
+        }
+        for bad in ["q.id=7", "p.x=7", "p.id=x"] {
+            assert!(bad.parse::<Target>().unwrap().found(&tables).is_err(), "{bad}");
+        }
+    }
+    #[test]
+    fn a_query_names_its_table() {
+        let tables = ["visit", "visits"];
+        assert_eq!(named("SELECT 1 FROM visits v", tables.into_iter()), Some("visits"));
+        assert_eq!(named("SELECT 1 FROM visitsx", tables.into_iter()), None);
+    }
+}
