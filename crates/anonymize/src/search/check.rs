@@ -1,7 +1,7 @@
 //! Checks one node: which classes fail, how many rows that suppresses, the score.
 
 use super::group::{Combinations, Grouper, Grouping};
-use super::lattice::Lattice;
+use super::lattice::{Lattice, Node};
 use super::problem::Problem;
 use super::score::{self, Tally};
 use crate::class::Class;
@@ -19,6 +19,8 @@ pub(super) struct Setting<'p> {
     pub(super) least: u64,
     /// How many rows may be suppressed.
     pub(super) limit: u64,
+    /// No node that is finer anywhere is within the limit.
+    pub(super) lowest: Node,
 }
 
 /// The verdict on a node.

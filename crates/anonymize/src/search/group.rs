@@ -132,6 +132,8 @@ pub(super) struct Grouper<const W: usize> {
     pub(super) sizes: Vec<u32>,
     /// A power of two long, at most half full.
     slots: Vec<Slot<W>>,
+    /// How many slots to begin with, once.
+    expected: usize,
     /// Source classes in the order of the result's classes, and where each begins.
     pub(super) order: Vec<u32>,
     pub(super) start: Vec<u32>,
@@ -144,7 +146,13 @@ impl<const W: usize> Grouper<W> {
         self.keys.clear();
         self.sizes.clear();
         self.slots.clear();
-        self.slots.resize(1 << 10, Slot::FREE);
+        let slots = std::mem::take(&mut self.expected).max(1 << 10);
+        self.slots.resize(slots, Slot::FREE);
+    }
+
+    /// Says that the next result may have about so many classes.
+    pub(super) fn expect(&mut self, classes: usize) {
+        self.expected = classes.next_power_of_two();
     }
 
     #[inline]
@@ -334,6 +342,7 @@ pub(super) fn from_rows<const W: usize>(
         .collect();
     let group = |range: std::ops::Range<usize>| {
         let mut grouper = Grouper::<W>::default();
+        grouper.expect(range.len());
         grouper.reset(range.len());
         for row in range {
             let mut key = [0; W];

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `problem` | the question and the answer |
 //! | `lattice` | the levels, packed into machine words |
+//! | `pairs` | levels that two columns alone rule out |
 //! | `group` | classes, from rows or from finer classes |
 //! | `check` | whether a node is within the limit, and its score |
 //! | `score` | metrics, and their lower bounds over a box of nodes |
@@ -24,6 +25,7 @@ mod check;
 mod climb;
 mod group;
 mod lattice;
+mod pairs;
 mod problem;
 mod score;
 #[cfg(test)]
@@ -38,8 +40,9 @@ use crate::class::{Class, Histogram};
 use crate::error::{Error, Result};
 use boxes::{Candidate, Found};
 use check::{Checker, Setting};
-use group::Combinations;
+use group::{Combinations, Grouping};
 use lattice::Lattice;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Finds the levels with the least score, or says that there are none.
@@ -98,10 +101,13 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
         }
         Histogram { counts }
     });
+    let least = problem.models.iter().map(|model| model.least_size()).max().unwrap_or(0).max(1);
+    let limit = problem.limit.rows(lattice.rows);
     Ok(Setting {
         whole: Class { size: lattice.rows, sensitive: sensitive.collect() },
-        least: problem.models.iter().map(|model| model.least_size()).max().unwrap_or(0).max(1),
-        limit: problem.limit.rows(lattice.rows),
+        lowest: lattice.lowest(least, limit),
+        least,
+        limit,
         combinations,
         lattice,
         problem,
@@ -112,27 +118,29 @@ fn run<const W: usize>(setting: &Setting<'_>, options: &Options<'_>, began: Inst
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if options.threads == 0 { processors() } else { options.threads };
     let Setting { problem, lattice, combinations, .. } = setting;
-    let (finest, _) =
-        group::from_rows::<W>(problem, lattice, &lattice.bottom(), combinations.as_ref(), threads);
-    let found = boxes::search(setting, options, threads, finest, began);
+    let (finest, assignment) =
+        group::from_rows::<W>(problem, lattice, &setting.lowest, combinations.as_ref(), threads);
+    let finest = Arc::new(finest);
+    let found = boxes::search(setting, options, threads, &finest, began);
     match &found.best {
-        Some(best) => Answer::Release(outcome::<W>(setting, best, &found, threads)),
-        None => Answer::NoSolution(nearest::<W>(setting, &found, threads)),
+        Some(best) => Answer::Release(outcome(setting, best, &found, &finest, assignment)),
+        None => Answer::NoSolution(nearest(setting, &found, &finest)),
     }
 }
 
-/// Groups the rows at the node found.
+/// The classes of the node found, and which rows are in each: `assignment` has their classes at
+/// the finest node.
 fn outcome<const W: usize>(
     setting: &Setting<'_>,
     best: &Candidate,
     found: &Found,
-    threads: usize,
+    finest: &Grouping<W>,
+    mut assignment: Vec<u32>,
 ) -> Outcome {
-    let Setting { problem, lattice, combinations, .. } = setting;
-    let (grouping, mut assignment) =
-        group::from_rows::<W>(problem, lattice, &best.node, combinations.as_ref(), threads);
+    let Setting { problem, lattice, .. } = setting;
     let mut checker = Checker::new(setting);
-    checker.check(&grouping, &best.node, false);
+    checker.check(finest, &best.node, false);
+    let grouping = &checker.grouper;
     let groups =
         |key: &[u64; W]| lattice.axes.iter().map(|axis| axis.group(key) as u32).collect::<Vec<_>>();
     let mut stay: Vec<(Vec<u32>, usize)> = grouping
@@ -157,7 +165,7 @@ fn outcome<const W: usize>(
         classes.push(Labelled { groups, class });
     }
     for id in &mut assignment {
-        *id = position[*id as usize];
+        *id = position[grouping.ids[*id as usize] as usize];
     }
     for (at, &column) in problem.sensitive.iter().enumerate() {
         for (&class, &code) in assignment.iter().zip(&problem.table.columns[column].codes) {
@@ -180,17 +188,18 @@ fn outcome<const W: usize>(
 }
 
 /// How many rows the nearest node would suppress, all models asked.
-fn nearest<const W: usize>(setting: &Setting<'_>, found: &Found, threads: usize) -> NoSolution {
-    let Setting { problem, lattice, combinations, limit, .. } = setting;
+fn nearest<const W: usize>(
+    setting: &Setting<'_>,
+    found: &Found,
+    finest: &Grouping<W>,
+) -> NoSolution {
     let node = &found.nearest.1;
-    let (grouping, _) =
-        group::from_rows::<W>(problem, lattice, node, combinations.as_ref(), threads);
-    let verdict = Checker::new(setting).check(&grouping, node, false);
+    let verdict = Checker::new(setting).check(finest, node, false);
     NoSolution {
         proven: found.bound == f64::INFINITY,
         levels: node.iter().map(|&level| usize::from(level)).collect(),
         suppressed: verdict.suppressed,
-        limit: *limit,
+        limit: setting.limit,
         checked: found.checked,
     }
 }

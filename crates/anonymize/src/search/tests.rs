@@ -47,6 +47,13 @@ fn tables(seed: u64, rows: usize) -> (Table, Vec<Hierarchy>) {
     (Table { columns, rows }, hierarchies)
 }
 
+/// A random table, and its quasi-identifiers.
+pub(super) fn small_problem(seed: u64, rows: usize) -> (Table, Vec<Quasi>) {
+    let (table, hierarchies) = tables(seed, rows);
+    let quasi = hierarchies.into_iter().enumerate();
+    (table, quasi.map(|(column, hierarchy)| Quasi { column, hierarchy }).collect())
+}
+
 fn every_node(tops: &[usize]) -> Vec<Vec<usize>> {
     tops.iter().fold(vec![Vec::new()], |nodes, &top| {
         nodes
