@@ -12,6 +12,7 @@
 //! | [`recoding`] | a release described by its classes and their cells |
 //! | [`mondrian`], [`local`] | multidimensional releases; [`partition`] is what they share |
 //! | [`utility`], [`risk`] | what a release is still good for, and whom it still links |
+//! | [`population`] | the people the table is a sample of, for k-map |
 //! | [`check`] | verifies a published table on its own |
 //! | [`observer`] | what an observer learns at each step, in bits |
 //!
@@ -33,6 +34,7 @@ pub mod mondrian;
 pub mod observer;
 pub mod partition;
 mod peel;
+pub mod population;
 pub mod recoding;
 mod records;
 pub mod release;

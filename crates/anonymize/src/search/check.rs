@@ -64,7 +64,9 @@ impl<'s, const W: usize> Checker<'s, W> {
         let Setting { problem, lattice, least, limit, .. } = self.setting;
         // Each class that stays has `least` rows, each other costs one of `limit`.
         let most = (lattice.rows - limit) / least + limit;
-        let most = if early { usize::try_from(most).unwrap_or(usize::MAX) } else { usize::MAX };
+        // A population has classes that cost nothing.
+        let counted = early && problem.population.is_none();
+        let most = if counted { usize::try_from(most).unwrap_or(usize::MAX) } else { usize::MAX };
         if !self.grouper.coarsen_within(lattice, source, node, most) {
             return Verdict { floor: limit + 1, suppressed: u64::MAX, score: None };
         }
@@ -191,7 +193,7 @@ impl<'s, const W: usize> Checker<'s, W> {
     }
 
     /// The classes that stay, with their histograms if a model reads them.
-    fn classes(&self, source: &Grouping<W>) -> Vec<Class> {
+    pub(super) fn classes(&self, source: &Grouping<W>) -> Vec<Class> {
         let (Some(combinations), Some(cells)) = (&self.setting.combinations, &source.cells) else {
             let stay = self.grouper.sizes.iter().zip(&self.lost).filter(|(_, lost)| !**lost);
             return stay

@@ -77,11 +77,20 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
         .models
         .iter()
         .filter_map(|model| model.column())
-        .any(|at| at >= problem.sensitive.len())
+        .any(|at| at >= problem.sensitive.len() + usize::from(problem.population.is_some()))
     {
         return Err(Error::OutOfRange {
             parameter: "the column of a model",
             allowed: "a sensitive column",
+        });
+    }
+    if problem.population.is_some_and(|people| {
+        let right = |codes: &Vec<u32>| codes.len() == people.rows;
+        people.codes.len() != problem.quasi.len() || !people.codes.iter().all(right)
+    }) {
+        return Err(Error::OutOfRange {
+            parameter: "the population",
+            allowed: "a table with all quasi-identifiers",
         });
     }
     if matches!(problem.limit, Suppression::Share(share) if !(0.0..=1.0).contains(&share)) {
@@ -90,8 +99,8 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
             allowed: "from 0 to 1",
         });
     }
-    let asks =
-        problem.models.iter().any(|model| model.column().is_some() || model.needs_ancestors());
+    let asks = problem.population.is_some()
+        || problem.models.iter().any(|model| model.column().is_some() || model.needs_ancestors());
     let combinations = asks.then(|| Combinations::new(problem));
     let sensitive = problem.sensitive.iter().map(|&at| {
         let column = &problem.table.columns[at];
@@ -101,6 +110,8 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
         }
         Histogram { counts }
     });
+    let people = problem.population.map(|people| Histogram { counts: vec![people.rows as u64] });
+    let sensitive = sensitive.chain(people);
     let least = problem.models.iter().map(|model| model.least_size()).max().unwrap_or(0).max(1);
     let limit = problem.limit.rows(lattice.rows);
     Ok(Setting {
@@ -166,6 +177,15 @@ fn outcome<const W: usize>(
     }
     for id in &mut assignment {
         *id = position[grouping.ids[*id as usize] as usize];
+    }
+    if problem.population.is_some() {
+        let stay = position.iter().filter(|&&at| at != SUPPRESSED);
+        for (&at, mut counted) in stay.zip(checker.classes(finest)) {
+            let sensitive = &mut classes[at as usize].class.sensitive;
+            if let (Some(people), Some(last)) = (counted.sensitive.pop(), sensitive.last_mut()) {
+                *last = people;
+            }
+        }
     }
     for (at, &column) in problem.sensitive.iter().enumerate() {
         for (&class, &code) in assignment.iter().zip(&problem.table.columns[column].codes) {

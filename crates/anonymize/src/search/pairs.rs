@@ -132,6 +132,7 @@ mod tests {
                     table: &table,
                     quasi,
                     sensitive: Vec::new(),
+                    population: None,
                     models: vec![Box::new(crate::model::KAnonymity::new(k).unwrap())],
                     limit: Suppression::Count(limit),
                     metric: crate::search::Metric::Loss,
