@@ -490,3 +490,65 @@ fn impossible_input_is_refused() {
     };
     assert!(check(&claim, &[]).is_err());
 }
+
+#[test] // every ancestor in the lattice and in the tree, by brute force
+fn the_nearest_natural_superset_is_found() {
+    use demure_anonymize::superset::{in_lattice, in_partition};
+    let mut served = 0;
+    for seed in 0..12 {
+        let table = random_table(seed, 60 + 5 * seed as usize);
+        let trees = hierarchies(&table);
+        let attributes = attributes(&table, &trees, false);
+        let sensitive = &table.columns[3];
+        let whole = class_of_rows(&(0..table.rows).collect::<Vec<_>>(), sensitive);
+        let t = Fraction::new(1, 4).unwrap();
+        let model = NaturalCloseness::new(20, t, Distance::Variational, 0).unwrap();
+        let levels = [seed as usize % 3, 1, seed as usize % 2];
+        let full = Recoding::full_domain(&attributes, &levels).unwrap();
+        let sizes = full.sizes.clone();
+        let release = full.suppress(|class| sizes[class] < 3);
+        let found = in_lattice(&attributes, &[sensitive], &levels, &release, &model).unwrap();
+        for (class, found) in found.iter().enumerate() {
+            let row = release.class_of.iter().position(|&c| c as usize == class).unwrap();
+            let rows_at = |levels: &[usize]| -> Vec<usize> {
+                let full = Recoding::full_domain(&attributes, levels).unwrap();
+                (0..table.rows).filter(|&r| full.class_of[r] == full.class_of[row]).collect()
+            };
+            let own = class_of_rows(&rows_at(&levels), sensitive);
+            let mut best: Option<f64> = None;
+            for a in levels[0]..=trees[0].height() {
+                for b in levels[1]..=trees[1].height() {
+                    for c in levels[2]..=trees[2].height() {
+                        let above = class_of_rows(&rows_at(&[a, b, c]), sensitive);
+                        let witness = model.witness(&own, &mut [&above].into_iter(), &whole);
+                        let near = witness.map(|witness| witness.measure.to_f64());
+                        best = best.into_iter().chain(near).min_by(f64::total_cmp);
+                    }
+                }
+            }
+            assert_eq!(found.as_ref().map(|found| found.witness.measure.to_f64()), best);
+            let Some(found) = found else { continue };
+            served += usize::from(!found.levels.is_empty());
+            if !found.levels.is_empty() {
+                let named = class_of_rows(&rows_at(&found.levels), sensitive);
+                assert_eq!(named.sensitive[0].counts, found.witness.counts);
+            }
+            let verified = model.verify(&own, &found.witness.counts, &whole);
+            assert_eq!(verified, Some((true, found.witness.measure)));
+        }
+        let models: Vec<Box<dyn Model>> = vec![Box::new(model.clone())];
+        let partition = mondrian(&attributes, &[sensitive], &models, &ONE).unwrap();
+        let Some(partition) = partition else { continue };
+        let found = in_partition(&partition, &[sensitive], &model);
+        assert_eq!(found.len(), partition.leaf.len());
+        for (class, found) in found.iter().enumerate() {
+            let found = found.as_ref().unwrap();
+            let above = above(&partition, class, sensitive);
+            if found.cuts > 0 {
+                assert_eq!(above[found.cuts - 1].sensitive[0].counts, found.witness.counts);
+            }
+            assert!(found.witness.rows() >= 20 && found.witness.measure.to_f64() <= 0.25);
+        }
+    }
+    assert!(served > 20, "{served}");
+}

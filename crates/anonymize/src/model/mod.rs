@@ -8,6 +8,7 @@
 //! | [`closeness`] | t-closeness, and (n,t)-closeness with natural supersets |
 //! | [`subset`] | (n,ε)-closeness, an arbitrary M for each class |
 //! | [`shared`] | (n,ε)-closeness, one arbitrary M for all classes |
+//! | [`witness`] | the M of (n,t)-closeness, to be shown and checked |
 //! | [`disclosure`] | δ-disclosure privacy, β-likeness |
 //!
 //! Every decision is exact. A class of 0 rows satisfies every model; a class
@@ -22,6 +23,7 @@ pub mod shared;
 mod shared_bound;
 mod shared_search;
 pub mod subset;
+pub mod witness;
 
 pub use anonymity::{KAnonymity, KMap};
 pub use closeness::{NaturalCloseness, TCloseness};
@@ -30,6 +32,7 @@ pub use distance::Distance;
 pub use diversity::{DistinctDiversity, EntropyDiversity, RecursiveDiversity};
 pub use shared::SharedSubset;
 pub use subset::ArbitrarySubset;
+pub use witness::{Set, Witness};
 
 use crate::class::{Class, Histogram};
 use crate::exact::Fraction;
@@ -100,6 +103,31 @@ pub trait Model: Send + Sync {
     ) -> bool {
         let _ = ancestors;
         self.holds(class, table)
+    }
+
+    /// The set M that serves the class, for models that ask for one: of those that the model
+    /// allows, among them the ancestors given, one that is nearest. `None` if none serves.
+    fn witness(
+        &self,
+        class: &Class,
+        ancestors: &mut dyn Iterator<Item = &Class>,
+        table: &Class,
+    ) -> Option<Witness> {
+        let _ = (class, ancestors, table);
+        None
+    }
+
+    /// One set M that serves all classes, for a model that asks for one.
+    fn witness_all(&self, classes: &[Class], table: &Class) -> Option<Witness> {
+        let _ = (classes, table);
+        None
+    }
+
+    /// Whether a set with these counts serves the class, exactly, and how far it is; `None` for
+    /// models that ask for no set. That a set is *natural* cannot be seen from its counts.
+    fn verify(&self, class: &Class, counts: &[u64], table: &Class) -> Option<(bool, Measure)> {
+        let _ = (class, counts, table);
+        None
     }
 
     /// Whether a release satisfies the model as soon as each class does.
