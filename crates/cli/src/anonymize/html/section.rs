@@ -2,8 +2,10 @@
 
 use super::plot::{Bars, Group};
 use super::{escape, table};
+use crate::anonymize::answer;
 use crate::anonymize::release::Release;
 use crate::anonymize::verdict::{Verdict, shown};
+use crate::anonymize::witness::{Served, Sets};
 use crate::report::{grouped, short};
 use demure_anonymize::class::Class;
 
@@ -11,6 +13,8 @@ use demure_anonymize::class::Class;
 const BOTH: [&str; 2] = ["before", "after"];
 /// More classes than this are not listed.
 const LISTED: usize = 500;
+/// More values of a set than this are not listed.
+const VALUES: usize = 12;
 
 pub(super) fn summary(release: &Release<'_>) -> String {
     let rows = release.table.rows as f64;
@@ -77,6 +81,17 @@ pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = verdicts.iter().map(row).collect();
+    let shared: String = verdicts
+        .iter()
+        .filter_map(|verdict| match &verdict.sets {
+            Sets::All(Some((served, _))) => Some(format!(
+                "<p>{}: the set M that serves every class has {}.</p>\n",
+                escape(&verdict.name),
+                set(release, verdict, served)
+            )),
+            _ => None,
+        })
+        .collect();
     let mut warnings: Vec<&str> = verdicts.iter().filter_map(|v| v.warning).collect();
     warnings.dedup();
     let warnings: String =
@@ -88,7 +103,7 @@ pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
             "<p class=\"soft\">Suppressed rows are in no class; the table's own distribution counts them.</p>\n"
         }
     };
-    format!("<h2>Models</h2>\n{}{note}{warnings}", table(&head, &rows, 9))
+    format!("<h2>Models</h2>\n{}{note}{shared}{warnings}", table(&head, &rows, 9))
 }
 
 /// Class sizes, distances and risk, before and after.
@@ -167,7 +182,13 @@ fn distances(old: &Verdict, new: &Verdict, before: &[Class], after: &[Class]) ->
         heights: vec![count(&old_values, before, at), count(&new_values, after, at)],
     });
     let title = match &new.column {
-        Some(column) => format!("Distances from the whole table: {} of {column}", new.name),
+        Some(column) => {
+            let from = match new.sets {
+                Sets::None => "the whole table",
+                _ => "M",
+            };
+            format!("Distances from {from}: {} of {column}", new.name)
+        }
         None => format!("Distances: {}", new.name),
     };
     let bars = Bars {
@@ -208,18 +229,24 @@ pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
     format!("<h2>Classes</h2>\n{}{more}", table(&head, &rows, numbers))
 }
 
-/// The set M that serves a class: `M of 4 rows: Windows 3, Linux 1`.
+/// The set M that serves a class: `M: 4 rows (Windows 3, Linux 1)`.
 fn witness(release: &Release<'_>, verdict: &Verdict, class: usize) -> String {
-    let Some(counts) = verdict.witnesses.get(class).and_then(Option::as_ref) else {
+    let (Sets::Each(_), Some(served)) = (&verdict.sets, verdict.set(class)) else {
         return String::new();
     };
-    let column =
-        release.sensitive.iter().find(|column| Some(&column.name) == verdict.column.as_ref());
-    let values = column.map_or(&[][..], |column| &column.values);
-    let named = counts.iter().zip(values).filter(|(count, _)| **count > 0);
-    let named: Vec<String> = named
+    format!("<br><span class=\"soft\">M: {}</span>", set(release, verdict, served))
+}
+
+/// What a set is and which values it has.
+fn set(release: &Release<'_>, verdict: &Verdict, served: &Served) -> String {
+    let values = answer::values(release, verdict);
+    let counts = served.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
+    let mut named: Vec<String> = counts
         .map(|(count, value)| format!("{} {}", escape(value), grouped(*count as f64)))
         .collect();
-    let rows = grouped(counts.iter().sum::<u64>() as f64);
-    format!("<br><span class=\"soft\">M of {rows} rows: {}</span>", named.join(", "))
+    if let Some(more) = named.len().checked_sub(VALUES).filter(|more| *more > 0) {
+        named.truncate(VALUES);
+        named.push(format!("{more} more values"));
+    }
+    format!("{} ({})", escape(&served.about()), named.join(", "))
 }
