@@ -43,7 +43,7 @@ pub struct Progress {
 }
 
 /// When to stop.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Stop<'a> {
     cancel: Option<&'a AtomicBool>,
     until: Option<Instant>,
@@ -53,6 +53,11 @@ impl<'a> Stop<'a> {
     pub(crate) fn new(options: &Options<'a>) -> Self {
         let until = options.time.and_then(|time| Instant::now().checked_add(time));
         Self { cancel: options.cancel, until }
+    }
+
+    /// When a search is to stop, whose time began some while ago.
+    pub(crate) fn at(cancel: Option<&'a AtomicBool>, until: Option<Instant>) -> Self {
+        Self { cancel, until }
     }
 
     pub(crate) fn over(&self) -> bool {

@@ -143,6 +143,10 @@ impl Model for NaturalCloseness {
         true
     }
 
+    fn least_superset(&self) -> u64 {
+        self.n
+    }
+
     fn holds_among(
         &self,
         class: &Class,

@@ -92,6 +92,11 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// No superset of fewer rows serves.
+    fn least_superset(&self) -> u64 {
+        0
+    }
+
     /// `holds`, with the class's ancestors: classes of coarser releases (lattice)
     /// or of earlier splits (Mondrian) that contain it. The class itself and
     /// the whole table need not be among them.

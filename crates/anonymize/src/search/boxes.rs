@@ -128,6 +128,8 @@ struct State<const W: usize> {
     /// Nodes in boxes that are open or being split.
     undecided: f64,
     stopped: bool,
+    /// No node whose check was cut short scores less.
+    cut: f64,
     told: Instant,
 }
 
@@ -162,6 +164,7 @@ pub(super) fn search<const W: usize>(
         nearest: (u64::MAX, high.clone()),
         undecided: Lattice::volume(&low, &high),
         stopped: false,
+        cut: f64::INFINITY,
         told: began,
     };
     let shared = Shared {
@@ -206,6 +209,7 @@ pub(super) fn search<const W: usize>(
     let state = shared.lock();
     let open = state.heap.peek().map_or(f64::INFINITY, |open| open.bound);
     let bound = state.busy.iter().flatten().fold(open, |least, &bound| least.min(bound));
+    let bound = bound.min(state.cut);
     Found {
         best: state.best.clone(),
         nearest: state.nearest.clone(),
@@ -302,6 +306,10 @@ impl<const W: usize> Shared<'_, W> {
     ) -> Verdict {
         let verdict = checker.check(source, node, early);
         self.checked.fetch_add(1, Relaxed);
+        if checker.cut {
+            let mut state = self.lock();
+            state.cut = state.cut.min(self.cheapest(node));
+        }
         match verdict.score {
             Some(score) if score <= f64::from_bits(self.best.load(Relaxed)) => {
                 let candidate =

@@ -38,6 +38,7 @@ pub use problem::{
 
 use crate::class::{Class, Histogram};
 use crate::error::{Error, Result};
+use crate::partition::Stop;
 use boxes::{Candidate, Found};
 use check::{Checker, Setting};
 use group::{Combinations, Grouping};
@@ -50,9 +51,11 @@ use std::time::Instant;
 /// Stopped early (`time`, `cancel`) it returns the best found and the gap it
 /// has proven. If several levels have the least score, those that suppress
 /// fewer rows win, then those with the least sum, then the first.
-pub fn optimal(problem: &Problem<'_>, options: &Options<'_>) -> Result<Answer> {
+pub fn optimal<'p>(problem: &'p Problem<'p>, options: &Options<'p>) -> Result<Answer> {
     let began = Instant::now();
-    let setting = setting(problem)?;
+    let mut setting = setting(problem)?;
+    let until = options.time.and_then(|time| began.checked_add(time));
+    setting.stop = Stop::at(options.cancel, until);
     match setting.lattice.words {
         0 | 1 => Ok(run::<1>(&setting, options, began)),
         2 => Ok(run::<2>(&setting, options, began)),
@@ -122,6 +125,7 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
         combinations,
         lattice,
         problem,
+        stop: Stop::default(),
     })
 }
 
@@ -150,6 +154,8 @@ fn outcome<const W: usize>(
 ) -> Outcome {
     let Setting { problem, lattice, .. } = setting;
     let mut checker = Checker::new(setting);
+    // Whatever the time: what was found is asked to the end.
+    checker.stop = Stop::default();
     checker.check(finest, &best.node, false);
     let grouping = &checker.grouper;
     let groups =
