@@ -2,6 +2,7 @@
 
 use super::columns::{population, positions, read};
 use super::config;
+use super::html::percent;
 use super::options::Source;
 use super::release::{group, matching};
 use crate::Failure;
@@ -59,7 +60,6 @@ pub(super) fn run(mut args: Args, out: &mut impl Write) -> Result<(), Failure> {
     let (_, sizes) = group(&columns);
     let people = population.as_ref().map(|people| matching(&columns, people));
     let risk = of(&sizes, 0, people.as_deref())?;
-    let percent = |share: f64| format!("{} %", short(100.0 * share));
     let unique = format!("{} rows ({})", grouped(risk.unique as f64), percent(risk.unique_share));
     let report = Report::default()
         .field("rows", table.rows)
@@ -99,9 +99,9 @@ fn chance(chance: &Chance) -> Value {
 /// `at most 1 in 3, 33.3 % on average; 9 rows above 20 %`.
 pub(super) fn line(chance: &Chance) -> String {
     format!(
-        "at most 1 in {}, {} % on average; {} rows above {} %",
+        "at most 1 in {}, {} on average; {} rows above {} %",
         grouped(chance.highest_one_in as f64),
-        short(100.0 * chance.average),
+        percent(chance.average),
         grouped(chance.rows_at_risk as f64),
         short(100.0 / ONE_IN as f64)
     )

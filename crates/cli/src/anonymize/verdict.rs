@@ -172,7 +172,9 @@ impl Verdict {
             true => format!("{}{about}: holds{worst}", self.name),
             false if self.failing == 0 => format!("{}{about}: does NOT hold", self.name),
             false => {
-                format!("{}{about}: does NOT hold in {} classes{worst}", self.name, self.failing)
+                let classes = if self.failing == 1 { "class" } else { "classes" };
+                let failing = self.failing;
+                format!("{}{about}: does NOT hold in {failing} {classes}{worst}", self.name)
             }
         }
     }

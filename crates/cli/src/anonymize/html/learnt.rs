@@ -1,6 +1,6 @@
 //! What an observer learns, how easily rows are found, and what the release lost.
 
-use super::{escape, table};
+use super::{escape, percent, table};
 use crate::Failure;
 use crate::anonymize::release::Release;
 use crate::anonymize::risk;
@@ -53,7 +53,6 @@ pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, F
     let old = risk::of(&sizes(before), 0, people(before).as_deref())?;
     let new = people(&release.classes);
     let new = risk::of(&sizes(&release.classes), release.suppressed(), new.as_deref())?;
-    let percent = |share: f64| format!("{} %", short(100.0 * share));
     let row = |name: &str, old: String, new: String| vec![name.to_owned(), old, new];
     let mut rows = vec![
         row(
@@ -88,7 +87,7 @@ pub(super) fn lost(release: &Release<'_>) -> String {
         row("average class size", short(u.average_class_size)),
         row(
             "entropy lost, bits over all cells",
-            format!("{} ({} % of all)", grouped(u.entropy), short(100.0 * u.entropy_share)),
+            format!("{} ({} of all)", grouped(u.entropy.round()), percent(u.entropy_share)),
         ),
     ];
     format!("<h2>What was lost</h2>\n{}", table(&["measure", ""], &rows, 1))

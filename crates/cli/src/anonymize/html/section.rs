@@ -1,7 +1,7 @@
 //! The parts of the page.
 
 use super::plot::{Bars, Group};
-use super::{escape, table};
+use super::{escape, percent, table};
 use crate::anonymize::answer;
 use crate::anonymize::release::Release;
 use crate::anonymize::verdict::{Verdict, shown};
@@ -25,9 +25,9 @@ pub(super) fn summary(release: &Release<'_>) -> String {
         (
             "suppressed",
             format!(
-                "{} ({} %)",
+                "{} ({})",
                 grouped(release.suppressed() as f64),
-                short(100.0 * release.suppressed() as f64 / rows.max(1.0))
+                percent(release.suppressed() as f64 / rows.max(1.0))
             ),
         ),
         ("classes", grouped(release.classes.len() as f64)),
@@ -177,28 +177,29 @@ fn distances(old: &Verdict, new: &Verdict, before: &[Class], after: &[Class]) ->
         let pairs = values.iter().zip(classes);
         pairs.filter(|(x, _)| x.is_some_and(|x| bin(x) == at)).map(|(_, c)| c.size as f64).sum()
     };
+    // Models that choose what they compare with say nothing about the table as it was.
+    let known = old_values.iter().any(Option::is_some);
+    let series = if known { &BOTH[..] } else { &BOTH[1..] };
+    let heights = |at: usize| {
+        let both = [count(&old_values, before, at), count(&new_values, after, at)];
+        if known { both.to_vec() } else { both[1..].to_vec() }
+    };
+    let digits = usize::from(width < 0.1) + usize::from(width < 1.0) + 1;
     let groups = (0..10).map(|at| Group {
-        label: format!("{:.2}–{:.2}", width * at as f64, width * (at + 1) as f64),
-        heights: vec![count(&old_values, before, at), count(&new_values, after, at)],
+        label: format!("≤ {:.digits$}", width * (at + 1) as f64),
+        heights: heights(at),
     });
+    let from = match new.sets {
+        Sets::None => "the whole table",
+        _ => "M",
+    };
     let title = match &new.column {
-        Some(column) => {
-            let from = match new.sets {
-                Sets::None => "the whole table",
-                _ => "M",
-            };
-            format!("Distances from {from}: {} of {column}", new.name)
-        }
-        None => format!("Distances: {}", new.name),
+        Some(column) => format!("How far {column} in a class is from {from}"),
+        None => format!("How far a class is from {from}"),
     };
-    let bars = Bars {
-        title: &title,
-        x: "distance of the class",
-        y: "rows in such classes",
-        series: &BOTH,
-        groups: groups.collect(),
-    };
-    bars.svg()
+    let x = format!("distance: {}", new.name);
+    let groups = groups.collect();
+    Bars { title: &title, x: &x, y: "rows in such classes", series, groups }.svg()
 }
 
 pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
