@@ -242,11 +242,7 @@ fn within(
     column: usize,
     t: Fraction,
 ) -> bool {
-    match counts(class, reference, column) {
-        Counts::Empty => true,
-        Counts::Missing => false,
-        Counts::Both(pair) => distance.at_most(pair, t),
-    }
+    counts(class, reference, column).satisfy(|pair| distance.at_most(pair, t))
 }
 
 fn distance(

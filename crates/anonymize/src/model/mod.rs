@@ -195,6 +195,18 @@ pub(crate) enum Counts<'a> {
     Both(Pair<'a>),
 }
 
+impl<'a> Counts<'a> {
+    /// Whether a condition on the counts holds: nothing is asked of a class without rows, and
+    /// one whose counts are missing fails.
+    pub(crate) fn satisfy(self, condition: impl FnOnce(Pair<'a>) -> bool) -> bool {
+        match self {
+            Self::Empty => true,
+            Self::Missing => false,
+            Self::Both(pair) => condition(pair),
+        }
+    }
+}
+
 /// A class's counts c of total m beside a reference's counts q of total N.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<'a> {
@@ -208,6 +220,11 @@ impl<'a> Pair<'a> {
     /// (c_v, q_v) for every value v.
     pub(crate) fn each(&self) -> impl Iterator<Item = (u64, u64)> + use<'a> {
         self.c.iter().copied().zip(self.q.iter().copied())
+    }
+
+    /// `c·N` and `q·m`, which compare as the shares c/m and q/N do.
+    pub(crate) fn crossed(&self, c: u64, q: u64) -> (u128, u128) {
+        (u128::from(c) * u128::from(self.n), u128::from(q) * u128::from(self.m))
     }
 
     /// m·N, below 2¹²⁸.

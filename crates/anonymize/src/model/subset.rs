@@ -97,13 +97,9 @@ impl ArbitrarySubset {
 
 impl Model for ArbitrarySubset {
     fn holds(&self, class: &Class, table: &Class) -> bool {
-        match counts(class, table, self.column) {
-            Counts::Empty => true,
-            Counts::Missing => false,
-            Counts::Both(pair) => {
-                self.scan(pair, self.epsilon).is_some_and(|(_, distance)| distance <= self.epsilon)
-            }
-        }
+        counts(class, table, self.column).satisfy(|pair| {
+            self.scan(pair, self.epsilon).is_some_and(|(_, distance)| distance <= self.epsilon)
+        })
     }
 
     fn monotone(&self) -> bool {

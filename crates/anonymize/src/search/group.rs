@@ -353,6 +353,15 @@ fn merge<I: Iterator<Item = (u32, u32)>>(
     cells
 }
 
+/// One quasi-identifier's codes in the table and in the population, and each code's group where
+/// a key has it.
+struct Coded<'a> {
+    word: usize,
+    codes: &'a [u32],
+    people: &'a [u32],
+    placed: Vec<u64>,
+}
+
 /// The classes of a node from the rows themselves; for each row its class. Rows of a population
 /// come after those of the table, and add nothing to the size of a class.
 pub(super) fn from_rows<const W: usize>(
@@ -364,7 +373,7 @@ pub(super) fn from_rows<const W: usize>(
 ) -> (Grouping<W>, Vec<u32>) {
     let in_table = problem.table.rows;
     let rows = in_table + problem.population.map_or(0, |people| people.rows);
-    let columns: Vec<(usize, &[u32], &[u32], Vec<u64>)> = lattice
+    let columns: Vec<Coded<'_>> = lattice
         .axes
         .iter()
         .zip(problem.quasi.iter().enumerate())
@@ -375,7 +384,7 @@ pub(super) fn from_rows<const W: usize>(
             let groups = &quasi.hierarchy.levels[usize::from(level)].group;
             let placed = groups.iter().map(|&group| u64::from(group) << axis.shift).collect();
             let codes = &problem.table.columns[quasi.column].codes[..];
-            (axis.word, codes, people.map_or(&[][..], Vec::as_slice), placed)
+            Coded { word: axis.word, codes, people: people.map_or(&[], Vec::as_slice), placed }
         })
         .collect();
     let group = |range: std::ops::Range<usize>| {
@@ -384,14 +393,14 @@ pub(super) fn from_rows<const W: usize>(
         grouper.reset(range.len());
         for row in range.start..range.end.min(in_table) {
             let mut key = [0; W];
-            for (word, codes, _, placed) in &columns {
+            for Coded { word, codes, placed, .. } in &columns {
                 key[*word] |= placed[codes[row] as usize];
             }
             grouper.insert(key, 1);
         }
         for row in range.start.max(in_table)..range.end {
             let mut key = [0; W];
-            for (word, _, people, placed) in &columns {
+            for Coded { word, people, placed, .. } in &columns {
                 key[*word] |= placed[people[row - in_table] as usize];
             }
             grouper.insert(key, 0);

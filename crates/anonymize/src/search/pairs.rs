@@ -29,33 +29,32 @@ impl Pairs {
         if *least < 2 || *limit >= lattice.rows {
             return Self { finest };
         }
-        for a in 0..axes {
-            for b in a + 1..axes {
-                let Some(table) = Table::new(lattice, source, a, b) else { continue };
-                let (first, second) = (&lattice.axes[a], &lattice.axes[b]);
-                let feasible = |i: u8, j: u8| table.lost(first, second, i, j, *least) <= *limit;
-                let levels = |axis: usize| source.node[axis]..=lattice.axes[axis].top;
-                let mut of_first = vec![0; usize::from(second.top) + 1];
-                let mut of_second = vec![u8::MAX; usize::from(first.top) + 1];
-                // Coarser on one axis never needs to be coarser on the other: down a staircase.
-                let mut i = first.top;
-                for j in levels(b) {
-                    while i > source.node[a] && feasible(i - 1, j) {
-                        i -= 1;
-                    }
-                    // Where even the top fails, the box does; checking it will say so.
-                    of_first[usize::from(j)] = i;
-                    for level in i..=first.top {
-                        let known = &mut of_second[usize::from(level)];
-                        *known = (*known).min(j);
-                    }
+        let all = (0..axes).flat_map(|b| (0..b).map(move |a| (a, b)));
+        for (a, b) in all {
+            let Some(table) = Table::new(lattice, source, a, b) else { continue };
+            let (first, second) = (&lattice.axes[a], &lattice.axes[b]);
+            let feasible = |i: u8, j: u8| table.lost(first, second, i, j, *least) <= *limit;
+            let levels = |axis: usize| source.node[axis]..=lattice.axes[axis].top;
+            let mut of_first = vec![0; usize::from(second.top) + 1];
+            let mut of_second = vec![u8::MAX; usize::from(first.top) + 1];
+            // Coarser on one axis never needs to be coarser on the other: down a staircase.
+            let mut i = first.top;
+            for j in levels(b) {
+                while i > source.node[a] && feasible(i - 1, j) {
+                    i -= 1;
                 }
-                for level in &mut of_second {
-                    *level = (*level).min(second.top);
+                // Where even the top fails, the box does; checking it will say so.
+                of_first[usize::from(j)] = i;
+                for level in i..=first.top {
+                    let known = &mut of_second[usize::from(level)];
+                    *known = (*known).min(j);
                 }
-                finest[a][b] = of_first;
-                finest[b][a] = of_second;
             }
+            for level in &mut of_second {
+                *level = (*level).min(second.top);
+            }
+            finest[a][b] = of_first;
+            finest[b][a] = of_second;
         }
         Self { finest }
     }

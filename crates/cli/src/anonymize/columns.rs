@@ -171,7 +171,14 @@ pub(super) fn positions(
 ) -> Result<(Vec<usize>, Vec<usize>), Failure> {
     let find = |names: &Option<Words>| -> Result<Vec<usize>, Failure> {
         let names = names.iter().flat_map(|words| &words.0);
-        Ok(names.map(|name| table.position(name)).collect::<Result<_, _>>()?)
+        let found = names.map(|name| table.position(name)).collect::<Result<_, _>>();
+        found.map_err(|error| match table.columns.as_slice() {
+            [only] if only.name.contains([';', '\t', '|', ',', ':']) => Failure::usage(format!(
+                "{error}\nhint: the header is one column; what separates columns is set with \
+                 --delimiter, e.g. --delimiter ';' or --delimiter tab"
+            )),
+            _ => error.into(),
+        })
     };
     let (quasi, sensitive) = (find(&source.qi)?, find(&source.sensitive)?);
     if quasi.is_empty() {

@@ -92,20 +92,26 @@ fn optimal<'a>(
     };
     let answer = search::optimal(&problem, &how)?;
     drop(bar);
+    let names = || attributes.iter().map(|attribute| attribute.column.name.clone());
     let found = match answer {
+        // A table of `*` says nothing: it is no release.
+        Answer::Release(outcome) if outcome.classes.is_empty() => Found::Nothing(Nearest {
+            levels: names().zip(outcome.levels).collect(),
+            suppressed: outcome.suppressed,
+            limit: options.suppress.rows(columns.table.rows as u64),
+            rows: columns.table.rows as u64,
+            proven: outcome.proven,
+        }),
         Answer::Release(outcome) => {
             Found::Release(Box::new(from_levels(options, columns, attributes, outcome)))
         }
-        Answer::NoSolution(nearest) => {
-            let names = attributes.iter().map(|attribute| attribute.column.name.clone());
-            Found::Nothing(Nearest {
-                levels: names.zip(nearest.levels).collect(),
-                suppressed: nearest.suppressed,
-                limit: nearest.limit,
-                rows: columns.table.rows as u64,
-                proven: nearest.proven,
-            })
-        }
+        Answer::NoSolution(nearest) => Found::Nothing(Nearest {
+            levels: names().zip(nearest.levels).collect(),
+            suppressed: nearest.suppressed,
+            limit: nearest.limit,
+            rows: columns.table.rows as u64,
+            proven: nearest.proven,
+        }),
     };
     Ok((found, problem.models))
 }

@@ -168,9 +168,8 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     }
     let left = table.columns.len() - shown.len();
     if left > 0 {
-        eprintln!(
-            "left out: {left} columns that are neither in --qi nor in --sensitive nor in --keep"
-        );
+        let columns = if left == 1 { "column that is" } else { "columns that are" };
+        eprintln!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
     }
     let told = answer::report(&release, &verdicts);
     if job.json || job.output.is_some() {

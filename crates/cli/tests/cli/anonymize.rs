@@ -89,7 +89,7 @@ fn arbitrary_subsets_are_measured_and_warned_of() {
     let line = format!("{NINE} --k 3 --t 1 --n 4 --subset any --output m.csv --report m.html");
     assert_eq!(anonymize(&line).code, Some(0));
     let page = std::fs::read_to_string(directory().join("m.html")).unwrap();
-    assert!(page.contains("M: 4 rows (Windows 3, Linux 1)"));
+    assert!(page.contains("M: 4 rows</summary>Windows 3, Linux 1<"));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn risk_before_anything_is_done() {
 fn where_there_is_no_release_nothing_is_written() {
     // Three distinct values everywhere, but five different ones are asked for twice.
     file("old.csv", "kept");
-    for asked in ["--l 6", "--disclosure 0.0001 --k 9 --l 6"] {
+    for asked in ["--l 6", "--disclosure 0.0001 --k 9 --l 6", "--l 6 --suppress 100%"] {
         let ran = anonymize(&format!("{NINE} {asked} --output old.csv --report none.html"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{asked}: {}", ran.err);
         assert!(ran.err.contains("no release satisfies this"), "{}", ran.err);
@@ -199,6 +199,7 @@ fn where_there_is_no_release_nothing_is_written() {
 fn mistakes_are_explained_and_no_cell_is_shown() {
     file("a-ragged.csv", "zip,age\n31337,1\n31337\n");
     file("a-empty.csv", "zip,age\n");
+    file("a-semi.csv", "zip;age\n31337;1\n");
     file("a-good.csv", "zip,age\n31337,1\n31338,2\n");
     file("two-parents.csv", "31337;a;x\n31338;a;y\n");
     file("a-missing.csv", "31338;*\n");
@@ -225,6 +226,8 @@ fn mistakes_are_explained_and_no_cell_is_shown() {
         ("a-good.csv --qi zip --k 2 --hierarchy zip=a-missing.csv", "1 rows"),
         ("a-good.csv --qi zip --k 2 --hierarchy zip", "column=how"),
         ("a-good.csv --qi zip --k 2 --suppress 101%", "--suppress"),
+        ("a-semi.csv --qi zip --k 2", "hint: the header is one column"),
+        ("a-good.csv --qi zip --sensitive age --t 1 --distance ordered --order age=1", "--order"),
         ("a-good.csv --qi zip --k 2 --metric speed", "--metric must be one of"),
         ("--qi zip --k 2", "no table"),
         ("a-good.csv --qi zip --k 1 --output no-such-folder/x.csv", "no-such-folder"),

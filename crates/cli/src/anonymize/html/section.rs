@@ -85,9 +85,10 @@ pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
         .iter()
         .filter_map(|verdict| match &verdict.sets {
             Sets::All(Some((served, _))) => Some(format!(
-                "<p>{}: the set M that serves every class has {}.</p>\n",
+                "<p>{}: the set M that serves every class has {} ({}).</p>\n",
                 escape(&verdict.name),
-                set(release, verdict, served)
+                escape(&served.about()),
+                inside(release, verdict, served)
             )),
             _ => None,
         })
@@ -230,16 +231,20 @@ pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
     format!("<h2>Classes</h2>\n{}{more}", table(&head, &rows, numbers))
 }
 
-/// The set M that serves a class: `M: 4 rows (Windows 3, Linux 1)`.
+/// The set M that serves a class: `M: 4 rows`, and what is in it for whoever looks.
 fn witness(release: &Release<'_>, verdict: &Verdict, class: usize) -> String {
     let (Sets::Each(_), Some(served)) = (&verdict.sets, verdict.set(class)) else {
         return String::new();
     };
-    format!("<br><span class=\"soft\">M: {}</span>", set(release, verdict, served))
+    format!(
+        "<details class=\"set\"><summary>M: {}</summary>{}</details>",
+        escape(&served.about()),
+        inside(release, verdict, served)
+    )
 }
 
-/// What a set is and which values it has.
-fn set(release: &Release<'_>, verdict: &Verdict, served: &Served) -> String {
+/// Which values a set has: `Windows 3, Linux 1`.
+fn inside(release: &Release<'_>, verdict: &Verdict, served: &Served) -> String {
     let values = answer::values(release, verdict);
     let counts = served.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
     let mut named: Vec<String> = counts
@@ -249,5 +254,5 @@ fn set(release: &Release<'_>, verdict: &Verdict, served: &Served) -> String {
         named.truncate(VALUES);
         named.push(format!("{more} more values"));
     }
-    format!("{} ({})", escape(&served.about()), named.join(", "))
+    named.join(", ")
 }
