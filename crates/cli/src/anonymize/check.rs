@@ -31,11 +31,7 @@ const MAKING: [&str; 10] = [
 #[command(after_help = "\
 Examples:
   demure anonymize check people.csv --qi city --k 1
-  demure anonymize check people.csv --qi city --sensitive state --k 1 --t 1 --json
-  demure anonymize people.csv --qi city --sensitive state --t 1 --n 2 --subset any --json \\
-    --output release.csv > release.json
-  demure anonymize check release.csv --qi city --sensitive state --t 1 --n 2 --subset any \\
-    --witness release.json")]
+  demure anonymize check people.csv --qi city --sensitive state --k 1 --t 1 --json")]
 pub(super) struct Args {
     #[command(flatten)]
     source: Source,

@@ -102,7 +102,7 @@ fn a_release_is_written_checked_and_reported() {
     for part in [
         "<svg",
         "Class sizes",
-        "Distances",
+        "How far system in a class is from the whole table",
         "Risk",
         "3-anonymity",
         "5/9",
