@@ -204,22 +204,20 @@ fn distances(old: &Verdict, new: &Verdict, before: &[Class], after: &[Class]) ->
 }
 
 pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
-    let mut head = vec!["class"];
-    head.extend(release.attributes.iter().map(|a| a.column.name.as_str()));
-    let numbers = head.len();
-    head.push("size");
+    let mut head = vec!["class", "size"];
     let measured: Vec<&Verdict> = verdicts.iter().filter(|v| v.column.is_some()).collect();
     let titles: Vec<String> = measured.iter().map(|v| v.name.clone()).collect();
     head.extend(titles.iter().map(String::as_str));
+    head.extend(release.attributes.iter().map(|a| a.column.name.as_str()));
     let row = |class: usize| {
         let mut cells = vec![(class + 1).to_string()];
-        cells.extend(release.labels(class).iter().map(|label| escape(label)));
         cells.push(release.classes.get(class).map_or(String::new(), |c| grouped(c.size as f64)));
         cells.extend(measured.iter().map(|verdict| {
             let measure = verdict.measures.get(class).copied().flatten();
             let text = measure.map_or(String::new(), |m| escape(&shown(m)));
             text + &witness(release, verdict, class)
         }));
+        cells.extend(release.labels(class).iter().map(|label| escape(label)));
         cells
     };
     let count = release.classes.len();
@@ -228,7 +226,8 @@ pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
         None | Some(0) => String::new(),
         Some(more) => format!("<p class=\"soft\">and {} more</p>\n", grouped(more as f64)),
     };
-    format!("<h2>Classes</h2>\n{}{more}", table(&head, &rows, numbers))
+    let table = table(&head, &rows, head.len());
+    format!("<h2>Classes</h2>\n<div class=\"wide\">{table}</div>{more}")
 }
 
 /// The set M that serves a class: `M: 4 rows`, and what is in it for whoever looks.
