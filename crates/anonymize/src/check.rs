@@ -15,6 +15,7 @@ use crate::class::{Class, Histogram};
 use crate::error::{Error, Result};
 use crate::hierarchy::STAR;
 use crate::model::{Measure, Model};
+use crate::population::Matching;
 use crate::table::{Column, Table};
 use std::collections::HashMap;
 
@@ -30,6 +31,9 @@ pub struct Claim<'a> {
     pub quasi: &'a [&'a str],
     /// The names of the sensitive columns, in the order the models count them.
     pub sensitive: &'a [&'a str],
+    /// The population, if a model asks for one: each class then has one more histogram, after
+    /// those of the sensitive columns, with one count.
+    pub population: Option<Matching<'a>>,
 }
 
 /// What was found.
@@ -130,6 +134,12 @@ pub fn check_within(
         }
         covered(&classes, &table, at, &column.name)?;
     }
+    if let Some(population) = &claim.population {
+        for (class, count) in classes.iter_mut().zip(population.count(&quasi, &groups)?) {
+            class.sensitive.push(Histogram { counts: vec![count] });
+        }
+        table.sensitive.push(Histogram { counts: vec![population.table.rows as u64] });
+    }
     let suppressed = suppressed_group.map_or(0, |g| classes[g].size);
     let kept = classes.into_iter().zip(groups.first).enumerate();
     let kept = kept.filter(|&(at, _)| Some(at) != suppressed_group).map(|(_, class)| class);
@@ -185,7 +195,8 @@ fn validate(claim: &Claim<'_>, models: &[Box<dyn Model>]) -> Result<()> {
     if models.is_empty() {
         return refuse("the models", "at least one");
     }
-    if models.iter().filter_map(|m| m.column()).any(|c| c >= claim.sensitive.len()) {
+    let columns = claim.sensitive.len() + usize::from(claim.population.is_some());
+    if models.iter().filter_map(|m| m.column()).any(|c| c >= columns) {
         return refuse("the models", "about sensitive columns that are named");
     }
     if claim.published.rows == 0 {

@@ -11,7 +11,9 @@
 //! | [`model`] | k-anonymity, l-diversity, closeness and the rest, decided class by class |
 //! | [`recoding`] | a release described by its classes and their cells |
 //! | [`mondrian`], [`local`] | multidimensional releases; [`partition`] is what they share |
+//! | [`superset`] | the natural supersets of (n,t)-closeness, class by class |
 //! | [`utility`], [`risk`] | what a release is still good for, and whom it still links |
+//! | [`population`] | the people the table is a sample of, for k-map |
 //! | [`check`] | verifies a published table on its own |
 //! | [`observer`] | what an observer learns at each step, in bits |
 //!
@@ -33,11 +35,13 @@ pub mod mondrian;
 pub mod observer;
 pub mod partition;
 mod peel;
+pub mod population;
 pub mod recoding;
 mod records;
 pub mod release;
 pub mod risk;
 pub mod search;
+pub mod superset;
 pub mod table;
 pub mod utility;
 

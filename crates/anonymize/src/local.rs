@@ -13,8 +13,8 @@
 //! # Guarantee
 //! Every class satisfies every model, and no two classes carry the same cells.
 //! # Proof
-//! A remainder that fails takes back the smallest groups until it passes, at the
-//! latest when it is the class it was cut from. For the cells: a group that left
+//! A remainder that fails is suppressed, if it is no more than may be; else it takes back
+//! the smallest groups until it passes, at the latest when it is the class it was cut from. For the cells: a group that left
 //! lies, with all that is cut from it, under its own label; the remainder has no row
 //! under that label, so nothing cut from it is published there. ∎
 
@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::model::Model;
 use crate::mondrian::{halves, tally, tighten, with};
-use crate::partition::{Cut, Judge, Partition, Rule, Work, run};
+use crate::partition::{Cut, Judge, Options, Partition, Rule, Stop, Work, run};
 use crate::peel::peel;
 use crate::recoding::{Attribute, Cell, Recoding, Scale, same_rows};
 use crate::records::{Key, Records, empty};
@@ -50,9 +50,10 @@ pub fn local_recoding(
     sensitive: &[&Column],
     models: &[Box<dyn Model>],
     start: Start<'_>,
-    threads: usize,
+    options: &Options<'_>,
 ) -> Result<Option<Partition>> {
     same_rows(attributes)?;
+    let stop = Stop::new(options);
     let start = match start {
         Start::Whole => None,
         Start::Levels(levels) => Some(Recoding::full_domain(attributes, levels)?),
@@ -60,10 +61,10 @@ pub fn local_recoding(
             let table = whole(sensitive, same_rows(attributes)?);
             let least = models.iter().map(|m| m.least_size()).max().unwrap_or(0).max(1);
             let accepts = |class: &Class| models.iter().all(|m| m.holds(class, &table));
-            Some(peel(attributes, sensitive, least, &accepts)?)
+            Some(peel(attributes, sensitive, least, &accepts, stop)?)
         }
     };
-    run(attributes, sensitive, models, &Finest { start }, threads)
+    run(attributes, sensitive, models, &Finest { start }, options, stop)
 }
 
 struct Finest {
@@ -157,31 +158,36 @@ impl<'l> Candidate<'l> {
     ) -> Option<(f64, Cut<'l>)> {
         let attribute = &records.layout.attributes[self.at];
         let cut = match self.way {
-            Way::Halves { low, high } => halves(judge, work, records, self.at, low, high)?,
+            Way::Halves { low, high } => halves(judge, work, records, self.at, (low, high), 0)?,
             Way::Groups { hierarchy, level, counts } => {
                 let named: Vec<u32> = counts.iter().map(|&(group, _)| group).collect();
                 let of = &hierarchy.levels[level as usize].group;
                 let part = (0..named.len()).collect();
                 let key = Key::Groups { at: self.at, of, named: named.clone(), part };
                 let classes = records.classes(named.len(), &key);
-                let kept = leave(judge, work, classes, Back::Smallest)?;
+                let mut kept = leave(judge, work, classes, Back::Smallest)?;
                 let mut children: Vec<(Vec<Cell>, Class)> = Vec::new();
                 let cell = |at: usize| Cell::Group { level, group: named[at] };
                 children.extend(
-                    kept.left.into_iter().map(|(at, c)| (with(work, self.at, cell(at)), c)),
+                    std::mem::take(&mut kept.left)
+                        .into_iter()
+                        .map(|(at, c)| (with(work, self.at, cell(at)), c)),
                 );
-                children.extend(kept.remainder.map(|class| (work.cells.clone(), class)));
+                children.extend(kept.remainder(work));
                 Cut { children, key: Key::Groups { at: self.at, of, named, part: kept.part } }
             }
         };
         let all = attribute.leaves(work.cells[self.at]);
-        let saved = |cells: &[Cell]| all.saturating_sub(attribute.leaves(cells[self.at]));
-        let gain: f64 = cut
-            .children
-            .iter()
-            .map(|(cells, c)| weight(attribute, saved(cells)) * c.size as f64)
-            .sum();
-        Some((gain, cut))
+        // What is suppressed loses all that it still had, in every attribute.
+        let each = records.layout.attributes.iter().zip(&work.cells);
+        let left: f64 =
+            each.map(|(a, &cell)| weight(a, a.leaf_count().saturating_sub(a.leaves(cell)))).sum();
+        let saved = |cells: &[Cell]| match cells.get(self.at) {
+            Some(&cell) => weight(attribute, all.saturating_sub(attribute.leaves(cell))),
+            None => -left,
+        };
+        let gain: f64 = cut.children.iter().map(|(cells, c)| saved(cells) * c.size as f64).sum();
+        (gain > 0.0).then_some((gain, cut))
     }
 }
 
@@ -205,12 +211,22 @@ struct Kept {
     left: Vec<(usize, Class)>,
     /// What stays, if anything.
     remainder: Option<Class>,
+    /// Whether what stays fails, and is suppressed.
+    lost: bool,
     /// For each part, its new number; the remainder's is the last.
     part: Vec<usize>,
 }
 
+impl Kept {
+    /// What stays, with its cells; without them where it is suppressed.
+    fn remainder(&mut self, work: &Work) -> Option<(Vec<Cell>, Class)> {
+        let cells = if self.lost { Vec::new() } else { work.cells.clone() };
+        self.remainder.take().map(|class| (cells, class))
+    }
+}
+
 /// Lets the parts that satisfy the models leave, as long as the rest satisfies
-/// them too; `None` if none can.
+/// them too, or is no more than may be suppressed; `None` if none can.
 fn leave(judge: &Judge<'_>, work: &Work, classes: Vec<Class>, back: Back) -> Option<Kept> {
     let parts = classes.len();
     let (mut left, stay): (Vec<_>, Vec<_>) = classes
@@ -221,13 +237,15 @@ fn leave(judge: &Judge<'_>, work: &Work, classes: Vec<Class>, back: Back) -> Opt
     for (_, class) in stay {
         join(&mut remainder, class);
     }
-    if remainder.as_ref().is_some_and(|rest| !judge.accepts(rest, Some(&work.path))) {
+    let fails = |rest: &Class| !judge.accepts(rest, Some(&work.path));
+    let lost = remainder.as_ref().is_some_and(|rest| rest.size <= work.budget && fails(rest));
+    if !lost && remainder.as_ref().is_some_and(fails) {
         if back == Back::Smallest {
             left.sort_by_key(|(at, class)| std::cmp::Reverse((class.size, *at)));
         }
         while let Some((_, class)) = left.pop() {
             join(&mut remainder, class);
-            if remainder.as_ref().is_some_and(|rest| judge.accepts(rest, Some(&work.path))) {
+            if remainder.as_ref().is_some_and(|rest| !fails(rest)) {
                 break;
             }
         }
@@ -240,7 +258,7 @@ fn leave(judge: &Judge<'_>, work: &Work, classes: Vec<Class>, back: Back) -> Opt
     for (new, (old, _)) in left.iter().enumerate() {
         part[*old] = new;
     }
-    Some(Kept { left, remainder, part })
+    Some(Kept { left, remainder, lost, part })
 }
 
 fn join(sum: &mut Option<Class>, class: Class) {
@@ -267,10 +285,11 @@ fn first_cut<'l>(
     if classes.len() < 2 {
         return None;
     }
-    let kept = leave(judge, work, classes, Back::Latest)?;
+    let mut kept = leave(judge, work, classes, Back::Latest)?;
     let mut children: Vec<(Vec<Cell>, Class)> = Vec::new();
-    children.extend(kept.left.into_iter().map(|(at, class)| (start.cells_of(at).to_vec(), class)));
-    children.extend(kept.remainder.map(|class| (work.cells.clone(), class)));
+    let left = std::mem::take(&mut kept.left).into_iter();
+    children.extend(left.map(|(at, class)| (start.cells_of(at).to_vec(), class)));
+    children.extend(kept.remainder(work));
     let part = start.class_of.iter().map(|&class| kept.part[class as usize] as u32).collect();
     Some(Cut { children, key: Key::Rows(part) })
 }

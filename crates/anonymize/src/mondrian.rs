@@ -9,7 +9,8 @@
 //!
 //! # Guarantee
 //! Every class satisfies every model, and no part can be cut further by these
-//! cuts. A model with natural supersets is asked with the parts a class was cut
+//! cuts, unless it was stopped. Where no cut leaves all parts satisfied, one is taken whose
+//! failing parts may be suppressed. A model with natural supersets is asked with the parts a class was cut
 //! from, which stay in [`Partition::nodes`].
 //!
 //! # Cost
@@ -19,10 +20,11 @@
 //! # References
 //! LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional K-Anonymity, ICDE 2006.
 
+use crate::class::Class;
 use crate::error::Result;
 use crate::hierarchy::Hierarchy;
 use crate::model::Model;
-use crate::partition::{Cut, Judge, Partition, Rule, Work, run};
+use crate::partition::{Cut, Judge, Options, Partition, Rule, Stop, Work, run};
 use crate::recoding::{Attribute, Cell, Scale};
 use crate::records::{Key, Records};
 use crate::table::Column;
@@ -35,9 +37,9 @@ pub fn mondrian(
     attributes: &[Attribute<'_>],
     sensitive: &[&Column],
     models: &[Box<dyn Model>],
-    threads: usize,
+    options: &Options<'_>,
 ) -> Result<Option<Partition>> {
-    run(attributes, sensitive, models, &Widest, threads)
+    run(attributes, sensitive, models, &Widest, options, Stop::new(options))
 }
 
 struct Widest;
@@ -50,7 +52,8 @@ impl Rule for Widest {
         records: Records<'l, '_>,
     ) -> Option<Cut<'l>> {
         tighten(&mut work.cells, records);
-        if (records.len() as u64) < judge.least.saturating_mul(2) {
+        let needed = judge.least.saturating_mul(if work.budget == 0 { 2 } else { 1 });
+        if (records.len() as u64) < needed {
             return None;
         }
         let mut widest: Vec<(f64, usize)> = Vec::new();
@@ -66,17 +69,21 @@ impl Rule for Widest {
             }
         }
         widest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        widest.iter().find_map(|&(_, at)| {
-            match (&records.layout.attributes[at].scale, work.cells[at]) {
+        let cut =
+            |at: usize, budget: u64| match (&records.layout.attributes[at].scale, work.cells[at]) {
                 (Scale::Ordered { .. }, Cell::Range { low, high }) => {
-                    halves(judge, work, records, at, low, high)
+                    halves(judge, work, records, at, (low, high), budget)
                 }
                 (Scale::Tree(hierarchy), Cell::Group { level, .. }) => {
-                    groups(judge, work, records, at, hierarchy, level.checked_sub(1)?)
+                    groups(judge, work, records, at, (hierarchy, level.checked_sub(1)?), budget)
                 }
                 _ => None,
-            }
-        })
+            };
+        let free = widest.iter().find_map(|&(_, at)| cut(at, 0));
+        match work.budget {
+            0 => free,
+            budget => free.or_else(|| widest.iter().find_map(|&(_, at)| cut(at, budget))),
+        }
     }
 }
 
@@ -106,14 +113,15 @@ pub(crate) fn tighten(cells: &mut [Cell], records: Records<'_, '_>) {
     }
 }
 
-/// Two parts, cut just below or just above the median, whichever is the more even.
+/// Two parts, cut just below or just above the median, whichever is the more even. One of them
+/// may be suppressed if it is not larger than the budget.
 pub(crate) fn halves<'l>(
     judge: &Judge<'_>,
     work: &Work,
     records: Records<'l, '_>,
     at: usize,
-    low: u32,
-    high: u32,
+    (low, high): (u32, u32),
+    budget: u64,
 ) -> Option<Cut<'l>> {
     let rows = records.len();
     let (median, below, upto) = median(records, at, low, high);
@@ -121,18 +129,44 @@ pub(crate) fn halves<'l>(
     cuts.sort_by_key(|&(_, left)| (2 * left).abs_diff(rows));
     cuts.into_iter().find_map(|(first, left)| {
         let smaller = left.min(rows - left) as u64;
-        if smaller == 0 || smaller < judge.least {
+        if smaller == 0 || (smaller < judge.least && smaller > budget) {
             return None;
         }
         let key = Key::From { at, first };
         let classes = records.classes(2, &key);
-        if !classes.iter().all(|class| judge.accepts(class, Some(&work.path))) {
+        let ranges = [Cell::Range { low, high: first - 1 }, Cell::Range { low: first, high }];
+        let children = accepted(judge, work, at, ranges.into_iter().zip(classes), budget)?;
+        Some(Cut { children, key })
+    })
+}
+
+/// The parts with their cells, those that fail without; `None` if these are larger than the
+/// budget together, or all there are.
+fn accepted(
+    judge: &Judge<'_>,
+    work: &Work,
+    at: usize,
+    parts: impl Iterator<Item = (Cell, Class)>,
+    budget: u64,
+) -> Option<Vec<(Vec<Cell>, Class)>> {
+    let (mut children, mut lost, mut stay) = (Vec::new(), 0, false);
+    for (cell, class) in parts {
+        let cells = match judge.accepts(&class, Some(&work.path)) {
+            true => {
+                stay = true;
+                with(work, at, cell)
+            }
+            false => {
+                lost += class.size;
+                Vec::new()
+            }
+        };
+        if lost > budget {
             return None;
         }
-        let ranges = [Cell::Range { low, high: first - 1 }, Cell::Range { low: first, high }];
-        let children = ranges.into_iter().zip(classes).map(|(c, class)| (with(work, at, c), class));
-        Some(Cut { children: children.collect(), key })
-    })
+        children.push((cells, class));
+    }
+    stay.then_some(children)
 }
 
 /// The median value, how many are below it, and how many are not above it.
@@ -166,25 +200,21 @@ fn groups<'l>(
     work: &Work,
     records: Records<'l, '_>,
     at: usize,
-    hierarchy: &'l Hierarchy,
-    level: u32,
+    (hierarchy, level): (&'l Hierarchy, u32),
+    budget: u64,
 ) -> Option<Cut<'l>> {
     let below = &hierarchy.levels[level as usize];
     let counts = tally(records, at, &below.group, below.labels.len());
-    if counts.len() < 2 || counts.iter().any(|&(_, count)| count < judge.least) {
+    let small = counts.iter().map(|&(_, count)| count).filter(|&count| count < judge.least);
+    if counts.len() < 2 || small.sum::<u64>() > budget {
         return None;
     }
     let named: Vec<u32> = counts.iter().map(|&(group, _)| group).collect();
     let part = (0..named.len()).collect();
     let key = Key::Groups { at, of: &below.group, named: named.clone(), part };
     let classes = records.classes(named.len(), &key);
-    if !classes.iter().all(|class| judge.accepts(class, Some(&work.path))) {
-        return None;
-    }
-    let children = named.into_iter().zip(classes);
-    let children = children
-        .map(|(group, class)| (with(work, at, Cell::Group { level, group }), class))
-        .collect();
+    let cells = named.into_iter().map(|group| Cell::Group { level, group });
+    let children = accepted(judge, work, at, cells.zip(classes), budget)?;
     Some(Cut { children, key })
 }
 

@@ -8,10 +8,63 @@
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::recoding::{Attribute, Cell, Recoding, same_rows};
+use crate::recoding::{Attribute, Cell, Recoding, SUPPRESSED, same_rows};
 use crate::records::{Key, Layout, Records, arrange, empty};
 use crate::table::Column;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How to cut.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Threads; 0 means as many as the machine has.
+    pub threads: usize,
+    /// How many rows may be suppressed where a cut would fail without. Each part may spend its
+    /// share by rows, so that the release does not depend on threads.
+    pub suppress: u64,
+    /// After so long parts are left as they are: all satisfy the models.
+    pub time: Option<Duration>,
+    /// The same as soon as it is true.
+    pub cancel: Option<&'a AtomicBool>,
+    /// Called for every part that is left as it is, from any thread.
+    pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+}
+
+/// Where the cutting stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// How many rows are in parts that stay as they are.
+    pub settled: u64,
+    /// How many rows there are.
+    pub rows: u64,
+    /// How many parts stay as they are.
+    pub classes: u64,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Stop<'a> {
+    cancel: Option<&'a AtomicBool>,
+    until: Option<Instant>,
+}
+
+impl<'a> Stop<'a> {
+    pub(crate) fn new(options: &Options<'a>) -> Self {
+        let until = options.time.and_then(|time| Instant::now().checked_add(time));
+        Self { cancel: options.cancel, until }
+    }
+
+    /// When a search is to stop, whose time began some while ago.
+    pub(crate) fn at(cancel: Option<&'a AtomicBool>, until: Option<Instant>) -> Self {
+        Self { cancel, until }
+    }
+
+    pub(crate) fn over(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Relaxed))
+            || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
 
 /// A release with the tree of cuts that led to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +77,8 @@ pub struct Partition {
     pub order: Vec<u32>,
     /// For each class, its node.
     pub leaf: Vec<u32>,
+    /// Whether it was stopped: parts may be coarser than they had to be.
+    pub stopped: bool,
 }
 
 /// One part of the table.
@@ -101,11 +156,13 @@ impl Judge<'_> {
 pub(crate) struct Work {
     pub(crate) cells: Vec<Cell>,
     pub(crate) path: Arc<Path>,
+    /// How many of its rows may be suppressed.
+    pub(crate) budget: u64,
 }
 
 /// How a part is cut.
 pub(crate) struct Cut<'l> {
-    /// The parts, none of them empty, each with its cells.
+    /// The parts, none of them empty, each with its cells; one without cells is suppressed.
     pub(crate) children: Vec<(Vec<Cell>, Class)>,
     /// Which part a record goes to.
     pub(crate) key: Key<'l>,
@@ -126,8 +183,14 @@ pub(crate) trait Rule: Sync {
 struct Found {
     start: u32,
     end: u32,
-    /// Empty unless the node is a class.
-    cells: Vec<Cell>,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Cut further.
+    Inner,
+    Class(Vec<Cell>),
+    Suppressed,
 }
 
 /// Cuts until the rule cuts no more; `None` if the whole table, as one class,
@@ -137,7 +200,8 @@ pub(crate) fn run(
     sensitive: &[&Column],
     models: &[Box<dyn Model>],
     rule: &impl Rule,
-    threads: usize,
+    options: &Options<'_>,
+    stop: Stop<'_>,
 ) -> Result<Option<Partition>> {
     let rows = same_rows(attributes)?;
     if sensitive.iter().any(|c| c.codes.len() != rows) {
@@ -168,16 +232,39 @@ pub(crate) fn run(
         return Ok(None);
     }
     let cells = attributes.iter().map(Attribute::top).collect();
-    let work = Work { cells, path: Arc::new(Path { class: whole, parent: None }) };
-    let grow = Grow { layout: &layout, judge: &judge, rule };
-    let found = grow.all(work, &mut data, threads.max(1));
-    Ok(Some(assemble(found, &data, &layout)))
+    let path = Arc::new(Path { class: whole, parent: None });
+    let work = Work { cells, path, budget: options.suppress };
+    let grow = Grow {
+        layout: &layout,
+        judge: &judge,
+        rule,
+        stop,
+        stopped: AtomicBool::new(false),
+        progress: options.progress,
+        settled: AtomicU64::new(0),
+        classes: AtomicU64::new(0),
+        rows: rows as u64,
+    };
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let found = grow.all(work, &mut data, threads);
+    let mut partition = assemble(found, &data, &layout);
+    partition.stopped = grow.stopped.into_inner();
+    Ok(Some(partition))
 }
 
 struct Grow<'a, R> {
     layout: &'a Layout<'a>,
     judge: &'a Judge<'a>,
     rule: &'a R,
+    stop: Stop<'a>,
+    stopped: AtomicBool,
+    progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    settled: AtomicU64,
+    classes: AtomicU64,
+    rows: u64,
 }
 
 impl<R: Rule> Grow<'_, R> {
@@ -191,19 +278,43 @@ impl<R: Rule> Grow<'_, R> {
     ) -> Vec<(Work, usize)> {
         let records = Records { layout: self.layout, data };
         let (from, to) = (start as u32, (start + records.len()) as u32);
-        let Some(cut) = self.rule.cut(self.judge, &mut work, records) else {
-            found.push(Found { start: from, end: to, cells: work.cells });
+        if work.cells.is_empty() {
+            self.settle(u64::from(to - from));
+            found.push(Found { start: from, end: to, kind: Kind::Suppressed });
+            return Vec::new();
+        }
+        let cut = if self.stop.over() {
+            self.stopped.store(true, Relaxed);
+            None
+        } else {
+            self.rule.cut(self.judge, &mut work, records)
+        };
+        let Some(cut) = cut else {
+            self.settle(u64::from(to - from));
+            found.push(Found { start: from, end: to, kind: Kind::Class(work.cells) });
             return Vec::new();
         };
-        found.push(Found { start: from, end: to, cells: Vec::new() });
+        found.push(Found { start: from, end: to, kind: Kind::Inner });
         let sizes: Vec<usize> = cut.children.iter().map(|(_, class)| class.size as usize).collect();
         arrange(data, self.layout.width(), &sizes, |record| cut.key.part(record));
-        let parent = work.path;
-        let child = |(cells, class): (Vec<Cell>, Class)| Work {
-            cells,
-            path: Arc::new(Path { class, parent: Some(Arc::clone(&parent)) }),
+        let (parent, kept) =
+            (work.path, cut.children.iter().filter(|(cells, _)| !cells.is_empty()));
+        let kept: u64 = kept.map(|(_, class)| class.size).sum();
+        let budget = work.budget.saturating_sub(u64::from(to - from) - kept);
+        let child = |(cells, class): (Vec<Cell>, Class)| {
+            let share = u128::from(budget) * u128::from(class.size) / u128::from(kept.max(1));
+            let path = Arc::new(Path { class, parent: Some(Arc::clone(&parent)) });
+            Work { cells, path, budget: share as u64 }
         };
         cut.children.into_iter().map(child).zip(sizes).collect()
+    }
+
+    /// A part stays as it is.
+    fn settle(&self, rows: u64) {
+        let Some(progress) = self.progress else { return };
+        let settled = self.settled.fetch_add(rows, Relaxed) + rows;
+        let classes = self.classes.fetch_add(1, Relaxed) + 1;
+        progress(Progress { settled, rows: self.rows, classes });
     }
 
     /// Cuts a part and all its parts.
@@ -285,14 +396,20 @@ fn assemble(mut found: Vec<Found>, data: &[u32], layout: &Layout<'_>) -> Partiti
             start: node.start,
             end: node.end,
         });
-        if node.cells.is_empty() {
-            above.push(number);
-            continue;
-        }
-        let class = recoding.sizes.len() as u32;
-        recoding.sizes.push(u64::from(node.end - node.start));
-        recoding.cells.extend(node.cells);
-        partition.leaf.push(number);
+        let class = match node.kind {
+            Kind::Inner => {
+                above.push(number);
+                continue;
+            }
+            Kind::Suppressed => SUPPRESSED,
+            Kind::Class(cells) => {
+                let class = recoding.sizes.len() as u32;
+                recoding.sizes.push(u64::from(node.end - node.start));
+                recoding.cells.extend(cells);
+                partition.leaf.push(number);
+                class
+            }
+        };
         for &row in &partition.order[node.start as usize..node.end as usize] {
             recoding.class_of[row as usize] = class;
         }

@@ -15,6 +15,7 @@
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
+use crate::partition::Stop;
 use crate::recoding::{Attribute, Cell, Recoding, Scale};
 use crate::records::empty;
 use crate::table::Column;
@@ -32,6 +33,8 @@ struct Pool<'a> {
     accepts: &'a dyn Fn(&Class) -> bool,
     /// No smaller class is accepted.
     least: u64,
+    /// When to leave the rest as it is.
+    stop: Stop<'a>,
     rows: Vec<u32>,
 }
 
@@ -50,6 +53,7 @@ pub(crate) fn peel<'a>(
     sensitive: &'a [&'a Column],
     least: u64,
     accepts: &'a dyn Fn(&Class) -> bool,
+    stop: Stop<'a>,
 ) -> Result<Recoding> {
     let trees: Option<Vec<&Hierarchy>> = (attributes.iter())
         .map(|a| match &a.scale {
@@ -62,7 +66,7 @@ pub(crate) fn peel<'a>(
     let columns: Vec<&[u32]> = attributes.iter().map(|a| a.column.codes.as_slice()).collect();
     let count = columns.first().map_or(0, |c| c.len());
     let rows = (0..count as u32).collect();
-    let mut pool = Pool { trees, columns, sensitive, accepts, least, rows };
+    let mut pool = Pool { trees, columns, sensitive, accepts, least, stop, rows };
     let mut release =
         Recoding { class_of: vec![0; count], width: attributes.len(), ..Recoding::default() };
     for limit in LIMITS {
@@ -167,6 +171,9 @@ impl Pool<'_> {
         loop {
             let mut step = None;
             for attribute in 0..at.len() {
+                if self.stop.over() {
+                    return None;
+                }
                 let now = at[attribute];
                 let above = (now < self.trees[attribute].height()).then_some(now + 1);
                 for next in above.into_iter().chain(now.checked_sub(1)) {

@@ -88,6 +88,7 @@ mod tests {
                 quasi(1, Hierarchy::flat(&table.columns[1])),
             ],
             sensitive: vec![3],
+            population: None,
             models: vec![Box::new(KAnonymity::new(2).unwrap())],
             limit: Suppression::Count(1),
             metric: Metric::Loss,

@@ -26,6 +26,60 @@ pub struct Table {
     pub rows: usize,
 }
 
+/// A table put together column by column, text by text, for formats that this crate does not read.
+#[derive(Default)]
+pub struct Builder {
+    columns: Vec<(String, dictionary::Dictionary, Vec<u32>)>,
+}
+
+impl Builder {
+    /// A table of these columns, without rows.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Result<Self> {
+        let mut columns: Vec<(String, dictionary::Dictionary, Vec<u32>)> = Vec::new();
+        for name in names {
+            if columns.iter().any(|(other, _, _)| *other == name) {
+                return Err(Error::Malformed {
+                    what: "the table".to_owned(),
+                    line: 1,
+                    why: "two columns of the header have the same name",
+                });
+            }
+            columns.push((name, dictionary::Dictionary::default(), Vec::new()));
+        }
+        Ok(Self { columns })
+    }
+
+    /// The code of a text in a column, a new one if it was not met before; 0 where there is no
+    /// such column.
+    pub fn code(&mut self, column: usize, text: &str) -> u32 {
+        self.columns.get_mut(column).map_or(0, |(_, known, _)| known.code(text, (0, 0)))
+    }
+
+    /// Adds a cell to a column: a code that [`code`](Self::code) gave.
+    pub fn push(&mut self, column: usize, code: u32) {
+        if let Some((_, _, codes)) = self.columns.get_mut(column) {
+            codes.push(code);
+        }
+    }
+
+    /// The table, if all columns are equally long and every code is known.
+    pub fn finish(self) -> Result<Table> {
+        let rows = self.columns.first().map_or(0, |(_, _, codes)| codes.len());
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for (name, known, codes) in self.columns {
+            let texts = known.values.len();
+            if codes.len() != rows || codes.iter().any(|&code| code as usize >= texts) {
+                return Err(Error::OutOfRange {
+                    parameter: "the columns",
+                    allowed: "all of the same length, with codes of their own",
+                });
+            }
+            columns.push(Column { name, values: known.values, codes });
+        }
+        Ok(Table { columns, rows })
+    }
+}
+
 impl Table {
     /// Reads CSV with a header. The input streams through in blocks that all
     /// processors encode; only codes and distinct texts are kept.
@@ -40,5 +94,36 @@ impl Table {
             .iter()
             .position(|c| c.name == name)
             .ok_or_else(|| Error::NoColumn { name: name.to_owned(), header: names() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_built_or_refused() {
+        let names = || ["a".to_owned(), "b".to_owned()];
+        let mut builder = Builder::new(names()).unwrap();
+        for (a, b) in [("x", "1"), ("y", "1"), ("x", "")] {
+            for (column, text) in [a, b].into_iter().enumerate() {
+                let code = builder.code(column, text);
+                builder.push(column, code);
+            }
+        }
+        let table = builder.finish().unwrap();
+        let same = Table::from_csv(&b"a,b\nx,1\ny,1\nx,\n"[..], b',').unwrap();
+        for (built, read) in table.columns.iter().zip(&same.columns) {
+            assert_eq!((&built.values, &built.codes), (&read.values, &read.codes));
+        }
+        assert_eq!(table.rows, 3);
+        assert!(Builder::new(["a".to_owned(), "a".to_owned()]).is_err());
+        let mut ragged = Builder::new(names()).unwrap();
+        let code = ragged.code(0, "x");
+        ragged.push(0, code);
+        assert!(ragged.finish().is_err());
+        let mut foreign = Builder::new(["a".to_owned()]).unwrap();
+        foreign.push(0, 7);
+        assert!(foreign.finish().is_err());
     }
 }

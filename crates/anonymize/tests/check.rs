@@ -27,8 +27,13 @@ const NINE: &str = "zip,system\n1,iOS\n1,Android\n1,MacOS\n2,Windows\n2,Linux\n2
 #[test]
 fn the_nine_rows_are_as_close_as_the_worst_class() {
     let published = table(NINE);
-    let claim =
-        Claim { published: &published, original: None, quasi: &["zip"], sensitive: &["system"] };
+    let claim = Claim {
+        published: &published,
+        original: None,
+        quasi: &["zip"],
+        sensitive: &["system"],
+        population: None,
+    };
     let report = check(&claim, &[anonymity(3), variational(5, 9)]).unwrap();
     assert!(report.holds());
     let distances: Vec<String> =
@@ -51,7 +56,13 @@ fn two_hundred_thousand_rows_do_not_overflow() {
         writeln!(text, "{class},{}", u8::from(rare == (class == 0))).unwrap();
     }
     let published = table(&text);
-    let claim = Claim { published: &published, original: None, quasi: &["q"], sensitive: &["s"] };
+    let claim = Claim {
+        published: &published,
+        original: None,
+        quasi: &["q"],
+        sensitive: &["s"],
+        population: None,
+    };
     assert!(!check(&claim, &[variational(1, 5)]).unwrap().holds());
     assert!(!check(&claim, &[variational(399, 1000)]).unwrap().holds());
     assert!(check(&claim, &[variational(2, 5)]).unwrap().holds());
@@ -60,8 +71,13 @@ fn two_hundred_thousand_rows_do_not_overflow() {
 #[test]
 fn suppressed_rows_are_counted_and_not_checked_but_are_in_the_reference() {
     let published = table("a,b,s\n1,x,p\n1,x,q\n*,*,p\n*,*,p\n*,x,p\n*,x,q\n");
-    let claim =
-        Claim { published: &published, original: None, quasi: &["a", "b"], sensitive: &["s"] };
+    let claim = Claim {
+        published: &published,
+        original: None,
+        quasi: &["a", "b"],
+        sensitive: &["s"],
+        population: None,
+    };
     let report = check(&claim, &[anonymity(2), variational(1, 6)]).unwrap();
     assert!(report.holds());
     assert_eq!((report.suppressed, report.classes.len(), report.rows), (2, 2, 6));
@@ -78,6 +94,7 @@ fn the_original_decides_the_reference() {
         original: Some(&original),
         quasi: &["a"],
         sensitive: &["s"],
+        population: None,
     };
     // Q is 2/6 p, 4/6 q: classes at 2/3 and 1/3; without it 1/2 and 1/2.
     assert!(!check(&claim, &[variational(1, 2)]).unwrap().holds());
@@ -91,8 +108,13 @@ fn the_original_decides_the_reference() {
 #[test]
 fn malformed_claims_are_refused_without_quoting_values() {
     let published = table(NINE);
-    let good =
-        Claim { published: &published, original: None, quasi: &["zip"], sensitive: &["system"] };
+    let good = Claim {
+        published: &published,
+        original: None,
+        quasi: &["zip"],
+        sensitive: &["system"],
+        population: None,
+    };
     let refuse = |claim: Claim<'_>, models: &[Box<dyn Model>]| {
         check(&claim, models).unwrap_err().to_string()
     };
@@ -145,6 +167,7 @@ fn random_tables_are_grouped_as_their_texts_say() {
             original: None,
             quasi: &["a", "b", "c"],
             sensitive: &["s"],
+            population: None,
         };
         let models: [Box<dyn Model>; 2] =
             [anonymity(2), Box::new(DistinctDiversity::new(2, 0).unwrap())];
@@ -154,4 +177,28 @@ fn random_tables_are_grouped_as_their_texts_say() {
         let dull = groups.values().filter(|g| g.len() < 2).count() as u64;
         assert_eq!((report.verdicts[0].failing, report.verdicts[1].failing), (small, dull));
     }
+}
+
+#[test] // labels of levels, of none, and `*`; values that the population alone has
+fn a_population_is_matched_by_labels() {
+    use demure_anonymize::hierarchy::prefixes;
+    use demure_anonymize::model::KMap;
+    use demure_anonymize::population::Matching;
+    let published = table("zip,sex,s\n12*,f,x\n12*,m,y\n3**,*,x\n345,f,x\n*,*,y\n999,f,y\n");
+    let people = table("sex,zip\nf,123\nf,124\nm,129\nm,345\nf,345\nf,399\nx,120\n");
+    let hierarchies = [Some(prefixes(&people.columns[1], &[2, 1]).unwrap()), None];
+    let matching = Matching { table: &people, hierarchies: &hierarchies };
+    let claim = Claim {
+        published: &published,
+        original: None,
+        quasi: &["zip", "sex"],
+        sensitive: &["s"],
+        population: Some(matching),
+    };
+    let models: Vec<Box<dyn Model>> = vec![Box::new(KMap::new(2, 1).unwrap())];
+    let report = check(&claim, &models).unwrap();
+    let counts: Vec<u64> =
+        report.classes.iter().map(|class| class.class.sensitive[1].counts[0]).collect();
+    assert_eq!(counts, [2, 1, 3, 1, 0], "the fifth row is suppressed");
+    assert_eq!(report.verdicts[0].failing, 3);
 }

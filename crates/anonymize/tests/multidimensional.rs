@@ -12,11 +12,20 @@ use demure_anonymize::model::{
     Distance, DistinctDiversity, KAnonymity, Model, NaturalCloseness, TCloseness,
 };
 use demure_anonymize::mondrian::mondrian;
-use demure_anonymize::partition::Partition;
-use demure_anonymize::recoding::{Attribute, Cell, Recoding, Scale};
+use demure_anonymize::partition::{Options, Partition, Progress};
+use demure_anonymize::recoding::{Attribute, Cell, Recoding, SUPPRESSED, Scale};
 use demure_anonymize::risk::{Threshold, before, population_sizes, risk};
 use demure_anonymize::table::{Column, Table};
 use demure_anonymize::utility::{Queries, loss, query_error, utility};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// One thread, nothing suppressed.
+const ONE: Options<'_> =
+    Options { threads: 1, suppress: 0, time: None, cancel: None, progress: None };
+
+fn with(threads: usize) -> Options<'static> {
+    Options { threads, ..ONE }
+}
 
 /// A generator that is good enough for test tables.
 struct Dice(u64);
@@ -124,7 +133,6 @@ fn verify(
     let sensitive = &table.columns[3];
     let release = &partition.recoding;
     let whole = class_of_rows(&(0..table.rows).collect::<Vec<_>>(), sensitive);
-    assert_eq!(release.suppressed(), 0);
     for class in 0..release.sizes.len() {
         let rows: Vec<usize> =
             (0..table.rows).filter(|&r| release.class_of[r] as usize == class).collect();
@@ -144,12 +152,18 @@ fn verify(
         original: Some(table),
         quasi: &quasi,
         sensitive: &["illness"],
+        population: None,
     };
     let natural = |row: usize| above(partition, release.class_of[row] as usize, sensitive);
     let report = check_within(&claim, models, &natural).unwrap();
     assert!(report.holds());
     let stars = report.suppressed; // a class of `*` only reads as suppressed
-    assert_eq!(report.classes.len() + usize::from(stars > 0), release.sizes.len());
+    let starred = |class: &usize| {
+        let cells = release.cells_of(*class).iter().zip(attributes);
+        cells.into_iter().all(|(cell, attribute)| attribute.label(*cell) == "*")
+    };
+    let starred = (0..release.sizes.len()).filter(starred).count();
+    assert_eq!(report.classes.len() + starred, release.sizes.len());
     assert_eq!(report.classes.iter().map(|c| c.class.size).sum::<u64>() + stars, table.rows as u64);
 }
 
@@ -162,12 +176,13 @@ fn mondrian_keeps_its_promises_on_random_tables() {
             let attributes = attributes(&table, &trees, numeric);
             for models in model_lists() {
                 let sensitive = &table.columns[3];
-                let Some(partition) = mondrian(&attributes, &[sensitive], &models, 1).unwrap()
+                let Some(partition) = mondrian(&attributes, &[sensitive], &models, &ONE).unwrap()
                 else {
                     let whole = class_of_rows(&(0..table.rows).collect::<Vec<_>>(), sensitive);
                     assert!(!holds(&models, &whole, &[], &whole));
                     continue;
                 };
+                assert_eq!(partition.recoding.suppressed(), 0);
                 verify(&table, &attributes, &models, &partition);
                 strict_and_maximal(&table, &attributes, &models, &partition);
             }
@@ -247,7 +262,7 @@ fn local_recoding_keeps_its_promises_and_never_loses_to_its_start() {
             for models in model_lists() {
                 let sensitive = [&table.columns[3]];
                 let Some(partition) =
-                    local_recoding(&attributes, &sensitive, &models, start, 1).unwrap()
+                    local_recoding(&attributes, &sensitive, &models, start, &ONE).unwrap()
                 else {
                     continue;
                 };
@@ -268,18 +283,86 @@ fn local_recoding_keeps_its_promises_and_never_loses_to_its_start() {
 }
 
 #[test]
+fn what_is_suppressed_is_within_the_limit_and_the_rest_keeps_the_promises() {
+    let mut used = 0;
+    for seed in 0..30 {
+        let table = random_table(seed, 40 + 8 * seed as usize);
+        let trees = hierarchies(&table);
+        for (numeric, suppress) in [(false, 6), (true, 6), (false, 30), (true, 1)] {
+            let attributes = attributes(&table, &trees, numeric);
+            let sensitive = [&table.columns[3]];
+            for models in model_lists() {
+                let options = Options { suppress, ..ONE };
+                let start = if numeric { Start::Whole } else { Start::Peeled };
+                let both = [
+                    mondrian(&attributes, &sensitive, &models, &options).unwrap(),
+                    local_recoding(&attributes, &sensitive, &models, start, &options).unwrap(),
+                ];
+                for partition in both.into_iter().flatten() {
+                    let release = &partition.recoding;
+                    assert!(release.suppressed() <= suppress);
+                    let lost = release.class_of.iter().filter(|&&c| c == SUPPRESSED).count();
+                    assert_eq!(release.suppressed(), lost as u64);
+                    used += usize::from(lost > 0);
+                    verify(&table, &attributes, &models, &partition);
+                }
+            }
+        }
+    }
+    assert!(used > 100, "{used}");
+}
+
+#[test] // at once, and after every number of parts
+fn stopped_it_leaves_a_release_that_keeps_the_promises() {
+    let table = random_table(3, 400);
+    let trees = hierarchies(&table);
+    for numeric in [false, true] {
+        let attributes = attributes(&table, &trees, numeric);
+        let sensitive = [&table.columns[3]];
+        let start = if numeric { Start::Whole } else { Start::Peeled };
+        for models in model_lists().iter().take(3) {
+            let mut classes = Vec::new();
+            for after in 0..12 {
+                let cancel = AtomicBool::new(after == 0);
+                let count = |progress: Progress| {
+                    assert!(progress.settled <= progress.rows);
+                    cancel.fetch_or(progress.classes >= after, Relaxed);
+                };
+                let options = Options { cancel: Some(&cancel), progress: Some(&count), ..ONE };
+                let local = local_recoding(&attributes, &sensitive, models, start, &options);
+                cancel.store(after == 0, Relaxed);
+                let both = [mondrian(&attributes, &sensitive, models, &options), local];
+                for partition in both.into_iter().filter_map(Result::unwrap) {
+                    assert!(partition.stopped || after > 2);
+                    verify(&table, &attributes, models, &partition);
+                    classes.push(partition.recoding.sizes.len());
+                }
+            }
+            assert!(classes.is_empty() || classes[0] == 1, "{classes:?}");
+        }
+    }
+}
+
+#[test]
 fn threads_leave_no_trace() {
     let table = random_table(9, 9000);
     let trees = hierarchies(&table);
     let attributes = attributes(&table, &trees, true);
     let models = &model_lists()[1];
     let sensitive = [&table.columns[3]];
-    let run = |threads| mondrian(&attributes, &sensitive, models, threads).unwrap().unwrap();
+    let run = |threads| mondrian(&attributes, &sensitive, models, &with(threads)).unwrap().unwrap();
     assert_eq!(run(1), run(3));
     let run = |threads| {
-        local_recoding(&attributes, &sensitive, models, Start::Whole, threads).unwrap().unwrap()
+        local_recoding(&attributes, &sensitive, models, Start::Whole, &with(threads))
+            .unwrap()
+            .unwrap()
     };
     assert_eq!(run(1), run(4));
+    let run = |threads| {
+        let options = Options { suppress: 90, ..with(threads) };
+        mondrian(&attributes, &sensitive, models, &options).unwrap().unwrap()
+    };
+    assert_eq!(run(1), run(3));
 }
 
 #[test]
@@ -382,14 +465,14 @@ fn impossible_input_is_refused() {
     let trees = hierarchies(&table);
     let good = attributes(&table, &trees, false);
     let models = &model_lists()[0];
-    assert!(mondrian(&[], &[], models, 1).is_err());
+    assert!(mondrian(&[], &[], models, &ONE).is_err());
     let short = Column { codes: vec![0], ..table.columns[3].clone() };
-    assert!(mondrian(&good, &[&short], models, 1).is_err());
-    assert!(mondrian(&good, &[], &model_lists()[1], 1).is_err());
+    assert!(mondrian(&good, &[&short], models, &ONE).is_err());
+    assert!(mondrian(&good, &[], &model_lists()[1], &ONE).is_err());
     let large: Vec<Box<dyn Model>> = vec![Box::new(KAnonymity::new(31).unwrap())];
-    assert!(mondrian(&good, &[], &large, 1).unwrap().is_none());
-    assert!(local_recoding(&good, &[], models, Start::Levels(&[0, 0]), 1).is_err());
-    assert!(local_recoding(&good, &[], models, Start::Levels(&[0, 0, 9]), 1).is_err());
+    assert!(mondrian(&good, &[], &large, &ONE).unwrap().is_none());
+    assert!(local_recoding(&good, &[], models, Start::Levels(&[0, 0]), &ONE).is_err());
+    assert!(local_recoding(&good, &[], models, Start::Levels(&[0, 0, 9]), &ONE).is_err());
     assert!(Attribute::hierarchy(&table.columns[0], &trees[1]).is_err());
     let texts = Column { name: "x".into(), values: vec!["secret".into()], codes: vec![0] };
     let message = Attribute::numeric(&texts).unwrap_err().to_string();
@@ -398,6 +481,74 @@ fn impossible_input_is_refused() {
     let message = Attribute::ordered(&texts, &["a"]).unwrap_err().to_string();
     assert!(!message.contains("secret") && message.contains("1 rows"));
     let quasi = ["age"];
-    let claim = Claim { published: &table, original: None, quasi: &quasi, sensitive: &[] };
+    let claim = Claim {
+        published: &table,
+        original: None,
+        quasi: &quasi,
+        sensitive: &[],
+        population: None,
+    };
     assert!(check(&claim, &[]).is_err());
+}
+
+#[test] // every ancestor in the lattice and in the tree, by brute force
+fn the_nearest_natural_superset_is_found() {
+    use demure_anonymize::superset::{in_lattice, in_partition};
+    let mut served = 0;
+    for seed in 0..12 {
+        let table = random_table(seed, 60 + 5 * seed as usize);
+        let trees = hierarchies(&table);
+        let attributes = attributes(&table, &trees, false);
+        let sensitive = &table.columns[3];
+        let whole = class_of_rows(&(0..table.rows).collect::<Vec<_>>(), sensitive);
+        let t = Fraction::new(1, 4).unwrap();
+        let model = NaturalCloseness::new(20, t, Distance::Variational, 0).unwrap();
+        let levels = [seed as usize % 3, 1, seed as usize % 2];
+        let full = Recoding::full_domain(&attributes, &levels).unwrap();
+        let sizes = full.sizes.clone();
+        let release = full.suppress(|class| sizes[class] < 3);
+        let found = in_lattice(&attributes, &[sensitive], &levels, &release, &model).unwrap();
+        for (class, found) in found.iter().enumerate() {
+            let row = release.class_of.iter().position(|&c| c as usize == class).unwrap();
+            let rows_at = |levels: &[usize]| -> Vec<usize> {
+                let full = Recoding::full_domain(&attributes, levels).unwrap();
+                (0..table.rows).filter(|&r| full.class_of[r] == full.class_of[row]).collect()
+            };
+            let own = class_of_rows(&rows_at(&levels), sensitive);
+            let mut best: Option<f64> = None;
+            for a in levels[0]..=trees[0].height() {
+                for b in levels[1]..=trees[1].height() {
+                    for c in levels[2]..=trees[2].height() {
+                        let above = class_of_rows(&rows_at(&[a, b, c]), sensitive);
+                        let witness = model.witness(&own, &mut [&above].into_iter(), &whole);
+                        let near = witness.map(|witness| witness.measure.to_f64());
+                        best = best.into_iter().chain(near).min_by(f64::total_cmp);
+                    }
+                }
+            }
+            assert_eq!(found.as_ref().map(|found| found.witness.measure.to_f64()), best);
+            let Some(found) = found else { continue };
+            served += usize::from(!found.levels.is_empty());
+            if !found.levels.is_empty() {
+                let named = class_of_rows(&rows_at(&found.levels), sensitive);
+                assert_eq!(named.sensitive[0].counts, found.witness.counts);
+            }
+            let verified = model.verify(&own, &found.witness.counts, &whole);
+            assert_eq!(verified, Some((true, found.witness.measure)));
+        }
+        let models: Vec<Box<dyn Model>> = vec![Box::new(model.clone())];
+        let partition = mondrian(&attributes, &[sensitive], &models, &ONE).unwrap();
+        let Some(partition) = partition else { continue };
+        let found = in_partition(&partition, &[sensitive], &model);
+        assert_eq!(found.len(), partition.leaf.len());
+        for (class, found) in found.iter().enumerate() {
+            let found = found.as_ref().unwrap();
+            let above = above(&partition, class, sensitive);
+            if found.cuts > 0 {
+                assert_eq!(above[found.cuts - 1].sensitive[0].counts, found.witness.counts);
+            }
+            assert!(found.witness.rows() >= 20 && found.witness.measure.to_f64() <= 0.25);
+        }
+    }
+    assert!(served > 20, "{served}");
 }

@@ -1,7 +1,7 @@
 //! t-closeness, and (n,t)-closeness with natural supersets.
 
-use super::{Counts, Distance, Measure, Model, counts};
-use crate::class::Class;
+use super::{Counts, Distance, Measure, Model, Set, Witness, counts};
+use crate::class::{Class, Histogram};
 use crate::error::{Error, Result};
 use crate::exact::Fraction;
 
@@ -101,17 +101,6 @@ pub struct NaturalCloseness {
     column: usize,
 }
 
-/// Which natural superset serves a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Superset {
-    /// The class itself has n rows.
-    Itself,
-    /// The ancestor at this position.
-    Ancestor(usize),
-    /// The whole table.
-    Table,
-}
-
 impl NaturalCloseness {
     /// n of at least 1; both parts of t in lowest terms below 2⁶⁴.
     pub fn new(n: u64, t: Fraction, distance: Distance, column: usize) -> Result<Self> {
@@ -120,29 +109,6 @@ impl NaturalCloseness {
         }
         check_threshold("t", t)?;
         Ok(Self { n, t, distance, column })
-    }
-
-    /// The first superset of at least n rows within t, with its distance.
-    /// Ancestors of fewer rows, or that do not contain the class, are passed over.
-    pub fn superset<'a>(
-        &self,
-        class: &'a Class,
-        ancestors: impl IntoIterator<Item = &'a Class>,
-        table: &'a Class,
-    ) -> Option<(Superset, Option<Measure>)> {
-        let own = [(Superset::Itself, class)];
-        let given = ancestors
-            .into_iter()
-            .enumerate()
-            .map(|(i, ancestor)| (Superset::Ancestor(i), ancestor));
-        own.into_iter()
-            .chain(given)
-            .chain([(Superset::Table, table)])
-            .filter(|(_, reference)| reference.size >= self.n)
-            .find(|(_, reference)| within(&self.distance, class, reference, self.column, self.t))
-            .map(|(which, reference)| {
-                (which, distance(&self.distance, class, reference, self.column))
-            })
     }
 }
 
@@ -160,7 +126,7 @@ impl Model for NaturalCloseness {
     }
 
     /// The distance from the class itself or the whole table, whichever is large
-    /// enough; [`NaturalCloseness::superset`] also takes ancestors.
+    /// enough; [`witness`](Model::witness) also takes ancestors.
     fn measure(&self, class: &Class, table: &Class) -> Option<Measure> {
         let reference = if class.size >= self.n { class } else { table };
         if reference.size < self.n {
@@ -175,6 +141,10 @@ impl Model for NaturalCloseness {
 
     fn needs_ancestors(&self) -> bool {
         true
+    }
+
+    fn least_superset(&self) -> u64 {
+        self.n
     }
 
     fn holds_among(
@@ -200,6 +170,59 @@ impl Model for NaturalCloseness {
         }
         false
     }
+
+    /// Ancestors of fewer than n rows, or that do not contain the class, are passed over.
+    fn witness(
+        &self,
+        class: &Class,
+        ancestors: &mut dyn Iterator<Item = &Class>,
+        table: &Class,
+    ) -> Option<Witness> {
+        let mut best: Option<Witness> = None;
+        let mut ask = |set: Set, reference: &Class| {
+            let large = class.size > 0 && reference.size >= self.n;
+            if !large || !within(&self.distance, class, reference, self.column, self.t) {
+                return;
+            }
+            let measure = distance(&self.distance, class, reference, self.column);
+            let counts = reference.sensitive.get(self.column).map(|h| h.counts.clone());
+            if let (Some(measure), Some(counts)) = (measure, counts)
+                && best.as_ref().is_none_or(|b| measure.to_f64() < b.measure.to_f64())
+            {
+                best = Some(Witness { set, counts, measure });
+            }
+        };
+        ask(Set::Itself, class);
+        for (at, ancestor) in ancestors.enumerate() {
+            ask(Set::Ancestor(at), ancestor);
+        }
+        ask(Set::Table, table);
+        best
+    }
+
+    fn verify(&self, class: &Class, counts: &[u64], table: &Class) -> Option<(bool, Measure)> {
+        let set = only(self.column, counts);
+        let inside = table.sensitive.get(self.column).is_some_and(|whole| {
+            whole.counts.len() == counts.len()
+                && whole.counts.iter().zip(counts).all(|(whole, count)| count <= whole)
+        });
+        let holds = inside
+            && set.size >= self.n
+            && class.size > 0
+            && within(&self.distance, class, &set, self.column, self.t);
+        let measure = distance(&self.distance, class, &set, self.column);
+        Some((holds, measure.unwrap_or(Measure::Infinite)))
+    }
+}
+
+/// A class of one sensitive column only, at its place among others.
+fn only(column: usize, counts: &[u64]) -> Class {
+    let empty = Histogram { counts: Vec::new() };
+    let mut sensitive = vec![empty; column];
+    sensitive.push(Histogram { counts: counts.to_vec() });
+    // Counts come from a file: a sum beyond 64 bits is no set.
+    let size = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count)).unwrap_or(0);
+    Class { size, sensitive }
 }
 
 pub(crate) fn check_threshold(parameter: &'static str, t: Fraction) -> Result<()> {
@@ -219,11 +242,7 @@ fn within(
     column: usize,
     t: Fraction,
 ) -> bool {
-    match counts(class, reference, column) {
-        Counts::Empty => true,
-        Counts::Missing => false,
-        Counts::Both(pair) => distance.at_most(pair, t),
-    }
+    counts(class, reference, column).satisfy(|pair| distance.at_most(pair, t))
 }
 
 fn distance(
@@ -316,11 +335,13 @@ mod tests {
             let fine = class(&fine);
             assert!(!model.holds(&fine, &table), "the whole table is ½ away");
             assert!(model.holds_among(&fine, &mut [ancestor].into_iter(), &table));
-            let (which, distance) = model.superset(&fine, [ancestor], &table).unwrap();
+            let witness = model.witness(&fine, &mut [ancestor].into_iter(), &table).unwrap();
             assert_eq!(
-                (which, distance.unwrap().to_string()),
-                (Superset::Ancestor(0), "0".to_owned())
+                (witness.set, witness.rows(), witness.measure.to_string()),
+                (Set::Ancestor(0), 10, "0".to_owned())
             );
+            let (serves, measure) = model.verify(&fine, &witness.counts, &table).unwrap();
+            assert!(serves && measure == witness.measure);
         }
         // b generalized: the only ancestor left is the whole table.
         let a0 = class(&[4, 1]);
@@ -334,7 +355,13 @@ mod tests {
         let model =
             NaturalCloseness::new(10, fraction("0.25"), Distance::KullbackLeibler, 0).unwrap();
         let fine = class(&[4, 0]);
-        assert!(model.superset(&fine, [&class(&[9, 0]), &class(&[1, 10])], &table).is_none());
+        let foreign = [class(&[9, 0]), class(&[1, 10])];
+        assert!(model.witness(&fine, &mut foreign.iter(), &table).is_none());
+        for (counts, serves) in
+            [([9, 0], false), ([1, 10], false), ([10, 0], true), ([11, 0], false), ([10, 1], true)]
+        {
+            assert_eq!(model.verify(&fine, &counts, &table).unwrap().0, serves, "{counts:?}");
+        }
         let large = NaturalCloseness::new(21, Fraction::ONE, Distance::Variational, 0).unwrap();
         assert!(!large.holds(&fine, &table), "n above the table's rows");
         assert_eq!(large.measure(&fine, &table), Some(Measure::Infinite));

@@ -92,11 +92,8 @@ impl DeltaDisclosure {
 
 impl Model for DeltaDisclosure {
     fn holds(&self, class: &Class, table: &Class) -> bool {
-        match counts(class, table, self.column) {
-            Counts::Empty => true,
-            Counts::Missing => false,
-            Counts::Both(pair) => pair.each().all(|(c, q)| self.value_holds(c, q, pair)),
-        }
+        counts(class, table, self.column)
+            .satisfy(|pair| pair.each().all(|(c, q)| self.value_holds(c, q, pair)))
     }
 
     fn monotone(&self) -> bool {
@@ -164,8 +161,7 @@ impl BetaLikeness {
 
     /// With β = a/b: `b·(cN − qm) ≤ a·qm`, and `cN − qm ≤ qm·(ln N − ln q)`.
     fn value_holds(&self, c: u64, q: u64, pair: Pair<'_>) -> bool {
-        let (class, reference) =
-            (u128::from(c) * u128::from(pair.n), u128::from(q) * u128::from(pair.m));
+        let (class, reference) = pair.crossed(c, q);
         let Some(gain) = class.checked_sub(reference).filter(|&gain| gain > 0) else { return true };
         if product(gain, self.beta.denominator()) > product(reference, self.beta.numerator()) {
             return false;
@@ -182,11 +178,8 @@ impl BetaLikeness {
 
 impl Model for BetaLikeness {
     fn holds(&self, class: &Class, table: &Class) -> bool {
-        match counts(class, table, self.column) {
-            Counts::Empty => true,
-            Counts::Missing => false,
-            Counts::Both(pair) => pair.each().all(|(c, q)| self.value_holds(c, q, pair)),
-        }
+        counts(class, table, self.column)
+            .satisfy(|pair| pair.each().all(|(c, q)| self.value_holds(c, q, pair)))
     }
 
     fn monotone(&self) -> bool {
@@ -201,8 +194,7 @@ impl Model for BetaLikeness {
     fn measure(&self, class: &Class, table: &Class) -> Option<Measure> {
         let Counts::Both(pair) = counts(class, table, self.column) else { return None };
         let gain = |(c, q): (u64, u64)| {
-            let (class, reference) =
-                (u128::from(c) * u128::from(pair.n), u128::from(q) * u128::from(pair.m));
+            let (class, reference) = pair.crossed(c, q);
             Fraction::new(class.saturating_sub(reference), reference)
         };
         pair.each().filter_map(gain).max().map(Measure::Exact)

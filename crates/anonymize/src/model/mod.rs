@@ -8,6 +8,7 @@
 //! | [`closeness`] | t-closeness, and (n,t)-closeness with natural supersets |
 //! | [`subset`] | (n,ε)-closeness, an arbitrary M for each class |
 //! | [`shared`] | (n,ε)-closeness, one arbitrary M for all classes |
+//! | [`witness`] | the M of (n,t)-closeness, to be shown and checked |
 //! | [`disclosure`] | δ-disclosure privacy, β-likeness |
 //!
 //! Every decision is exact. A class of 0 rows satisfies every model; a class
@@ -22,6 +23,7 @@ pub mod shared;
 mod shared_bound;
 mod shared_search;
 pub mod subset;
+pub mod witness;
 
 pub use anonymity::{KAnonymity, KMap};
 pub use closeness::{NaturalCloseness, TCloseness};
@@ -30,6 +32,7 @@ pub use distance::Distance;
 pub use diversity::{DistinctDiversity, EntropyDiversity, RecursiveDiversity};
 pub use shared::SharedSubset;
 pub use subset::ArbitrarySubset;
+pub use witness::{Set, Witness};
 
 use crate::class::{Class, Histogram};
 use crate::exact::Fraction;
@@ -89,6 +92,11 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// No superset of fewer rows serves.
+    fn least_superset(&self) -> u64 {
+        0
+    }
+
     /// `holds`, with the class's ancestors: classes of coarser releases (lattice)
     /// or of earlier splits (Mondrian) that contain it. The class itself and
     /// the whole table need not be among them.
@@ -100,6 +108,31 @@ pub trait Model: Send + Sync {
     ) -> bool {
         let _ = ancestors;
         self.holds(class, table)
+    }
+
+    /// The set M that serves the class, for models that ask for one: of those that the model
+    /// allows, among them the ancestors given, one that is nearest. `None` if none serves.
+    fn witness(
+        &self,
+        class: &Class,
+        ancestors: &mut dyn Iterator<Item = &Class>,
+        table: &Class,
+    ) -> Option<Witness> {
+        let _ = (class, ancestors, table);
+        None
+    }
+
+    /// One set M that serves all classes, for a model that asks for one.
+    fn witness_all(&self, classes: &[Class], table: &Class) -> Option<Witness> {
+        let _ = (classes, table);
+        None
+    }
+
+    /// Whether a set with these counts serves the class, exactly, and how far it is; `None` for
+    /// models that ask for no set. That a set is *natural* cannot be seen from its counts.
+    fn verify(&self, class: &Class, counts: &[u64], table: &Class) -> Option<(bool, Measure)> {
+        let _ = (class, counts, table);
+        None
     }
 
     /// Whether a release satisfies the model as soon as each class does.
@@ -162,6 +195,18 @@ pub(crate) enum Counts<'a> {
     Both(Pair<'a>),
 }
 
+impl<'a> Counts<'a> {
+    /// Whether a condition on the counts holds: nothing is asked of a class without rows, and
+    /// one whose counts are missing fails.
+    pub(crate) fn satisfy(self, condition: impl FnOnce(Pair<'a>) -> bool) -> bool {
+        match self {
+            Self::Empty => true,
+            Self::Missing => false,
+            Self::Both(pair) => condition(pair),
+        }
+    }
+}
+
 /// A class's counts c of total m beside a reference's counts q of total N.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair<'a> {
@@ -175,6 +220,11 @@ impl<'a> Pair<'a> {
     /// (c_v, q_v) for every value v.
     pub(crate) fn each(&self) -> impl Iterator<Item = (u64, u64)> + use<'a> {
         self.c.iter().copied().zip(self.q.iter().copied())
+    }
+
+    /// `c·N` and `q·m`, which compare as the shares c/m and q/N do.
+    pub(crate) fn crossed(&self, c: u64, q: u64) -> (u128, u128) {
+        (u128::from(c) * u128::from(self.n), u128::from(q) * u128::from(self.m))
     }
 
     /// m·N, below 2¹²⁸.

@@ -4,8 +4,8 @@
 use super::closeness::check_threshold;
 use super::shared_bound::{lower_bound, propose};
 use super::shared_search::{Found, search};
-use super::subset::{Subset, WARNING};
-use super::{ArbitrarySubset, Measure, Model, total};
+use super::subset::{Subset, WARNING, verify};
+use super::{ArbitrarySubset, Measure, Model, Set, Witness, total};
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::exact::{Fraction, Sum};
@@ -226,7 +226,7 @@ pub(crate) struct Part<'a> {
 }
 
 /// Whether the variational distance is at most the limit, and what it is.
-fn apart(part: &Part<'_>, x: &[u64], s: u64, limit: Fraction) -> (bool, Fraction) {
+pub(crate) fn apart(part: &Part<'_>, x: &[u64], s: u64, limit: Fraction) -> (bool, Fraction) {
     let mut sum = Sum::default();
     for (&c, &x) in part.c.iter().zip(x) {
         sum.add((u128::from(c) * u128::from(s)).saturating_sub(u128::from(x) * u128::from(part.m)));
@@ -281,6 +281,17 @@ impl Model for SharedSubset {
 
     fn holds_all(&self, classes: &[Class], table: &Class) -> bool {
         matches!(self.decide(classes, table), Answer::Serves(_))
+    }
+
+    fn witness_all(&self, classes: &[Class], table: &Class) -> Option<Witness> {
+        let Answer::Serves(Subset { counts, distance }) = self.decide(classes, table) else {
+            return None;
+        };
+        Some(Witness { set: Set::Chosen, counts, measure: Measure::Exact(distance) })
+    }
+
+    fn verify(&self, class: &Class, counts: &[u64], table: &Class) -> Option<(bool, Measure)> {
+        Some(verify(self.n, self.epsilon, self.column, class, counts, table))
     }
 }
 

@@ -1,7 +1,8 @@
 //! (n,ε)-closeness as the lecture first states it: a subset M for each class.
 
 use super::closeness::check_threshold;
-use super::{Counts, Measure, Model, Pair, counts};
+use super::shared::{Part, apart};
+use super::{Counts, Measure, Model, Pair, Set, Witness, counts, total};
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::exact::Fraction;
@@ -68,15 +69,6 @@ impl ArbitrarySubset {
         Some(Subset { counts: spread(pair, size)?, distance })
     }
 
-    /// A subset within ε: the witness for a class that [`holds`](Model::holds).
-    #[must_use]
-    pub fn witness(&self, class: &Class, table: &Class) -> Option<Subset> {
-        let Counts::Both(pair) = counts(class, table, self.column) else { return None };
-        let (size, distance) =
-            self.scan(pair, self.epsilon).filter(|(_, distance)| *distance <= self.epsilon)?;
-        Some(Subset { counts: spread(pair, size)?, distance })
-    }
-
     /// The best size and its distance, or the first one at most `enough`.
     fn scan(&self, pair: Pair<'_>, enough: Fraction) -> Option<(u64, Fraction)> {
         if self.n <= pair.m {
@@ -105,13 +97,9 @@ impl ArbitrarySubset {
 
 impl Model for ArbitrarySubset {
     fn holds(&self, class: &Class, table: &Class) -> bool {
-        match counts(class, table, self.column) {
-            Counts::Empty => true,
-            Counts::Missing => false,
-            Counts::Both(pair) => {
-                self.scan(pair, self.epsilon).is_some_and(|(_, distance)| distance <= self.epsilon)
-            }
-        }
+        counts(class, table, self.column).satisfy(|pair| {
+            self.scan(pair, self.epsilon).is_some_and(|(_, distance)| distance <= self.epsilon)
+        })
     }
 
     fn monotone(&self) -> bool {
@@ -142,6 +130,43 @@ impl Model for ArbitrarySubset {
     fn warning(&self) -> Option<&'static str> {
         Some(WARNING)
     }
+
+    fn witness(
+        &self,
+        class: &Class,
+        _: &mut dyn Iterator<Item = &Class>,
+        table: &Class,
+    ) -> Option<Witness> {
+        let found = self.nearest(class, table).filter(|found| found.distance <= self.epsilon)?;
+        let set = if self.n <= class.size { Set::Itself } else { Set::Chosen };
+        Some(Witness { set, counts: found.counts, measure: Measure::Exact(found.distance) })
+    }
+
+    fn verify(&self, class: &Class, counts: &[u64], table: &Class) -> Option<(bool, Measure)> {
+        Some(verify(self.n, self.epsilon, self.column, class, counts, table))
+    }
+}
+
+/// Whether these are at least n rows of the table within ε of the class, and how far they are.
+pub(super) fn verify(
+    n: u64,
+    epsilon: Fraction,
+    column: usize,
+    class: &Class,
+    counts: &[u64],
+    table: &Class,
+) -> (bool, Measure) {
+    let size = counts.iter().try_fold(0_u64, |sum, &count| sum.checked_add(count)).unwrap_or(0);
+    let (Some((c, m)), Some((q, _))) = (total(class, column), total(table, column)) else {
+        return (false, Measure::Infinite);
+    };
+    let inside = q.len() == counts.len() && c.len() == counts.len();
+    if !inside || m == 0 || size == 0 {
+        return (false, Measure::Infinite);
+    }
+    let (within, distance) = apart(&Part { position: 0, c, m }, counts, size, epsilon);
+    let rows = size >= n && counts.iter().zip(q).all(|(count, q)| count <= q);
+    (rows && within, Measure::Exact(distance))
 }
 
 /// `Σ max(0, p_v − q_v/s)`.
@@ -227,12 +252,12 @@ mod tests {
                 let model = ArbitrarySubset::new(n, Fraction::parse(text).unwrap(), 0).unwrap();
                 assert_eq!(model.measure(class, &table).unwrap().to_string(), text, "n = {n}");
                 assert!(model.holds(class, &table));
-                let witness = model.witness(class, &table).unwrap();
-                assert!(witness.counts.iter().sum::<u64>() >= n);
-                assert_eq!(
-                    variational(&class.sensitive[0].counts, &witness.counts),
-                    witness.distance
-                );
+                let witness = model.witness(class, &mut std::iter::empty(), &table).unwrap();
+                assert!(witness.rows() >= n);
+                let distance = variational(&class.sensitive[0].counts, &witness.counts);
+                assert_eq!(witness.measure, Measure::Exact(distance));
+                let verified = model.verify(class, &witness.counts, &table);
+                assert_eq!(verified, Some((true, witness.measure)));
             }
         }
     }
@@ -271,10 +296,17 @@ mod tests {
                             model(epsilon).holds(&one, &table),
                             best.is_some_and(|best| best <= epsilon)
                         );
+                        let model = model(epsilon);
                         assert_eq!(
-                            model(epsilon).witness(&one, &table).is_some(),
-                            model(epsilon).holds(&one, &table)
+                            model.witness(&one, &mut std::iter::empty(), &table).is_some(),
+                            model.holds(&one, &table)
                         );
+                        for x in subsets.iter().filter(|x| x.iter().any(|&x| x > 0)) {
+                            let (serves, measure) = model.verify(&one, x, &table).unwrap();
+                            let distance = variational(&c, x);
+                            assert_eq!(measure, Measure::Exact(distance));
+                            assert_eq!(serves, x.iter().sum::<u64>() >= n && distance <= epsilon);
+                        }
                     }
                 }
             }

@@ -15,24 +15,28 @@
 use super::check::{Checker, Setting, Verdict};
 use super::group::Grouping;
 use super::lattice::{Lattice, Node};
+use super::pairs::Pairs;
 use super::problem::{Metric, Options, Progress};
 use super::score::{self, Tally};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// So long the calling thread searches alone: a short search is over by then, and cheaper.
+const ALONE: Duration = Duration::from_millis(15);
 
 /// A grouping and its share of the memory in use.
 struct Held<const W: usize> {
-    grouping: Grouping<W>,
+    grouping: Arc<Grouping<W>>,
     in_use: Arc<AtomicUsize>,
 }
 
 impl<const W: usize> Held<W> {
     fn new(grouping: Grouping<W>, in_use: &Arc<AtomicUsize>) -> Arc<Self> {
         in_use.fetch_add(grouping.bytes(), Relaxed);
-        Arc::new(Self { grouping, in_use: Arc::clone(in_use) })
+        Arc::new(Self { grouping: Arc::new(grouping), in_use: Arc::clone(in_use) })
     }
 }
 
@@ -40,6 +44,14 @@ impl<const W: usize> Drop for Held<W> {
     fn drop(&mut self) {
         self.in_use.fetch_sub(self.grouping.bytes(), Relaxed);
     }
+}
+
+/// Fewer classes than this are not worth grouping.
+const FEW: usize = 256;
+
+/// Whether a node is nowhere coarser than another.
+fn finer(node: &[u8], other: &[u8]) -> bool {
+    node.iter().zip(other).all(|(level, above)| level <= above)
 }
 
 /// Nodes not decided yet. `high` is checked.
@@ -50,6 +62,9 @@ struct Open<const W: usize> {
     high: Node,
     /// The classes of `low` or of a finer node.
     source: Arc<Held<W>>,
+    /// The classes of a node that may be coarser still, from which nodes just below `high` are
+    /// checked.
+    near: Arc<Held<W>>,
     /// What the bound was computed from.
     tally: Tally,
 }
@@ -113,6 +128,8 @@ struct State<const W: usize> {
     /// Nodes in boxes that are open or being split.
     undecided: f64,
     stopped: bool,
+    /// No node whose check was cut short scores less.
+    cut: f64,
     told: Instant,
 }
 
@@ -125,19 +142,20 @@ pub(super) struct Shared<'a, const W: usize> {
     best: AtomicU64,
     checked: AtomicU64,
     in_use: Arc<AtomicUsize>,
+    pairs: Pairs,
     began: Instant,
 }
 
-/// Searches the whole lattice, given the classes of its finest node.
+/// Searches all of the lattice that may be within the limit, given the classes of its finest node.
 pub(super) fn search<const W: usize>(
     setting: &Setting<'_>,
     options: &Options<'_>,
     threads: usize,
-    finest: Grouping<W>,
+    finest: &Arc<Grouping<W>>,
     began: Instant,
 ) -> Found {
     let lattice = &setting.lattice;
-    let (low, high) = (lattice.bottom(), lattice.top());
+    let (low, high) = (setting.lowest.clone(), lattice.top());
     let in_use = Arc::new(AtomicUsize::new(0));
     let state = State {
         heap: BinaryHeap::new(),
@@ -146,6 +164,7 @@ pub(super) fn search<const W: usize>(
         nearest: (u64::MAX, high.clone()),
         undecided: Lattice::volume(&low, &high),
         stopped: false,
+        cut: f64::INFINITY,
         told: began,
     };
     let shared = Shared {
@@ -156,33 +175,41 @@ pub(super) fn search<const W: usize>(
         best: AtomicU64::new(f64::INFINITY.to_bits()),
         checked: AtomicU64::new(0),
         in_use,
+        pairs: Pairs::new(setting, finest),
         began,
     };
     let mut checker = Checker::<W>::new(setting);
     // The finest grouping is not counted: it cannot be given up.
-    let source =
-        Arc::new(Held { grouping: finest, in_use: Arc::new(AtomicUsize::new(usize::MAX / 2)) });
+    let in_use = Arc::new(AtomicUsize::new(usize::MAX / 2));
+    let source = Arc::new(Held { grouping: Arc::clone(finest), in_use });
     let mut tally = Tally::default();
-    let bound = shared.check_box(&mut checker, &source, &low, &high, &mut tally);
+    let bound = shared.check_box(&mut checker, &source, &source, &low, &high, &mut tally);
     shared.lock().undecided = 0.0;
     // Infinite: even at the top more rows than allowed are in classes too small.
     if bound < f64::INFINITY {
         let climbed = Arc::clone(&source);
-        shared.push(Open { bound, low, high, source, tally });
-        if Lattice::volume(&lattice.bottom(), &lattice.top()) > super::climb::WORTHWHILE {
+        let near = Arc::clone(&source);
+        shared.push(Open { bound, low, high, source, near, tally });
+        if Lattice::volume(&setting.lowest, &lattice.top()) > super::climb::WORTHWHILE {
             shared.climb(&mut checker, &climbed.grouping);
         }
     }
     std::thread::scope(|scope| {
-        for worker in 1..threads {
-            let shared = &shared;
-            scope.spawn(move || shared.work(worker, &mut Checker::new(setting)));
-        }
+        let shared = &shared;
+        let help = |worker: usize| {
+            scope.spawn(move || {
+                std::thread::park_timeout(ALONE);
+                shared.work(worker, &mut Checker::new(setting));
+            })
+        };
+        let helpers: Vec<_> = (1..threads).map(help).collect();
         shared.work(0, &mut checker);
+        helpers.iter().for_each(|helper| helper.thread().unpark());
     });
     let state = shared.lock();
     let open = state.heap.peek().map_or(f64::INFINITY, |open| open.bound);
     let bound = state.busy.iter().flatten().fold(open, |least, &bound| least.min(bound));
+    let bound = bound.min(state.cut);
     Found {
         best: state.best.clone(),
         nearest: state.nearest.clone(),
@@ -279,6 +306,10 @@ impl<const W: usize> Shared<'_, W> {
     ) -> Verdict {
         let verdict = checker.check(source, node, early);
         self.checked.fetch_add(1, Relaxed);
+        if checker.cut {
+            let mut state = self.lock();
+            state.cut = state.cut.min(self.cheapest(node));
+        }
         match verdict.score {
             Some(score) if score <= f64::from_bits(self.best.load(Relaxed)) => {
                 let candidate =
@@ -306,26 +337,24 @@ impl<const W: usize> Shared<'_, W> {
     fn check_box(
         &self,
         checker: &mut Checker<'_, W>,
-        source: &Arc<Held<W>>,
+        near: &Held<W>,
+        source: &Held<W>,
         low: &[u8],
         high: &[u8],
         tally: &mut Tally,
     ) -> f64 {
         let Setting { problem, lattice, least, limit, .. } = self.setting;
-        let verdict = self.check(checker, &source.grouping, high, true);
+        let verdict = self.check(checker, &near.grouping, high, true);
         if verdict.floor > *limit {
             return f64::INFINITY;
         }
-        score::of_box(
-            problem.metric,
-            lattice,
-            low,
-            &source.grouping,
-            &checker.grouper,
-            *least,
-            tally,
-        );
-        score::score(problem.metric, lattice, low, tally)
+        let (source, metric) = (&source.grouping, problem.metric);
+        match limit {
+            // No class of `high` is too small.
+            0 => score::of_whole_box(lattice, &source.sizes, *least, tally),
+            _ => score::of_box(metric, lattice, low, source, &checker.grouper, *least, tally),
+        }
+        score::score(metric, lattice, low, tally)
     }
 
     /// The bound with one axis raised: exact on the others, on this one
@@ -353,40 +382,67 @@ impl<const W: usize> Shared<'_, W> {
                 cut = true;
             }
         }
-        if open.source.grouping.node != open.low {
+        let by_class = matches!(problem.metric, Metric::Discernibility | Metric::AverageClassSize);
+        if open.source.grouping.node != open.low && (by_class || self.setting.limit > 0) {
             self.regroup(&mut open, checker);
-            if matches!(problem.metric, Metric::Discernibility | Metric::AverageClassSize) {
+            if by_class {
                 self.tighten(&mut open, *least);
             }
         }
         if cut {
-            let Open { low, high, source, tally, bound } = &mut open;
-            *bound = self.check_box(checker, source, low, high, tally).max(*bound);
+            if !self.pairs.raise(&mut open.low, &open.high) {
+                return;
+            }
+            let Open { low, high, source, near, tally, bound } = &mut open;
+            let near = if finer(&near.grouping.node, high) { &*near } else { &*source };
+            *bound = self.check_box(checker, near, source, low, high, tally).max(*bound);
         }
         if self.hopeless(open.bound) || open.low == open.high || open.bound == f64::INFINITY {
             return;
         }
         let Some((axis, middle)) = self.choose(&open) else { return };
-        let mut high = open.high.clone();
-        high[axis] = middle;
-        let mut tally = Tally::default();
-        let bound =
-            self.check_box(checker, &open.source, &open.low, &high, &mut tally).max(open.bound);
-        if bound < f64::INFINITY && !self.hopeless(bound) && high != open.low {
-            self.push(Open {
-                bound,
-                low: open.low.clone(),
-                high,
-                source: Arc::clone(&open.source),
-                tally,
-            });
-        }
+        self.split_lower(&mut open, axis, middle, checker);
         let (bound, growth) = self.raised(&open, axis, middle + 1);
         open.low[axis] = middle + 1;
         open.tally.growth[axis] = growth;
         open.bound = open.bound.max(bound);
         if open.low != open.high && !self.hopeless(open.bound) {
             self.push(open);
+        }
+    }
+
+    /// The half that keeps `low`, which ends with the level `middle`.
+    fn split_lower(
+        &self,
+        open: &mut Open<W>,
+        axis: usize,
+        middle: u8,
+        checker: &mut Checker<'_, W>,
+    ) {
+        let (mut low, mut high) = (open.low.clone(), open.high.clone());
+        high[axis] = middle;
+        if !self.pairs.raise(&mut low, &high) || self.hopeless(self.cheapest(&low)) {
+            return;
+        }
+        self.approach(open, checker);
+        let mut tally = Tally::default();
+        let Open { source, near, .. } = &*open;
+        let bound = self.check_box(checker, near, source, &low, &high, &mut tally).max(open.bound);
+        if bound < f64::INFINITY && !self.hopeless(bound) && high != low {
+            let (source, near) = (Arc::clone(source), Arc::clone(near));
+            self.push(Open { bound, low, high, source, near, tally });
+        }
+    }
+
+    /// No node from `low` up scores less.
+    fn cheapest(&self, low: &[u8]) -> f64 {
+        let Setting { problem, lattice, .. } = self.setting;
+        match problem.metric {
+            Metric::Loss | Metric::Precision => {
+                let none = Tally { growth: vec![0; low.len()], ..Tally::default() };
+                score::score(problem.metric, lattice, low, &none)
+            }
+            Metric::Discernibility | Metric::AverageClassSize => 0.0,
         }
     }
 
@@ -415,9 +471,33 @@ impl<const W: usize> Shared<'_, W> {
             return;
         }
         let source = &open.source.grouping;
+        checker.grouper.expect(source.keys.len());
         checker.grouper.coarsen(lattice, source, &open.low);
         let kept = checker.grouper.keep(source, open.low.clone(), combinations.as_ref());
         open.source = Held::new(kept, &self.in_use);
+    }
+
+    /// Groups a node as coarse as all those one level below `high` allow. Only without
+    /// suppression: then most of them fail, and nothing else is asked of the classes of `low`.
+    fn approach(&self, open: &mut Open<W>, checker: &mut Checker<'_, W>) {
+        let Setting { lattice, combinations, limit, .. } = self.setting;
+        if *limit > 0 {
+            open.near = Arc::clone(&open.source);
+            return;
+        }
+        let below = |(&low, &high): (&u8, &u8)| low.max(high.saturating_sub(1));
+        let wanted: Node = open.low.iter().zip(&open.high).map(below).collect();
+        if !finer(&open.near.grouping.node, &wanted) {
+            open.near = Arc::clone(&open.source);
+        }
+        let from = &open.near.grouping;
+        let full = self.in_use.load(Relaxed) > self.options.memory;
+        if full || from.node == wanted || from.keys.len() <= FEW {
+            return;
+        }
+        checker.grouper.coarsen(lattice, from, &wanted);
+        let kept = checker.grouper.keep(from, wanted, combinations.as_ref());
+        open.near = Held::new(kept, &self.in_use);
     }
 
     /// With the classes of a coarser `low` at hand. At most `least − 1` is the

@@ -1,11 +1,13 @@
 //! Checks one node: which classes fail, how many rows that suppresses, the score.
 
 use super::group::{Combinations, Grouper, Grouping};
-use super::lattice::Lattice;
+use super::lattice::{Lattice, Node};
 use super::problem::Problem;
 use super::score::{self, Tally};
 use crate::class::Class;
 use crate::model::Model;
+use crate::partition::Stop;
+use std::collections::HashMap;
 
 /// What is the same for every node.
 pub(super) struct Setting<'p> {
@@ -19,6 +21,10 @@ pub(super) struct Setting<'p> {
     pub(super) least: u64,
     /// How many rows may be suppressed.
     pub(super) limit: u64,
+    /// No node that is finer anywhere is within the limit.
+    pub(super) lowest: Node,
+    /// When to stop.
+    pub(super) stop: Stop<'p>,
 }
 
 /// The verdict on a node.
@@ -44,6 +50,11 @@ pub(super) struct Checker<'s, const W: usize> {
     class: Class,
     /// Regroups ancestors, for models that ask for them.
     above: Grouper<W>,
+    /// Whether the search was stopped before all ancestors of the last node were asked: classes
+    /// may be taken for lost that are not.
+    pub(super) cut: bool,
+    /// When to stop asking.
+    pub(super) stop: Stop<'s>,
 }
 
 impl<'s, const W: usize> Checker<'s, W> {
@@ -53,7 +64,16 @@ impl<'s, const W: usize> Checker<'s, W> {
             None => Class { size: 0, sensitive: Vec::new() },
         };
         let (grouper, above) = (Grouper::default(), Grouper::default());
-        Self { setting, grouper, lost: Vec::new(), tally: Tally::default(), class, above }
+        Self {
+            setting,
+            grouper,
+            lost: Vec::new(),
+            tally: Tally::default(),
+            class,
+            above,
+            cut: false,
+            stop: setting.stop,
+        }
     }
 
     /// Groups the node from a finer one and checks it; `early` stops as soon as
@@ -62,7 +82,10 @@ impl<'s, const W: usize> Checker<'s, W> {
         let Setting { problem, lattice, least, limit, .. } = self.setting;
         // Each class that stays has `least` rows, each other costs one of `limit`.
         let most = (lattice.rows - limit) / least + limit;
-        let most = if early { usize::try_from(most).unwrap_or(usize::MAX) } else { usize::MAX };
+        // A population has classes that cost nothing.
+        let counted = early && problem.population.is_none();
+        let most = if counted { usize::try_from(most).unwrap_or(usize::MAX) } else { usize::MAX };
+        self.cut = false;
         if !self.grouper.coarsen_within(lattice, source, node, most) {
             return Verdict { floor: limit + 1, suppressed: u64::MAX, score: None };
         }
@@ -95,7 +118,7 @@ impl<'s, const W: usize> Checker<'s, W> {
             &mut tally,
         );
         let suppressed = tally.suppressed;
-        let within = suppressed <= *limit && self.check_release(source);
+        let within = !self.cut && suppressed <= *limit && self.check_release(source);
         let score = within.then(|| score::score(problem.metric, lattice, node, &tally));
         self.tally = tally;
         Verdict { floor, suppressed, score }
@@ -121,6 +144,7 @@ impl<'s, const W: usize> Checker<'s, W> {
             return 0;
         };
         let mut floor = 0;
+        let mut open: Vec<(usize, usize, Class)> = Vec::new();
         self.grouper.arrange();
         for class in 0..self.grouper.keys.len() {
             if self.lost[class] {
@@ -140,27 +164,21 @@ impl<'s, const W: usize> Checker<'s, W> {
                 );
             }
             let mut removed = 0;
-            for model in by_size.iter().chain(&by_value) {
-                let holds = match model.needs_ancestors() {
-                    true => {
-                        let key = &self.grouper.keys[class];
-                        holds_above(
-                            *model,
-                            self.setting,
-                            &mut self.above,
-                            source,
-                            node,
-                            key,
-                            &self.class,
-                        )
-                    }
-                    false => model.holds(&self.class, whole),
-                };
-                if !holds {
-                    self.lost[class] = true;
-                    removed = model.least_removed(&self.class, whole);
-                    break;
+            let mut asking = Vec::new();
+            for (at, model) in by_size.iter().chain(&by_value).enumerate() {
+                if model.holds(&self.class, whole) {
+                    continue;
                 }
+                if model.needs_ancestors() {
+                    asking.push(at);
+                    continue;
+                }
+                self.lost[class] = true;
+                removed = model.least_removed(&self.class, whole);
+                break;
+            }
+            if !self.lost[class] {
+                open.extend(asking.into_iter().map(|at| (class, at, self.class.clone())));
             }
             if removed > 0 {
                 let whole_part =
@@ -171,7 +189,65 @@ impl<'s, const W: usize> Checker<'s, W> {
                 combinations.clear(&mut self.class, cells.combination[cell]);
             }
         }
+        if !open.is_empty() {
+            let models: Vec<&dyn Model> = by_size.into_iter().chain(by_value).collect();
+            self.ask_above(source, node, &models, open);
+        }
         floor
+    }
+
+    /// Models that neither the class itself nor the whole table satisfies, asked with the classes
+    /// that contain it at all coarser nodes; those that fail are marked.
+    fn ask_above(
+        &mut self,
+        source: &Grouping<W>,
+        node: &[u8],
+        models: &[&dyn Model],
+        mut open: Vec<(usize, usize, Class)>,
+    ) {
+        let Setting { lattice, combinations, whole, .. } = self.setting;
+        let own = self.grouper.keep(source, node.into(), combinations.as_ref());
+        let (Some(combinations), Some(cells)) = (combinations, &own.cells) else {
+            open.iter().for_each(|(class, _, _)| self.lost[*class] = true);
+            return;
+        };
+        let mut above: Vec<u8> = node.to_vec();
+        while !open.is_empty() && next_above(&mut above, node, lattice) {
+            if self.stop.over() {
+                self.cut = true;
+                break;
+            }
+            let Grouper { ids, sizes, .. } = {
+                self.above.coarsen(lattice, &own, &above);
+                self.above.arrange();
+                &self.above
+            };
+            // Most coarser classes are asked for by several.
+            let mut known: HashMap<u32, Class> = HashMap::new();
+            open.retain(|(class, at, histogram)| {
+                let id = ids[*class];
+                if u64::from(sizes[id as usize]) < models[*at].least_superset() {
+                    return true;
+                }
+                let ancestor = known.entry(id).or_insert_with(|| {
+                    let mut ancestor = combinations.empty();
+                    let range = self.above.start[id as usize]..self.above.start[id as usize + 1];
+                    for &part in &self.above.order[range.start as usize..range.end as usize] {
+                        for cell in cells.start[part as usize]..cells.start[part as usize + 1] {
+                            let (combination, count) =
+                                (cells.combination[cell as usize], cells.count[cell as usize]);
+                            combinations.add(&mut ancestor, combination, u64::from(count));
+                        }
+                    }
+                    ancestor
+                });
+                let ancestor: &Class = ancestor;
+                !models[*at].holds_among(histogram, &mut std::iter::once(ancestor), whole)
+            });
+        }
+        for (class, _, _) in open {
+            self.lost[class] = true;
+        }
     }
 
     /// Models of the release as a whole, on the classes that stay.
@@ -189,7 +265,7 @@ impl<'s, const W: usize> Checker<'s, W> {
     }
 
     /// The classes that stay, with their histograms if a model reads them.
-    fn classes(&self, source: &Grouping<W>) -> Vec<Class> {
+    pub(super) fn classes(&self, source: &Grouping<W>) -> Vec<Class> {
         let (Some(combinations), Some(cells)) = (&self.setting.combinations, &source.cells) else {
             let stay = self.grouper.sizes.iter().zip(&self.lost).filter(|(_, lost)| !**lost);
             return stay
@@ -212,74 +288,6 @@ impl<'s, const W: usize> Checker<'s, W> {
             .map(|(class, _)| class)
             .collect()
     }
-}
-
-/// Whether a model that asks for ancestors holds: the classes of all coarser
-/// nodes that contain the class, gathered node by node.
-fn holds_above<const W: usize>(
-    model: &dyn Model,
-    setting: &Setting<'_>,
-    grouper: &mut Grouper<W>,
-    source: &Grouping<W>,
-    node: &[u8],
-    key: &[u64; W],
-    class: &Class,
-) -> bool {
-    let Setting { lattice, combinations, whole, .. } = setting;
-    if model.holds(class, whole) {
-        return true;
-    }
-    let (Some(combinations), Some(cells)) = (combinations, &source.cells) else { return false };
-    // The class's own parts tell where it lies at a coarser node.
-    let own = grouper_position(lattice, source, node, key);
-    let mut above: Vec<u8> = node.to_vec();
-    let mut ancestors = Vec::new();
-    while next_above(&mut above, node, lattice) {
-        grouper.coarsen(lattice, source, &above);
-        let id = own.and_then(|part| grouper.ids.get(part));
-        let mut ancestor = combinations.empty();
-        for (part, other) in grouper.ids.iter().enumerate() {
-            if Some(other) == id {
-                for cell in cells.start[part] as usize..cells.start[part + 1] as usize {
-                    combinations.add(
-                        &mut ancestor,
-                        cells.combination[cell],
-                        u64::from(cells.count[cell]),
-                    );
-                }
-            }
-        }
-        ancestors.push(ancestor);
-        // One at a time is enough where one ancestor decides; all are asked at the end.
-        if let Some(last) = ancestors.last()
-            && model.holds_among(class, &mut std::iter::once(last), whole)
-        {
-            return true;
-        }
-        if last_is_whole(&ancestors, whole) {
-            ancestors.pop();
-        }
-    }
-    model.holds_among(class, &mut ancestors.iter(), whole)
-}
-
-fn last_is_whole(ancestors: &[Class], whole: &Class) -> bool {
-    ancestors.last().is_some_and(|last| last.size == whole.size)
-}
-
-/// A class of the source that lies in the class with this key.
-fn grouper_position<const W: usize>(
-    lattice: &Lattice,
-    source: &Grouping<W>,
-    node: &[u8],
-    key: &[u64; W],
-) -> Option<usize> {
-    source.keys.iter().position(|fine| {
-        lattice.axes.iter().zip(source.node.iter().zip(node)).all(|(axis, (&from, &to))| {
-            let placed = axis.up[usize::from(from)][usize::from(to - from)][axis.group(fine)];
-            axis.mask == 0 || (placed >> axis.shift) as usize == axis.group(key)
-        })
-    })
 }
 
 /// Counts through the nodes above `node`, itself excluded.

@@ -1,5 +1,5 @@
 //! A first good node for lattices too large to be searched through: up from
-//! the finest, one level at a time, always where most is gained.
+//! the finest that may do, one level at a time, always where most is gained.
 
 use super::boxes::Shared;
 use super::check::{Checker, Setting, Verdict};
@@ -15,7 +15,7 @@ impl<const W: usize> Shared<'_, W> {
         let Setting { problem, lattice, combinations, .. } = self.setting;
         let none = Tally { growth: vec![0; lattice.axes.len()], classes: 1, ..Tally::default() };
         let cost = |node: &[u8]| score::score(problem.metric, lattice, node, &none);
-        let mut node = lattice.bottom();
+        let mut node = self.setting.lowest.clone();
         let mut here = self.check(checker, finest, &node, false);
         let mut source: Option<Grouping<W>> = None;
         loop {

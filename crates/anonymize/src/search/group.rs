@@ -44,13 +44,18 @@ pub(super) struct Combinations {
     pub(super) values: Vec<usize>,
     /// For each row its combination.
     row: Vec<u32>,
+    /// Whether there is a population: its rows have one combination of their own, the last, and
+    /// its histogram is the last.
+    population: bool,
 }
 
 impl Combinations {
     pub(super) fn new(problem: &Problem<'_>) -> Self {
         let columns: Vec<_> =
             problem.sensitive.iter().map(|&at| &problem.table.columns[at]).collect();
-        let values = columns.iter().map(|column| column.values.len()).collect();
+        let mut values: Vec<usize> = columns.iter().map(|column| column.values.len()).collect();
+        let population = problem.population.is_some();
+        values.extend(population.then_some(1));
         if let [only] = columns[..] {
             let count = only.values.len();
             return Self {
@@ -58,7 +63,9 @@ impl Combinations {
                 codes: (0..count as u32).collect(),
                 values,
                 row: only.codes.clone(),
-            };
+                population,
+            }
+            .with_population();
         }
         let mut known = std::collections::HashMap::new();
         let mut codes: Vec<u32> = Vec::new();
@@ -78,11 +85,26 @@ impl Combinations {
             };
             row.push(code);
         }
-        Self { count: known.len(), codes, values, row }
+        Self { count: known.len(), codes, values, row, population }.with_population()
+    }
+
+    fn with_population(mut self) -> Self {
+        self.count += usize::from(self.population);
+        self
+    }
+
+    /// The combination of a row of the table, or, after those, of the population.
+    fn of(&self, row: u32) -> u32 {
+        self.row.get(row as usize).copied().unwrap_or(self.count as u32 - 1)
+    }
+
+    /// Whether the combination is that of the population's rows.
+    fn is_population(&self, combination: u32) -> bool {
+        self.population && combination as usize + 1 == self.count
     }
 
     fn codes_of(&self, combination: u32) -> &[u32] {
-        let columns = self.values.len();
+        let columns = self.values.len() - usize::from(self.population);
         &self.codes[combination as usize * columns..][..columns]
     }
 
@@ -95,6 +117,12 @@ impl Combinations {
 
     /// Adds rows of one combination.
     pub(super) fn add(&self, class: &mut Class, combination: u32, count: u64) {
+        if self.is_population(combination) {
+            if let Some(people) = class.sensitive.last_mut() {
+                people.counts[0] += count;
+            }
+            return;
+        }
         class.size += count;
         for (histogram, &code) in class.sensitive.iter_mut().zip(self.codes_of(combination)) {
             histogram.counts[code as usize] += count;
@@ -103,6 +131,12 @@ impl Combinations {
 
     /// Takes a combination's values out altogether.
     pub(super) fn clear(&self, class: &mut Class, combination: u32) {
+        if self.is_population(combination) {
+            if let Some(people) = class.sensitive.last_mut() {
+                people.counts[0] = 0;
+            }
+            return;
+        }
         for (histogram, &code) in class.sensitive.iter_mut().zip(self.codes_of(combination)) {
             histogram.counts[code as usize] = 0;
         }
@@ -132,6 +166,8 @@ pub(super) struct Grouper<const W: usize> {
     pub(super) sizes: Vec<u32>,
     /// A power of two long, at most half full.
     slots: Vec<Slot<W>>,
+    /// How many slots to begin with, once.
+    expected: usize,
     /// Source classes in the order of the result's classes, and where each begins.
     pub(super) order: Vec<u32>,
     pub(super) start: Vec<u32>,
@@ -144,7 +180,13 @@ impl<const W: usize> Grouper<W> {
         self.keys.clear();
         self.sizes.clear();
         self.slots.clear();
-        self.slots.resize(1 << 10, Slot::FREE);
+        let slots = std::mem::take(&mut self.expected).max(1 << 10);
+        self.slots.resize(slots, Slot::FREE);
+    }
+
+    /// Says that the next result may have about so many classes.
+    pub(super) fn expect(&mut self, classes: usize) {
+        self.expected = classes.next_power_of_two();
     }
 
     #[inline]
@@ -311,7 +353,17 @@ fn merge<I: Iterator<Item = (u32, u32)>>(
     cells
 }
 
-/// The classes of a node from the rows themselves; for each row its class.
+/// One quasi-identifier's codes in the table and in the population, and each code's group where
+/// a key has it.
+struct Coded<'a> {
+    word: usize,
+    codes: &'a [u32],
+    people: &'a [u32],
+    placed: Vec<u64>,
+}
+
+/// The classes of a node from the rows themselves; for each row its class. Rows of a population
+/// come after those of the table, and add nothing to the size of a class.
 pub(super) fn from_rows<const W: usize>(
     problem: &Problem<'_>,
     lattice: &Lattice,
@@ -319,28 +371,39 @@ pub(super) fn from_rows<const W: usize>(
     combinations: Option<&Combinations>,
     threads: usize,
 ) -> (Grouping<W>, Vec<u32>) {
-    let rows = problem.table.rows;
-    let columns: Vec<(usize, &[u32], Vec<u64>)> = lattice
+    let in_table = problem.table.rows;
+    let rows = in_table + problem.population.map_or(0, |people| people.rows);
+    let columns: Vec<Coded<'_>> = lattice
         .axes
         .iter()
-        .zip(&problem.quasi)
+        .zip(problem.quasi.iter().enumerate())
         .zip(node)
         .filter(|((axis, _), _)| axis.mask != 0)
-        .map(|((axis, quasi), &level)| {
+        .map(|((axis, (at, quasi)), &level)| {
+            let people = problem.population.and_then(|people| people.codes.get(at));
             let groups = &quasi.hierarchy.levels[usize::from(level)].group;
             let placed = groups.iter().map(|&group| u64::from(group) << axis.shift).collect();
-            (axis.word, &problem.table.columns[quasi.column].codes[..], placed)
+            let codes = &problem.table.columns[quasi.column].codes[..];
+            Coded { word: axis.word, codes, people: people.map_or(&[], Vec::as_slice), placed }
         })
         .collect();
     let group = |range: std::ops::Range<usize>| {
         let mut grouper = Grouper::<W>::default();
+        grouper.expect(range.len());
         grouper.reset(range.len());
-        for row in range {
+        for row in range.start..range.end.min(in_table) {
             let mut key = [0; W];
-            for (word, codes, placed) in &columns {
+            for Coded { word, codes, placed, .. } in &columns {
                 key[*word] |= placed[codes[row] as usize];
             }
             grouper.insert(key, 1);
+        }
+        for row in range.start.max(in_table)..range.end {
+            let mut key = [0; W];
+            for Coded { word, people, placed, .. } in &columns {
+                key[*word] |= placed[people[row - in_table] as usize];
+            }
+            grouper.insert(key, 0);
         }
         grouper
     };
@@ -376,9 +439,10 @@ pub(super) fn from_rows<const W: usize>(
     let cells = combinations.map(|combinations| {
         all.arrange();
         merge(&all.order, &all.start, combinations.count, |row| {
-            std::iter::once((combinations.row[row as usize], 1))
+            std::iter::once((combinations.of(row), 1))
         })
     });
+    all.ids.truncate(in_table);
     (Grouping { node: node.into(), keys: all.keys, sizes: all.sizes, cells }, all.ids)
 }
 

@@ -148,6 +148,22 @@ impl Lattice {
         vec![0; self.axes.len()].into()
     }
 
+    /// The finest node that may be within a limit of suppressed rows, if classes of fewer than
+    /// `least` rows are suppressed: no node that is finer on any axis is.
+    /// # Proof
+    /// Rows in groups of fewer than `least` on one axis alone are in classes no larger at any node
+    /// with that level or a finer one. ∎
+    pub(super) fn lowest(&self, least: u64, limit: u64) -> Node {
+        let level = |axis: &Axis| {
+            let lost = |level: &Vec<(u64, u64)>| -> u64 {
+                level.iter().map(|&(_, rows)| rows).filter(|&rows| rows < least).sum()
+            };
+            let first = axis.widest.iter().position(|level| lost(level) <= limit);
+            first.map_or(axis.top, |level| level as u8)
+        };
+        self.axes.iter().map(level).collect()
+    }
+
     /// The coarsest node.
     pub(super) fn top(&self) -> Node {
         self.axes.iter().map(|axis| axis.top).collect()

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `problem` | the question and the answer |
 //! | `lattice` | the levels, packed into machine words |
+//! | `pairs` | levels that two columns alone rule out |
 //! | `group` | classes, from rows or from finer classes |
 //! | `check` | whether a node is within the limit, and its score |
 //! | `score` | metrics, and their lower bounds over a box of nodes |
@@ -24,6 +25,7 @@ mod check;
 mod climb;
 mod group;
 mod lattice;
+mod pairs;
 mod problem;
 mod score;
 #[cfg(test)]
@@ -36,10 +38,12 @@ pub use problem::{
 
 use crate::class::{Class, Histogram};
 use crate::error::{Error, Result};
+use crate::partition::Stop;
 use boxes::{Candidate, Found};
 use check::{Checker, Setting};
-use group::Combinations;
+use group::{Combinations, Grouping};
 use lattice::Lattice;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Finds the levels with the least score, or says that there are none.
@@ -47,9 +51,11 @@ use std::time::Instant;
 /// Stopped early (`time`, `cancel`) it returns the best found and the gap it
 /// has proven. If several levels have the least score, those that suppress
 /// fewer rows win, then those with the least sum, then the first.
-pub fn optimal(problem: &Problem<'_>, options: &Options<'_>) -> Result<Answer> {
+pub fn optimal<'p>(problem: &'p Problem<'p>, options: &Options<'p>) -> Result<Answer> {
     let began = Instant::now();
-    let setting = setting(problem)?;
+    let mut setting = setting(problem)?;
+    let until = options.time.and_then(|time| began.checked_add(time));
+    setting.stop = Stop::at(options.cancel, until);
     match setting.lattice.words {
         0 | 1 => Ok(run::<1>(&setting, options, began)),
         2 => Ok(run::<2>(&setting, options, began)),
@@ -74,11 +80,20 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
         .models
         .iter()
         .filter_map(|model| model.column())
-        .any(|at| at >= problem.sensitive.len())
+        .any(|at| at >= problem.sensitive.len() + usize::from(problem.population.is_some()))
     {
         return Err(Error::OutOfRange {
             parameter: "the column of a model",
             allowed: "a sensitive column",
+        });
+    }
+    if problem.population.is_some_and(|people| {
+        let right = |codes: &Vec<u32>| codes.len() == people.rows;
+        people.codes.len() != problem.quasi.len() || !people.codes.iter().all(right)
+    }) {
+        return Err(Error::OutOfRange {
+            parameter: "the population",
+            allowed: "a table with all quasi-identifiers",
         });
     }
     if matches!(problem.limit, Suppression::Share(share) if !(0.0..=1.0).contains(&share)) {
@@ -87,8 +102,8 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
             allowed: "from 0 to 1",
         });
     }
-    let asks =
-        problem.models.iter().any(|model| model.column().is_some() || model.needs_ancestors());
+    let asks = problem.population.is_some()
+        || problem.models.iter().any(|model| model.column().is_some() || model.needs_ancestors());
     let combinations = asks.then(|| Combinations::new(problem));
     let sensitive = problem.sensitive.iter().map(|&at| {
         let column = &problem.table.columns[at];
@@ -98,13 +113,19 @@ fn setting<'p>(problem: &'p Problem<'p>) -> Result<Setting<'p>> {
         }
         Histogram { counts }
     });
+    let people = problem.population.map(|people| Histogram { counts: vec![people.rows as u64] });
+    let sensitive = sensitive.chain(people);
+    let least = problem.models.iter().map(|model| model.least_size()).max().unwrap_or(0).max(1);
+    let limit = problem.limit.rows(lattice.rows);
     Ok(Setting {
         whole: Class { size: lattice.rows, sensitive: sensitive.collect() },
-        least: problem.models.iter().map(|model| model.least_size()).max().unwrap_or(0).max(1),
-        limit: problem.limit.rows(lattice.rows),
+        lowest: lattice.lowest(least, limit),
+        least,
+        limit,
         combinations,
         lattice,
         problem,
+        stop: Stop::default(),
     })
 }
 
@@ -112,27 +133,31 @@ fn run<const W: usize>(setting: &Setting<'_>, options: &Options<'_>, began: Inst
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if options.threads == 0 { processors() } else { options.threads };
     let Setting { problem, lattice, combinations, .. } = setting;
-    let (finest, _) =
-        group::from_rows::<W>(problem, lattice, &lattice.bottom(), combinations.as_ref(), threads);
-    let found = boxes::search(setting, options, threads, finest, began);
+    let (finest, assignment) =
+        group::from_rows::<W>(problem, lattice, &setting.lowest, combinations.as_ref(), threads);
+    let finest = Arc::new(finest);
+    let found = boxes::search(setting, options, threads, &finest, began);
     match &found.best {
-        Some(best) => Answer::Release(outcome::<W>(setting, best, &found, threads)),
-        None => Answer::NoSolution(nearest::<W>(setting, &found, threads)),
+        Some(best) => Answer::Release(outcome(setting, best, &found, &finest, assignment)),
+        None => Answer::NoSolution(nearest(setting, &found, &finest)),
     }
 }
 
-/// Groups the rows at the node found.
+/// The classes of the node found, and which rows are in each: `assignment` has their classes at
+/// the finest node.
 fn outcome<const W: usize>(
     setting: &Setting<'_>,
     best: &Candidate,
     found: &Found,
-    threads: usize,
+    finest: &Grouping<W>,
+    mut assignment: Vec<u32>,
 ) -> Outcome {
-    let Setting { problem, lattice, combinations, .. } = setting;
-    let (grouping, mut assignment) =
-        group::from_rows::<W>(problem, lattice, &best.node, combinations.as_ref(), threads);
+    let Setting { problem, lattice, .. } = setting;
     let mut checker = Checker::new(setting);
-    checker.check(&grouping, &best.node, false);
+    // Whatever the time: what was found is asked to the end.
+    checker.stop = Stop::default();
+    checker.check(finest, &best.node, false);
+    let grouping = &checker.grouper;
     let groups =
         |key: &[u64; W]| lattice.axes.iter().map(|axis| axis.group(key) as u32).collect::<Vec<_>>();
     let mut stay: Vec<(Vec<u32>, usize)> = grouping
@@ -157,7 +182,16 @@ fn outcome<const W: usize>(
         classes.push(Labelled { groups, class });
     }
     for id in &mut assignment {
-        *id = position[*id as usize];
+        *id = position[grouping.ids[*id as usize] as usize];
+    }
+    if problem.population.is_some() {
+        let stay = position.iter().filter(|&&at| at != SUPPRESSED);
+        for (&at, mut counted) in stay.zip(checker.classes(finest)) {
+            let sensitive = &mut classes[at as usize].class.sensitive;
+            if let (Some(people), Some(last)) = (counted.sensitive.pop(), sensitive.last_mut()) {
+                *last = people;
+            }
+        }
     }
     for (at, &column) in problem.sensitive.iter().enumerate() {
         for (&class, &code) in assignment.iter().zip(&problem.table.columns[column].codes) {
@@ -180,17 +214,18 @@ fn outcome<const W: usize>(
 }
 
 /// How many rows the nearest node would suppress, all models asked.
-fn nearest<const W: usize>(setting: &Setting<'_>, found: &Found, threads: usize) -> NoSolution {
-    let Setting { problem, lattice, combinations, limit, .. } = setting;
+fn nearest<const W: usize>(
+    setting: &Setting<'_>,
+    found: &Found,
+    finest: &Grouping<W>,
+) -> NoSolution {
     let node = &found.nearest.1;
-    let (grouping, _) =
-        group::from_rows::<W>(problem, lattice, node, combinations.as_ref(), threads);
-    let verdict = Checker::new(setting).check(&grouping, node, false);
+    let verdict = Checker::new(setting).check(finest, node, false);
     NoSolution {
         proven: found.bound == f64::INFINITY,
         levels: node.iter().map(|&level| usize::from(level)).collect(),
         suppressed: verdict.suppressed,
-        limit: *limit,
+        limit: setting.limit,
         checked: found.checked,
     }
 }

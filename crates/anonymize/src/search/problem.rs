@@ -3,6 +3,7 @@
 use crate::class::Class;
 use crate::hierarchy::{Hierarchy, STAR};
 use crate::model::Model;
+use crate::population::Population;
 use crate::table::Table;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -63,6 +64,9 @@ pub struct Problem<'a> {
     pub quasi: Vec<Quasi>,
     /// The positions of the sensitive columns, in the order models count them.
     pub sensitive: Vec<usize>,
+    /// The rows among which those of the table are, if a model asks. Each class then has one more
+    /// histogram, after those of the sensitive columns, with one count: how many look like it.
+    pub population: Option<&'a Population>,
     /// Every class that stays satisfies all of them.
     pub models: Vec<Box<dyn Model>>,
     /// How many rows may be suppressed.

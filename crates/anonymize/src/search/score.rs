@@ -126,6 +126,16 @@ pub(super) fn of_box<const W: usize>(
     bound_by_size(lattice.rows, least, tally);
 }
 
+/// The same where no row is suppressed for sure, `sizes` being those of the classes of `low` or
+/// of a finer node.
+pub(super) fn of_whole_box(lattice: &Lattice, sizes: &[u32], least: u64, tally: &mut Tally) {
+    tally.growth.clear();
+    tally.growth.resize(lattice.axes.len(), 0);
+    (tally.suppressed, tally.classes) = (0, sizes.len() as u64);
+    tally.squares = sizes.iter().map(|&size| u128::from(size) * u128::from(size)).sum();
+    bound_by_size(lattice.rows, least, tally);
+}
+
 /// Classes of at least `least` rows: no more of them than fit, and no row in a smaller one.
 pub(super) fn bound_by_size(rows: u64, least: u64, tally: &mut Tally) {
     let stay = rows.saturating_sub(tally.suppressed);

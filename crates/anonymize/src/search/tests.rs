@@ -5,9 +5,10 @@ use super::*;
 use crate::exact::Fraction;
 use crate::hierarchy::Hierarchy;
 use crate::model::{
-    Distance, DistinctDiversity, KAnonymity, Model, NaturalCloseness, RecursiveDiversity,
+    Distance, DistinctDiversity, KAnonymity, KMap, Model, NaturalCloseness, RecursiveDiversity,
     TCloseness,
 };
+use crate::population::Population;
 use crate::table::{Column, Table};
 use std::collections::BTreeMap;
 
@@ -45,6 +46,13 @@ fn tables(seed: u64, rows: usize) -> (Table, Vec<Hierarchy>) {
     }
     columns.push(quasi("s", rows, 4, &mut draw).0);
     (Table { columns, rows }, hierarchies)
+}
+
+/// A random table, and its quasi-identifiers.
+pub(super) fn small_problem(seed: u64, rows: usize) -> (Table, Vec<Quasi>) {
+    let (table, hierarchies) = tables(seed, rows);
+    let quasi = hierarchies.into_iter().enumerate();
+    (table, quasi.map(|(column, hierarchy)| Quasi { column, hierarchy }).collect())
 }
 
 fn every_node(tops: &[usize]) -> Vec<Vec<usize>> {
@@ -221,8 +229,15 @@ fn agrees_with_a_brute_force_of_the_whole_lattice() {
                     let quasi =
                         quasi.map(|(column, hierarchy)| Quasi { column, hierarchy }).collect();
                     let (table, models) = (&table, models(which));
-                    let problem =
-                        Problem { table, quasi, sensitive: vec![3], models, limit, metric };
+                    let problem = Problem {
+                        table,
+                        quasi,
+                        sensitive: vec![3],
+                        population: None,
+                        models,
+                        limit,
+                        metric,
+                    };
                     compare(
                         &problem,
                         &format!("table {seed}, {metric:?}, models {which}, {limit:?}"),
@@ -231,6 +246,67 @@ fn agrees_with_a_brute_force_of_the_whole_lattice() {
             }
         }
     }
+}
+
+#[test] // counts of a population, by comparing the labels of its every row
+fn a_population_is_counted_at_every_node() {
+    let mut released = 0;
+    for seed in 0..12 {
+        let (mut table, _) = tables(seed, 25);
+        let (people, _) = tables(100 + seed, 90);
+        let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let population = Population::join(&mut table, &names, &people).unwrap();
+        let hierarchies: Vec<Hierarchy> =
+            table.columns[..3].iter().map(Hierarchy::suppress).collect();
+        for (k, limit) in [(2, 0), (5, 3), (12, 10), (91, 25)] {
+            let quasi = hierarchies.iter().cloned().enumerate();
+            let problem = Problem {
+                table: &table,
+                quasi: quasi.map(|(column, hierarchy)| Quasi { column, hierarchy }).collect(),
+                sensitive: vec![3],
+                population: Some(&population),
+                models: vec![Box::new(KMap::new(k, 1).unwrap())],
+                limit: Suppression::Count(limit),
+                metric: Metric::Precision,
+            };
+            // With everything `*` a class counts as suppressed.
+            let count = |node: &[usize], row: usize| {
+                let same = |at: usize, person: &usize| {
+                    node[at] == 1 || population.codes[at][*person] == table.columns[at].codes[row]
+                };
+                (0..90).filter(|person| (0..3).all(|at| same(at, person))).count() as u64
+            };
+            let lost = |node: &[usize]| {
+                let lost = |row: &usize| count(node, *row) < k || node == [1, 1, 1];
+                (0..25).filter(lost).count() as u64
+            };
+            let score = |node: &[usize]| {
+                let (lost, levels) = (lost(node) as f64, node.iter().sum::<usize>() as f64);
+                (levels * (25.0 - lost) + 3.0 * lost) / 75.0
+            };
+            let nodes = every_node(&[1, 1, 1]);
+            let best = nodes.iter().filter(|node| lost(node) <= limit).map(|node| score(node));
+            let best = best.min_by(f64::total_cmp);
+            match (optimal(&problem, &Options::default()).unwrap(), best) {
+                (Answer::Release(outcome), Some(best)) => {
+                    released += 1;
+                    assert!((outcome.score - best).abs() < 1e-12, "{seed}, {k}, {limit}");
+                    assert_eq!(outcome.suppressed, lost(&outcome.levels));
+                    for (row, &class) in outcome.assignment.iter().enumerate() {
+                        if class == SUPPRESSED {
+                            continue;
+                        }
+                        let class = &outcome.classes[class as usize].class;
+                        let people = &class.sensitive[1].counts;
+                        assert_eq!(people, &[count(&outcome.levels, row)]);
+                    }
+                }
+                (Answer::NoSolution(_), None) => {}
+                (answer, best) => panic!("{answer:?} instead of {best:?}"),
+            }
+        }
+    }
+    assert!(released > 12, "{released}");
 }
 
 #[test] // passes as it is, fails with b generalized: not monotone
@@ -247,6 +323,7 @@ fn natural_supersets_are_searched_through() {
         table: &table,
         quasi: vec![quasi(0), quasi(1)],
         sensitive: vec![2],
+        population: None,
         models: vec![Box::new(NaturalCloseness::new(10, t, Distance::Variational, 0).unwrap())],
         limit: Suppression::Count(0),
         metric: Metric::Loss,
@@ -269,6 +346,7 @@ fn stopped_early_it_proves_a_gap() {
         table: &table,
         quasi: quasi.collect(),
         sensitive: vec![3],
+        population: None,
         models: models(1),
         limit: Suppression::Share(1.0),
         metric: Metric::Loss,
@@ -290,6 +368,7 @@ fn says_when_there_is_none_and_what_is_nearest() {
         table: &table,
         quasi: quasi.collect(),
         sensitive: Vec::new(),
+        population: None,
         models: vec![Box::new(KAnonymity::new(31).unwrap())],
         limit: Suppression::Share(0.5),
         metric: Metric::Loss,
@@ -310,6 +389,7 @@ fn keys_of_any_width_agree() {
         table: &table,
         quasi: quasi.collect(),
         sensitive: vec![3],
+        population: None,
         models: models(2),
         limit: Suppression::Share(0.3),
         metric: Metric::Loss,
@@ -337,6 +417,7 @@ fn a_large_lattice_is_climbed_and_cut_off_in_time() {
         table: &table,
         quasi: quasi.collect(),
         sensitive: Vec::new(),
+        population: None,
         models: models(0),
         limit: Suppression::Share(0.1),
         metric: Metric::Loss,

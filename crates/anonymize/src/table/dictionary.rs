@@ -1,4 +1,11 @@
 //! Texts to codes: an open-addressed table of the distinct texts of one column.
+//!
+//! A text of up to 16 bytes is compared by two words and its length, without
+//! following a pointer; of a longer one those are its ends, and the rest is
+//! compared where they agree.
+
+/// Bytes that must follow a text in memory, for its ends to be read as words.
+pub(super) const PADDING: usize = 8;
 
 /// The distinct texts of one column as one thread has met them.
 #[derive(Default)]
@@ -7,70 +14,130 @@ pub(super) struct Dictionary {
     pub(super) values: Vec<String>,
     /// Where each text was met first: (block, row in the block).
     pub(super) first: Vec<(u64, u32)>,
-    /// The upper half of each text's hash, to skip most comparisons.
-    tags: Vec<u32>,
-    /// Code + 1, or 0 where free. A power of two long, at most half full.
-    slots: Vec<u32>,
+    /// A power of two long, at most half full.
+    slots: Vec<Slot>,
+}
+
+/// One text in the table: its ends, its length and its code.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    low: u64,
+    high: u64,
+    length: u32,
+    /// The code + 1, or 0 where free.
+    next: u32,
 }
 
 impl Dictionary {
     /// The code of a text, a new one if it was not met before.
     pub(super) fn code(&mut self, text: &str, place: (u64, u32)) -> u32 {
-        if self.values.len() * 2 >= self.slots.len() {
-            self.grow();
-        }
-        let hash = hash(text.as_bytes());
-        let tag = (hash >> 32) as u32;
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            match self.slots[slot] {
-                0 => break,
-                code if self.tags[code as usize - 1] == tag
-                    && self.values[code as usize - 1] == text =>
-                {
-                    return code - 1;
-                }
-                _ => slot = (slot + 1) & mask,
-            }
-        }
-        let code = self.values.len() as u32;
-        self.slots[slot] = code + 1;
-        self.values.push(text.to_owned());
-        self.first.push(place);
-        self.tags.push(tag);
-        code
+        let bytes = text.as_bytes();
+        let (low, high) = ends(bytes);
+        self.find(low, high, bytes, || text.to_owned(), place)
     }
 
-    fn grow(&mut self) {
-        let size = (self.slots.len() * 4).max(64);
-        self.slots.clear();
-        self.slots.resize(size, 0);
-        for (code, text) in self.values.iter().enumerate() {
-            let mut slot = hash(text.as_bytes()) as usize & (size - 1);
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) & (size - 1);
+    /// The code of `block[start..end]`, which must be UTF-8 and have [`PADDING`] bytes behind it.
+    #[inline]
+    pub(super) fn code_in(
+        &mut self,
+        block: &[u8],
+        start: usize,
+        end: usize,
+        place: (u64, u32),
+    ) -> u32 {
+        let word = |at: usize| -> u64 {
+            block.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |w| u64::from_le_bytes(*w))
+        };
+        let length = end - start;
+        let (low, high) = match length {
+            0 => (0, 0),
+            1..8 => (word(start) & (u64::MAX >> (64 - 8 * length)), 0),
+            _ => (word(start), word(end - 8)),
+        };
+        let bytes = &block[start..end];
+        self.find(low, high, bytes, || String::from_utf8_lossy(bytes).into_owned(), place)
+    }
+
+    #[inline]
+    fn find(
+        &mut self,
+        low: u64,
+        high: u64,
+        bytes: &[u8],
+        text: impl FnOnce() -> String,
+        place: (u64, u32),
+    ) -> u32 {
+        let length = bytes.len() as u32;
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut at = hash(low, high, bytes) as usize & mask;
+        while let Some(slot) = self.slots.get(at).filter(|slot| slot.next != 0) {
+            if slot.low == low && slot.high == high && slot.length == length {
+                let code = slot.next - 1;
+                if length <= 16 || self.values[code as usize].as_bytes() == bytes {
+                    return code;
+                }
             }
-            self.slots[slot] = code as u32 + 1;
+            at = (at + 1) & mask;
+        }
+        self.add(text(), place)
+    }
+
+    #[cold]
+    fn add(&mut self, text: String, place: (u64, u32)) -> u32 {
+        if (self.values.len() + 1) * 2 > self.slots.len() {
+            let size = (self.slots.len() * 4).max(64);
+            let old = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
+            for slot in old.into_iter().filter(|slot| slot.next != 0) {
+                let hash =
+                    hash(slot.low, slot.high, self.values[slot.next as usize - 1].as_bytes());
+                self.put(hash, slot);
+            }
+        }
+        let bytes = text.as_bytes();
+        let (low, high) = ends(bytes);
+        let (length, next) = (bytes.len() as u32, self.values.len() as u32 + 1);
+        self.put(hash(low, high, bytes), Slot { low, high, length, next });
+        self.values.push(text);
+        self.first.push(place);
+        next - 1
+    }
+
+    fn put(&mut self, hash: u64, slot: Slot) {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        while self.slots[at].next != 0 {
+            at = (at + 1) & mask;
+        }
+        self.slots[at] = slot;
+    }
+}
+
+/// A text's first and last eight bytes; of a shorter one all bytes, and nothing.
+fn ends(bytes: &[u8]) -> (u64, u64) {
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            (u64::from_le_bytes(word), 0)
         }
     }
 }
 
-/// Folded multiplication, eight bytes at a time.
-fn hash(bytes: &[u8]) -> u64 {
+/// Folded multiplication: of the ends and the length, and of all of a text they do not cover.
+#[inline]
+fn hash(low: u64, high: u64, bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let fold = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(ODD);
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
         product as u64 ^ (product >> 64) as u64
     };
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut state = bytes.len() as u64 ^ 0x2545_f491_4f6c_dd1d;
-    for word in words {
-        state = fold(state, u64::from_le_bytes(*word));
+    let short = fold(low ^ ODD, high ^ 0x2545_f491_4f6c_dd1d ^ ((bytes.len() as u64) << 56));
+    if bytes.len() <= 16 {
+        return short;
     }
-    let mut tail = [0; 8];
-    tail[..rest.len()].copy_from_slice(rest);
-    fold(fold(state, u64::from_le_bytes(tail)), ODD)
+    let (words, _) = bytes.as_chunks::<8>();
+    words.iter().fold(short, |state, word| fold(state ^ u64::from_le_bytes(*word), ODD))
 }
 
 #[cfg(test)]
@@ -86,5 +153,30 @@ mod tests {
             }
         }
         assert_eq!(dictionary.first[7], (0, 7));
+    }
+
+    #[test] // every length on both sides of 8 and 16, texts that differ in one place only
+    fn texts_differ_wherever_they_differ() {
+        let mut dictionary = Dictionary::default();
+        let mut known = std::collections::HashMap::new();
+        for length in 0..40 {
+            for place in 0..=length {
+                let mut text = vec![b'a'; length];
+                if let Some(byte) = text.get_mut(place) {
+                    *byte = b'b';
+                }
+                let text = String::from_utf8(text).unwrap();
+                let next = known.len() as u32;
+                let code = *known.entry(text.clone()).or_insert(next);
+                assert_eq!(dictionary.code(&text, (0, 0)), code, "{text}");
+                let block = format!("xyz{text}{}", "a".repeat(PADDING));
+                let found = dictionary.code_in(block.as_bytes(), 3, 3 + length, (0, 0));
+                assert_eq!(found, code, "{text}");
+            }
+        }
+        // Zero bytes are no padding.
+        let codes: Vec<u32> =
+            ["\0", "\0\0", "", "\0"].iter().map(|text| dictionary.code(text, (0, 0))).collect();
+        assert!(codes[0] != codes[1] && codes[1] != codes[2] && codes[0] == codes[3]);
     }
 }

@@ -3,6 +3,7 @@
 use super::find::Nearest;
 use super::release::Release;
 use super::verdict::Verdict;
+use super::witness::Sets;
 use crate::Failure;
 use crate::report::{Report, grouped, named, short};
 use serde_json::{Value, json};
@@ -49,7 +50,29 @@ pub(super) fn report(release: &Release<'_>, verdicts: &[Verdict]) -> Report {
             )
             .hidden("checked", levels.checked);
     }
-    models(report, verdicts).hidden("each", each(release, verdicts))
+    if let Some(parts) = release.parts.as_ref().filter(|parts| parts.stopped) {
+        let text = "yes: parts may be coarser than they had to be";
+        report = report.described("stopped", parts.stopped, text);
+    }
+    let shared: Vec<Value> = verdicts
+        .iter()
+        .map(|verdict| match &verdict.sets {
+            Sets::All(Some((served, _))) => served.json(release, values(release, verdict)),
+            _ => Value::Null,
+        })
+        .collect();
+    let report = models(report, verdicts);
+    let report = match shared.iter().all(Value::is_null) {
+        true => report,
+        false => report.hidden("shared", shared),
+    };
+    report.hidden("each", each(release, verdicts))
+}
+
+/// The values of the column that a verdict is about.
+pub(super) fn values<'a>(release: &Release<'a>, verdict: &Verdict) -> &'a [String] {
+    let column = release.sensitive.iter().find(|c| Some(&c.name) == verdict.column.as_ref());
+    column.map_or(&[][..], |column| column.values.as_slice())
 }
 
 /// Every class with its labels, its size, and what each model measures of it, exactly.
@@ -59,11 +82,22 @@ fn each(release: &Release<'_>, verdicts: &[Verdict]) -> Value {
             let measure = verdict.measures.get(at).copied().flatten();
             measure.map_or(Value::Null, |measure| measure.to_string().into())
         };
-        json!({
+        let mut told = json!({
             "labels": release.labels(at),
             "size": size,
             "measures": verdicts.iter().map(measure).collect::<Vec<_>>(),
-        })
+        });
+        let set = |verdict: &Verdict| match (&verdict.sets, verdict.set(at)) {
+            (Sets::Each(_), Some(served)) => served.json(release, values(release, verdict)),
+            _ => Value::Null,
+        };
+        if verdicts.iter().any(|verdict| matches!(verdict.sets, Sets::Each(_)))
+            && let Some(told) = told.as_object_mut()
+        {
+            let sets = verdicts.iter().map(set).collect::<Vec<_>>();
+            told.insert("witnesses".to_owned(), sets.into());
+        }
+        told
     };
     let sizes = release.classes.iter().enumerate().take(LISTED);
     sizes.map(|(at, found)| class(at, found.size)).collect()

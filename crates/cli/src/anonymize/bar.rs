@@ -1,6 +1,7 @@
 //! A bar on a terminal while a search takes long, and Ctrl-C, which ends it with the best found.
 
 use crate::report::short;
+use demure_anonymize::partition;
 use demure_anonymize::search::Progress;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::AtomicBool;
@@ -29,6 +30,15 @@ impl Bar {
 
     /// Says where the search stands.
     pub(super) fn at(&self, progress: Progress) {
+        self.show(|| picture(&progress));
+    }
+
+    /// Says where the cutting stands.
+    pub(super) fn cut(&self, progress: partition::Progress) {
+        self.show(|| cut(&progress));
+    }
+
+    fn show(&self, picture: impl FnOnce() -> String) {
         let elapsed = self.begun.elapsed();
         if !self.wanted || elapsed < PATIENCE {
             return;
@@ -37,7 +47,7 @@ impl Bar {
         if elapsed >= *next {
             *next = elapsed + STEP;
             // A terminal that cannot be written to is no reason to stop.
-            let _ = write!(stderr(), "\r{}", picture(&progress));
+            let _ = write!(stderr(), "\r{}", picture());
         }
     }
 }
@@ -64,6 +74,18 @@ fn picture(progress: &Progress) -> String {
     )
 }
 
+fn cut(progress: &partition::Progress) -> String {
+    let share = progress.settled as f64 / (progress.rows as f64).max(1.0);
+    let full = (share.clamp(0.0, 1.0) * WIDTH as f64) as usize;
+    format!(
+        "[{}{}] {:3.0} % of the rows in {} classes  (Ctrl-C leaves the others coarse)",
+        "#".repeat(full),
+        ".".repeat(WIDTH - full),
+        (share * 100.0).floor(),
+        progress.classes
+    )
+}
+
 /// A flag that the first Ctrl-C sets; the second ends the process. `None` where the system
 /// lets nobody listen, and Ctrl-C ends the process at once.
 pub(super) fn interrupt() -> Option<Arc<AtomicBool>> {
@@ -84,5 +106,7 @@ mod tests {
         let at = |decided, best| picture(&Progress { checked: 7, decided, nodes: 100.0, best });
         assert!(at(0.0, None).starts_with(&format!("[{}]   0 %", ".".repeat(WIDTH))));
         assert!(at(100.0, Some(0.25)).contains("100 % decided, 7 looked at, best score 0.25"));
+        let half = cut(&partition::Progress { settled: 5, rows: 10, classes: 2 });
+        assert!(half.contains(" 50 % of the rows in 2 classes"), "{half}");
     }
 }

@@ -2,38 +2,80 @@
 
 use super::hierarchies::Hierarchies;
 use super::options::{Method, Source};
+use super::parquet::{self, MAGIC};
 use crate::Failure;
 use crate::input::Words;
+use demure_anonymize::Error;
 use demure_anonymize::hierarchy::Hierarchy;
+use demure_anonymize::population::Population;
 use demure_anonymize::recoding::Attribute;
 use demure_anonymize::search::Quasi;
 use demure_anonymize::table::{Column, Table};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads the table.
-pub(super) fn read(source: &Source) -> Result<Table, Failure> {
+/// Reads the table, of which the columns in `keep` are of use besides.
+pub(super) fn read(source: &Source, keep: Option<&Words>) -> Result<Table, Failure> {
     let path = source.file.as_ref().ok_or_else(|| {
-        Failure::usage("no table: give a CSV file, or `input = \"…\"` in the job file")
+        Failure::usage("no table: give a CSV or Parquet file, or `input = \"…\"` in the job file")
     })?;
-    read_file(path, source.delimiter)
+    read_file(path, source, keep)
 }
 
-/// Reads a file, or `-`, which must have rows.
-pub(crate) fn read_file(path: &Path, delimiter: u8) -> Result<Table, Failure> {
+/// Reads a file, or `-`, of which the columns that `source` names and those in `keep` are of use.
+pub(super) fn read_file(
+    path: &Path,
+    source: &Source,
+    keep: Option<&Words>,
+) -> Result<Table, Failure> {
+    let words = [&source.qi, &source.sensitive].into_iter().flatten().chain(keep);
+    let named: Vec<String> = words.flat_map(|w| w.0.clone()).collect();
+    read_table(path, source.delimiter, &named)
+}
+
+/// Reads a file, or `-`, which must have rows: Parquet if it begins so, else CSV. Of Parquet the
+/// `named` columns must be of a type that can be read.
+pub(crate) fn read_table(path: &Path, delimiter: u8, named: &[String]) -> Result<Table, Failure> {
+    let failed = |source| Failure::File { what: format!("reading {}", path.display()), source };
+    let mut begun = Vec::new();
+    let mut start = |input: &mut dyn Read| -> Result<bool, Failure> {
+        input.take(MAGIC.len() as u64).read_to_end(&mut begun).map_err(failed)?;
+        Ok(begun == MAGIC)
+    };
     let table = if path.as_os_str() == "-" {
-        Table::from_csv(io::stdin().lock(), delimiter)?
+        let mut input = io::stdin().lock();
+        if start(&mut input)? {
+            // Parquet is read from its end.
+            let mut whole = tempfile::tempfile().map_err(failed)?;
+            io::copy(&mut begun.as_slice().chain(input), &mut whole).map_err(failed)?;
+            parquet::read(whole, path, named)?
+        } else {
+            Table::from_csv(begun.as_slice().chain(input), delimiter)?
+        }
     } else {
-        let what = || format!("reading {}", path.display());
-        let file =
-            File::open(path).map_err(|error| Failure::File { what: what(), source: error })?;
-        Table::from_csv(file, delimiter)?
+        let mut file = File::open(path).map_err(failed)?;
+        if start(&mut file)? && (parquet::is_parquet(path) || parquet::ends(&mut file)) {
+            parquet::read(file, path, named)?
+        } else {
+            Table::from_csv(begun.as_slice().chain(file), delimiter)?
+        }
     };
     if table.rows == 0 {
-        return Err(Failure::usage("the table has no rows"));
+        return Err(Failure::usage(format!("{} has no rows", path.display())));
     }
     Ok(table)
+}
+
+/// Reads the population, if one was given, and lets the table's columns know its values.
+pub(super) fn population(
+    source: &Source,
+    table: &mut Table,
+) -> Result<Option<Population>, Failure> {
+    let Some(path) = &source.population else { return Ok(None) };
+    let people = read_file(path, source, None)?;
+    let names = source.qi.as_ref().map_or(&[][..], |words| words.0.as_slice());
+    Ok(Some(Population::join(table, names, &people)?))
 }
 
 /// Which columns an observer knows, and which they must not learn.
@@ -46,17 +88,23 @@ pub(super) struct Columns<'a> {
     pub(super) given: Vec<bool>,
     /// The positions of the sensitive columns.
     pub(super) sensitive: Vec<usize>,
+    /// The people the table is a sample of.
+    pub(super) population: Option<Population>,
 }
 
 impl<'a> Columns<'a> {
     /// Finds the columns that were named.
-    pub(super) fn new(source: &Source, table: &'a Table) -> Result<Self, Failure> {
+    pub(super) fn new(
+        source: &Source,
+        table: &'a Table,
+        population: Option<Population>,
+    ) -> Result<Self, Failure> {
         let (quasi, sensitive) = positions(source, table)?;
         let hierarchies = Hierarchies::new(&source.hierarchy, table)?;
-        let mut found = Self { table, quasi: Vec::new(), given: Vec::new(), sensitive };
+        let mut found = Self { table, quasi: Vec::new(), given: Vec::new(), sensitive, population };
         for column in quasi {
             let Some(texts) = table.columns.get(column) else { continue };
-            let given = hierarchies.given(texts)?;
+            let given = hierarchies.given(texts).map_err(of_population)?;
             found.given.push(given.is_some());
             let hierarchy = given.unwrap_or_else(|| Hierarchy::suppress(texts));
             found.quasi.push(Quasi { column, hierarchy });
@@ -105,6 +153,19 @@ impl<'a> Columns<'a> {
     }
 }
 
+/// What a hierarchy lacks though no row of the table has it is the population's.
+fn of_population(failure: Failure) -> Failure {
+    match failure {
+        Failure::Anonymize(Error::NotInHierarchy { column, rows: 0, values }) => {
+            Failure::usage(format!(
+                "the population has {values} distinct values of `{column}` that are not in its \
+                 hierarchy; add them to it"
+            ))
+        }
+        failure => failure,
+    }
+}
+
 /// The positions of the quasi-identifiers and of the sensitive columns.
 pub(super) fn positions(
     source: &Source,
@@ -112,7 +173,14 @@ pub(super) fn positions(
 ) -> Result<(Vec<usize>, Vec<usize>), Failure> {
     let find = |names: &Option<Words>| -> Result<Vec<usize>, Failure> {
         let names = names.iter().flat_map(|words| &words.0);
-        Ok(names.map(|name| table.position(name)).collect::<Result<_, _>>()?)
+        let found = names.map(|name| table.position(name)).collect::<Result<_, _>>();
+        found.map_err(|error| match table.columns.as_slice() {
+            [only] if only.name.contains([';', '\t', '|', ',', ':']) => Failure::usage(format!(
+                "{error}\nhint: the header is one column; what separates columns is set with \
+                 --delimiter, e.g. --delimiter ';' or --delimiter tab"
+            )),
+            _ => error.into(),
+        })
     };
     let (quasi, sensitive) = (find(&source.qi)?, find(&source.sensitive)?);
     if quasi.is_empty() {

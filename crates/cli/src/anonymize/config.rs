@@ -22,24 +22,24 @@ use std::path::Path;
 use toml::{Table, Value};
 
 /// Options that name a file.
-const PATHS: [&str; 3] = ["output", "report", "population"];
+const PATHS: [&str; 5] = ["output", "report", "population", "original", "witness"];
 /// Options without a value.
-const FLAGS: [&str; 2] = ["explain", "json"];
+const FLAGS: [&str; 3] = ["explain", "json", "enhanced"];
 
 /// The file's arguments, then those of the call from its `skip`-th word on.
 ///
-/// The file's `input` is left out if the call names a table, and so are the keys in `ignore`.
+/// The file's `input` is left out if the call names a table, and so are the keys to be skipped.
 pub(super) fn merge(
     path: &Path,
     table: bool,
     skip: usize,
-    ignore: &[&str],
+    skip_key: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<OsString>, Failure> {
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|source| Failure::File { what: format!("reading {shown}"), source })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let skipped = |key: &str| (table && key == "input") || ignore.contains(&key);
+    let skipped = |key: &str| (table && key == "input") || skip_key(key);
     let mut words = translate(&text, folder, &skipped)
         .map_err(|why| Failure::usage(format!("{shown}: {why}")))?;
     words.extend(std::env::args_os().skip(skip));

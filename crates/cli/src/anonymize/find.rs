@@ -9,6 +9,7 @@ use demure_anonymize::class::Class;
 use demure_anonymize::local::{Start, local_recoding};
 use demure_anonymize::model::Model;
 use demure_anonymize::mondrian::mondrian;
+use demure_anonymize::partition;
 use demure_anonymize::recoding::{Attribute, Cell, Recoding, Scale};
 use demure_anonymize::search::{self, Answer, Options, Outcome, Problem, Progress};
 use std::time::Duration;
@@ -48,10 +49,14 @@ pub(super) fn release<'a>(
     match options.method {
         Method::Optimal => optimal(options, columns, attributes, models),
         Method::Mondrian | Method::Local => {
-            if options.suppress.rows(u64::MAX >> 12) > 0 || options.time.is_some() {
+            if columns.population.is_some() {
                 return Err(Failure::usage(
-                    "--suppress and --time are for --method optimal; the others suppress nothing \
-                     and end by themselves",
+                    "--population is for --method optimal: the other methods do not count it",
+                ));
+            }
+            if options.metric != Measure::Loss {
+                return Err(Failure::usage(
+                    "--metric is for --method optimal: the other methods cut where they can",
                 ));
             }
             let found = by_parts(options, columns, attributes, &models)?;
@@ -70,6 +75,7 @@ fn optimal<'a>(
         table: columns.table,
         quasi: columns.quasi.clone(),
         sensitive: columns.sensitive.clone(),
+        population: columns.population.as_ref(),
         models,
         limit: options.suppress,
         metric: options.metric.into(),
@@ -86,20 +92,26 @@ fn optimal<'a>(
     };
     let answer = search::optimal(&problem, &how)?;
     drop(bar);
+    let names = || attributes.iter().map(|attribute| attribute.column.name.clone());
     let found = match answer {
+        // A table of `*` says nothing: it is no release.
+        Answer::Release(outcome) if outcome.classes.is_empty() => Found::Nothing(Nearest {
+            levels: names().zip(outcome.levels).collect(),
+            suppressed: outcome.suppressed,
+            limit: options.suppress.rows(columns.table.rows as u64),
+            rows: columns.table.rows as u64,
+            proven: outcome.proven,
+        }),
         Answer::Release(outcome) => {
             Found::Release(Box::new(from_levels(options, columns, attributes, outcome)))
         }
-        Answer::NoSolution(nearest) => {
-            let names = attributes.iter().map(|attribute| attribute.column.name.clone());
-            Found::Nothing(Nearest {
-                levels: names.zip(nearest.levels).collect(),
-                suppressed: nearest.suppressed,
-                limit: nearest.limit,
-                rows: columns.table.rows as u64,
-                proven: nearest.proven,
-            })
-        }
+        Answer::NoSolution(nearest) => Found::Nothing(Nearest {
+            levels: names().zip(nearest.levels).collect(),
+            suppressed: nearest.suppressed,
+            limit: nearest.limit,
+            rows: columns.table.rows as u64,
+            proven: nearest.proven,
+        }),
     };
     Ok((found, problem.models))
 }
@@ -135,8 +147,7 @@ fn from_levels<'a>(
     found
 }
 
-/// Mondrian and local recoding: they suppress nothing, and fail only if the whole table, as one
-/// class, fails.
+/// Mondrian and local recoding: they fail only if the whole table, as one class, fails.
 fn by_parts<'a>(
     options: &Search,
     columns: &Columns<'a>,
@@ -144,20 +155,32 @@ fn by_parts<'a>(
     models: &Models,
 ) -> Result<Found<'a>, Failure> {
     let sensitive = columns.sensitive();
+    let rows = columns.table.rows as u64;
+    let bar = Bar::new();
+    let show = |progress: partition::Progress| bar.cut(progress);
+    let flag = interrupt();
+    let how = partition::Options {
+        threads: threads(options),
+        suppress: options.suppress.rows(rows),
+        time: options.time.map(Duration::from_secs_f64),
+        cancel: flag.as_deref(),
+        progress: Some(&show),
+    };
     let parts = match options.method {
         Method::Local => {
             // Ranges have no levels to start from.
             let trees = attributes.iter().all(|a| matches!(a.scale, Scale::Tree(_)));
             let start = if trees { Start::Peeled } else { Start::Whole };
-            local_recoding(attributes, &sensitive, models, start, threads(options))?
+            local_recoding(attributes, &sensitive, models, start, &how)?
         }
-        _ => mondrian(attributes, &sensitive, models, threads(options))?,
+        _ => mondrian(attributes, &sensitive, models, &how)?,
     };
-    let rows = columns.table.rows as u64;
+    drop(bar);
     Ok(match parts {
         Some(parts) => {
             let classes = parts.recoding.classes(&sensitive);
-            let found = assemble(options, columns, attributes, parts.recoding, classes);
+            let mut found = assemble(options, columns, attributes, parts.recoding.clone(), classes);
+            found.parts = Some(parts);
             Found::Release(Box::new(found))
         }
         None => Found::Nothing(Nearest {
@@ -179,7 +202,7 @@ fn assemble<'a>(
 ) -> Release<'a> {
     let sensitive = columns.sensitive();
     Release {
-        whole: whole(columns.table.rows, &sensitive),
+        whole: whole(columns.table.rows, &sensitive, columns.population.as_ref()),
         table: columns.table,
         attributes,
         sensitive,
@@ -190,8 +213,10 @@ fn assemble<'a>(
             Method::Mondrian => "mondrian",
             Method::Local => "local",
         },
+        population: columns.population.clone(),
         score: None,
         levels: None,
+        parts: None,
     }
 }
 

@@ -10,9 +10,10 @@
 //! | `find.rs` | the search, by any method |
 //! | `release.rs` | what was found, beside the original |
 //! | `answer.rs`, `explain.rs`, `html/` | telling it |
-//! | `output.rs`, `files.rs` | the published table, whole or not at all |
+//! | `witness.rs` | the sets that (n,t)-closeness compares with, shown and read again |
+//! | `output.rs`, `parquet.rs`, `files.rs` | the published table, whole or not at all |
 //! | `bar.rs` | a bar while it takes long, and Ctrl-C |
-//! | `check.rs`, `risk.rs` | the subcommands |
+//! | `check.rs`, `proof.rs`, `risk.rs` | the subcommands |
 //!
 //! No differential privacy is claimed anywhere here, and the help says so.
 
@@ -30,9 +31,12 @@ mod models;
 mod options;
 mod order;
 mod output;
+mod parquet;
+mod proof;
 mod release;
 mod risk;
 mod verdict;
+mod witness;
 
 use crate::Failure;
 use clap::{Parser, Subcommand};
@@ -51,6 +55,7 @@ Examples:
   demure anonymize people.csv --qi age,state --k 2 --suppress 1
   demure anonymize people.csv --qi age,state --sensitive city --k 1 --t 0.9 --explain
   demure anonymize people.csv --qi age,state --hierarchy state=mask --k 2 --suppress 50% --json
+  demure anonymize people.csv --qi age,state --method mondrian --k 2 --output release.parquet
   demure anonymize check people.csv --qi city --k 1
   demure anonymize risk people.csv --qi age,state")]
 pub(crate) struct Args {
@@ -84,7 +89,7 @@ struct Job {
     #[arg(long, value_name = "COLUMNS", help_heading = "The table")]
     keep: Option<crate::input::Words>,
 
-    /// Write the release here; without it, to standard output
+    /// Write the release here, as Parquet if it is called so; without it, as CSV to standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -112,7 +117,7 @@ struct Again {
 pub(crate) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
     match args.command {
         Some(Which::Check(args)) => check::run(args, out),
-        Some(Which::Risk(args)) => risk::run(&args, out),
+        Some(Which::Risk(args)) => risk::run(args, out),
         None => make(&merged(args.job)?, out),
     }
 }
@@ -120,13 +125,16 @@ pub(crate) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
 /// What the job file says, overruled by what was typed.
 fn merged(job: Job) -> Result<Job, Failure> {
     let Some(path) = &job.source.config else { return Ok(job) };
-    let words = config::merge(path, job.source.file.is_some(), 2, &[])?;
+    // What `check` asks for besides is of no use here.
+    let skipped = |key: &str| ["original", "witness"].contains(&key);
+    let words = config::merge(path, job.source.file.is_some(), 2, &skipped)?;
     Ok(Again::try_parse_from(words).map_err(|error| config::mistake(&error))?.job)
 }
 
 fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
-    let table = columns::read(&job.source)?;
-    let columns = columns::Columns::new(&job.source, &table)?;
+    let mut table = columns::read(&job.source, job.keep.as_ref())?;
+    let population = columns::population(&job.source, &mut table)?;
+    let columns = columns::Columns::new(&job.source, &table, population)?;
     let promised = models::promised(&job.promise, &job.source, &columns)?;
     if job.explain {
         return explain::run(job, &columns, &promised, out);
@@ -139,7 +147,7 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
         find::Found::Release(release) => *release,
         find::Found::Nothing(nearest) => return answer::nothing(&nearest, job.json, out),
     };
-    let verdicts = verdict::all(&models, &asked, &release);
+    let verdicts = verdict::all(&models, &asked, &release)?;
     // The search promised them; a release that breaks one must not leave this process.
     if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
         return Err(Failure::Unsatisfied(format!(
@@ -148,7 +156,7 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
         )));
     }
     if let Some(path) = &job.output {
-        files::write(path, |file| output::write(&release, &shown, job.source.delimiter, file))?;
+        output::write_file(&release, &shown, job.source.delimiter, path)?;
     }
     if let Some(path) = &job.report {
         let before = release.before();
@@ -160,9 +168,8 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     }
     let left = table.columns.len() - shown.len();
     if left > 0 {
-        eprintln!(
-            "left out: {left} columns that are neither in --qi nor in --sensitive nor in --keep"
-        );
+        let columns = if left == 1 { "column that is" } else { "columns that are" };
+        eprintln!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
     }
     let told = answer::report(&release, &verdicts);
     if job.json || job.output.is_some() {

@@ -10,7 +10,8 @@ use crate::input::whole;
 use demure_anonymize::exact::Fraction;
 use demure_anonymize::model::{
     ArbitrarySubset, BetaLikeness, DeltaDisclosure, Distance, DistinctDiversity, EntropyDiversity,
-    KAnonymity, LogBase, Model, NaturalCloseness, RecursiveDiversity, SharedSubset, TCloseness,
+    KAnonymity, KMap, LogBase, Model, NaturalCloseness, RecursiveDiversity, SharedSubset,
+    TCloseness,
 };
 use demure_anonymize::table::Column;
 
@@ -24,14 +25,12 @@ pub(super) enum Worse {
 }
 
 /// How a model's measure is read.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(super) struct Note {
     /// The bad end.
     pub(super) worse: Worse,
     /// Whether it is a distance between distributions.
     pub(super) distance: bool,
-    /// The model itself where it can name the set M that serves a class.
-    pub(super) subset: Option<ArbitrarySubset>,
 }
 
 /// Models, and how to read each.
@@ -45,7 +44,7 @@ pub(super) struct Promised {
 impl Promised {
     fn add(&mut self, model: impl Model + 'static, worse: Worse, distance: bool) {
         self.models.push(Box::new(model));
-        self.notes.push(Note { worse, distance, subset: None });
+        self.notes.push(Note { worse, distance });
     }
 }
 
@@ -64,6 +63,15 @@ pub(super) fn promised(
             )));
         }
         all.add(KAnonymity::new(k.into())?, Worse::Small, false);
+    }
+    if let Some(k) = promise.k_map {
+        if source.population.is_none() {
+            return Err(Failure::usage(
+                "--k-map is about a population: give its table with --population",
+            ));
+        }
+        // The population's count comes after the sensitive columns.
+        all.add(KMap::new(k.into(), columns.sensitive.len())?, Worse::Small, false);
     }
     let needs: [(&str, bool); 4] = [
         ("--l", promise.l.is_some()),
@@ -89,7 +97,7 @@ pub(super) fn promised(
         }
         if let Some(text) = &promise.likeness {
             all.add(
-                BetaLikeness::new(fraction("--likeness", text)?, false, at)?,
+                BetaLikeness::new(fraction("--likeness", text)?, promise.enhanced, at)?,
                 Worse::Large,
                 false,
             );
@@ -97,7 +105,7 @@ pub(super) fn promised(
     }
     if all.models.is_empty() {
         return Err(Failure::usage(
-            "nothing is promised: give at least one of --k, --l, --t, --disclosure, --likeness",
+            "nothing is promised: give at least one of --k, --k-map, --l, --t, --disclosure, --likeness",
         ));
     }
     Ok(all)
@@ -153,9 +161,7 @@ fn closeness(
             all.add(NaturalCloseness::new(n.into(), t, distance, at)?, Worse::Large, true);
         }
         Subset::Any => {
-            let model = ArbitrarySubset::new(n.into(), t, at)?;
-            all.models.push(Box::new(model.clone()));
-            all.notes.push(Note { worse: Worse::Large, distance: true, subset: Some(model) });
+            all.add(ArbitrarySubset::new(n.into(), t, at)?, Worse::Large, true);
         }
         Subset::Shared => all.add(SharedSubset::new(n.into(), t, at)?, Worse::Large, true),
     }

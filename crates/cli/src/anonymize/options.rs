@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// The table and the part its columns play.
 #[derive(clap::Args)]
 pub(super) struct Source {
-    /// A CSV file with a header, or `-` for standard input
+    /// A CSV file with a header, or a Parquet file; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(super) file: Option<PathBuf>,
 
@@ -20,7 +20,7 @@ pub(super) struct Source {
     #[arg(long, value_name = "COLUMNS", help_heading = "The table")]
     pub(super) sensitive: Option<Words>,
 
-    /// What separates the columns (`tab` for a tabulator)
+    /// What separates the columns of CSV (`tab` for a tabulator)
     #[arg(long, value_name = "CHARACTER", default_value = ",", value_parser = delimiter)]
     #[arg(help_heading = "The table")]
     pub(super) delimiter: u8,
@@ -36,6 +36,11 @@ pub(super) struct Source {
     #[arg(long, value_name = "COLUMN=ORDER", help_heading = "The table")]
     pub(super) order: Vec<String>,
 
+    /// The people the table is a sample of, as a table with the same quasi-identifiers: for --k-map,
+    /// and for the risk of someone who does not know who is in the sample
+    #[arg(long, value_name = "FILE", help_heading = "The table")]
+    pub(super) population: Option<PathBuf>,
+
     /// Take options from a TOML file, whose keys are their names; what is typed here wins
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -48,6 +53,10 @@ pub(super) struct Promise {
     /// k-anonymity: every class has at least so many rows
     #[arg(long, value_parser = positive)]
     pub(super) k: Option<u32>,
+
+    /// k-map: every class looks like at least so many rows of the --population
+    #[arg(long, value_name = "K", value_parser = positive)]
+    pub(super) k_map: Option<u32>,
 
     /// l-diversity: every class has at least so many values of each sensitive column
     #[arg(long, value_name = "L", allow_hyphen_values = true)]
@@ -85,13 +94,18 @@ pub(super) struct Promise {
     /// β-likeness: no value's share grows by more than this factor, relative to the table's
     #[arg(long, value_name = "BETA", allow_hyphen_values = true)]
     pub(super) likeness: Option<String>,
+
+    /// Enhanced β-likeness: frequent values grow even less, by −ln of their share at most
+    #[arg(long, requires = "likeness")]
+    pub(super) enhanced: bool,
 }
 
 /// How to look for a release, and how to judge one.
 #[derive(clap::Args)]
 #[command(next_help_heading = "The search")]
 pub(super) struct Search {
-    /// How many rows may be suppressed: a share (4%, 0.04) or a number (25)
+    /// How many rows may be suppressed: a share (4%, 0.04) or a number (25). Mondrian and local
+    /// recoding suppress where a part could not be cut otherwise
     #[arg(long, value_name = "ROWS", default_value = "0", value_parser = suppression)]
     pub(super) suppress: Suppression,
 

@@ -1,7 +1,6 @@
 //! The order of a sensitive column's values, for the ordered distance.
 
 use crate::Failure;
-use demure_anonymize::Error;
 use demure_anonymize::table::Column;
 
 /// The codes of the column's values from the lowest to the highest.
@@ -43,12 +42,12 @@ pub(super) fn of(column: &Column, typed: &[String]) -> Result<Vec<u32>, Failure>
             let unlisted: Vec<u32> = codes.iter().copied().filter(|c| place(c).is_none()).collect();
             if !unlisted.is_empty() {
                 let rows = column.codes.iter().filter(|code| unlisted.contains(code)).count();
-                return Err(Error::NotInHierarchy {
-                    column: column.name.clone(),
-                    rows: rows as u64,
-                    values: unlisted.len() as u64,
-                }
-                .into());
+                return Err(Failure::usage(format!(
+                    "{rows} rows have {} distinct values of `{}` that its --order does not list; \
+                     add them to it",
+                    unlisted.len(),
+                    column.name
+                )));
             }
             codes.sort_by_key(place);
         }

@@ -1,6 +1,8 @@
 //! A release beside the table it was made from: what answers and reports are about.
 
 use demure_anonymize::class::{Class, Histogram};
+use demure_anonymize::partition::Partition;
+use demure_anonymize::population::Population;
 use demure_anonymize::recoding::{Attribute, Recoding};
 use demure_anonymize::table::{Column, Table};
 
@@ -24,6 +26,10 @@ pub(super) struct Release<'a> {
     pub(super) score: Option<(&'static str, f64)>,
     /// Where every column has one level.
     pub(super) levels: Option<Levels>,
+    /// Where the table was cut into parts.
+    pub(super) parts: Option<Partition>,
+    /// The people the table is a sample of; each class then has their count as its last histogram.
+    pub(super) population: Option<Population>,
 }
 
 /// The outcome of a search for levels.
@@ -54,8 +60,44 @@ impl Release<'_> {
 
     /// The classes of the table as it is, quasi-identifiers unchanged.
     pub(super) fn before(&self) -> Vec<Class> {
-        classes_of(self.attributes, &self.sensitive)
+        let mut classes = classes_of(self.attributes, &self.sensitive);
+        if let Some(people) = &self.population {
+            let columns: Vec<&Column> = self.attributes.iter().map(|a| a.column).collect();
+            for (class, count) in classes.iter_mut().zip(matching(&columns, people)) {
+                class.sensitive.push(Histogram { counts: vec![count] });
+            }
+        }
+        classes
     }
+
+    /// How many people of the population look like each class, if there is one.
+    pub(super) fn people(&self, classes: &[Class]) -> Option<Vec<u64>> {
+        self.population.as_ref()?;
+        classes.iter().map(|class| class.sensitive.last().map(Histogram::total)).collect()
+    }
+}
+
+/// For each class of rows that agree in these columns, how many rows of the population do too.
+pub(super) fn matching(columns: &[&Column], population: &Population) -> Vec<u64> {
+    use std::collections::HashMap;
+    let (class_of, sizes) = group(columns);
+    let mut known: HashMap<Vec<u32>, usize> = HashMap::with_capacity(sizes.len());
+    for (row, class) in class_of.iter().enumerate() {
+        if *class as usize == known.len() {
+            let key = columns.iter().filter_map(|column| column.codes.get(row).copied());
+            known.insert(key.collect(), *class as usize);
+        }
+    }
+    let mut counts = vec![0; sizes.len()];
+    let mut key = Vec::new();
+    for row in 0..population.rows {
+        key.clear();
+        key.extend(population.codes.iter().filter_map(|codes| codes.get(row).copied()));
+        if let Some(count) = known.get(&key).and_then(|class| counts.get_mut(*class)) {
+            *count += 1;
+        }
+    }
+    counts
 }
 
 /// Rows that agree in the attributes' columns as they are.
@@ -88,7 +130,7 @@ pub(super) fn group(columns: &[&Column]) -> (Vec<u32>, Vec<u64>) {
 }
 
 /// All rows as one class.
-pub(super) fn whole(rows: usize, sensitive: &[&Column]) -> Class {
+pub(super) fn whole(rows: usize, sensitive: &[&Column], population: Option<&Population>) -> Class {
     let histogram = |column: &&Column| {
         let mut counts = vec![0; column.values.len()];
         for code in &column.codes {
@@ -98,7 +140,8 @@ pub(super) fn whole(rows: usize, sensitive: &[&Column]) -> Class {
         }
         Histogram { counts }
     };
-    Class { size: rows as u64, sensitive: sensitive.iter().map(histogram).collect() }
+    let people = population.map(|people| Histogram { counts: vec![people.rows as u64] });
+    Class { size: rows as u64, sensitive: sensitive.iter().map(histogram).chain(people).collect() }
 }
 
 #[cfg(test)]
@@ -110,8 +153,10 @@ mod tests {
         let table = Table::from_csv(&b"a,b,s\n1,x,p\n1,y,q\n1,x,q\n2,x,p\n"[..], b',').unwrap();
         let columns: Vec<&Column> = table.columns.iter().take(2).collect();
         assert_eq!(group(&columns), (vec![0, 1, 0, 2], vec![2, 1, 1]));
-        let all = whole(table.rows, &[&table.columns[2]]);
+        let all = whole(table.rows, &[&table.columns[2]], None);
         assert_eq!((all.size, all.sensitive[0].counts.as_slice()), (4, &[2, 2][..]));
         assert_eq!(group(&[]), (vec![], vec![]));
+        let people = Population { codes: vec![vec![0, 0, 1, 1], vec![0, 0, 0, 1]], rows: 4 };
+        assert_eq!(matching(&columns, &people), [2, 0, 1]);
     }
 }

@@ -1,10 +1,13 @@
 //! `demure anonymize risk …`: how easily rows of a table are found.
 
-use super::columns::{positions, read};
+use super::columns::{population, positions, read};
+use super::config;
+use super::html::percent;
 use super::options::Source;
-use super::release::group;
+use super::release::{group, matching};
 use crate::Failure;
 use crate::report::{Report, grouped, short};
+use clap::Parser;
 use demure_anonymize::risk::{Chance, Risk, Threshold, of_sizes};
 use demure_anonymize::table::Column;
 use serde_json::{Value, json};
@@ -16,9 +19,10 @@ const ONE_IN: u64 = 5;
 /// How easily rows are found by whoever knows their quasi-identifiers.
 ///
 /// A prosecutor knows that a person is in the table and looks for their row; a marketer looks for
-/// as many as possible; a journalist would not know who is in the table, and without a table of
-/// the population that is no better.
+/// as many as possible; a journalist does not know who is in the table, which helps only
+/// where a --population is larger than the table.
 #[derive(clap::Args)]
+#[command(args_override_self = true)]
 #[command(after_help = "\
 Examples:
   demure anonymize risk people.csv --qi age,state
@@ -32,22 +36,41 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    if args.source.config.is_some() {
-        return Err(Failure::usage("risk takes no job file: give FILE and --qi"));
+/// The same options, read again with those of a job file before them.
+#[derive(Parser)]
+#[command(no_binary_name = true, args_override_self = true)]
+struct Again {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// Keys of a job file that matter here.
+const KEYS: [&str; 5] = ["input", "qi", "sensitive", "delimiter", "population"];
+
+pub(super) fn run(mut args: Args, out: &mut impl Write) -> Result<(), Failure> {
+    if let Some(path) = &args.source.config {
+        let table = args.source.file.is_some();
+        let words = config::merge(path, table, 3, &|key| !KEYS.contains(&key))?;
+        args = Again::try_parse_from(words).map_err(|error| config::mistake(&error))?.args;
     }
-    let table = read(&args.source)?;
+    let mut table = read(&args.source, None)?;
     let (quasi, _) = positions(&args.source, &table)?;
+    let population = population(&args.source, &mut table)?;
     let columns: Vec<&Column> = quasi.iter().filter_map(|at| table.columns.get(*at)).collect();
     let (_, sizes) = group(&columns);
-    let risk = of(&sizes, 0)?;
-    let percent = |share: f64| format!("{} %", short(100.0 * share));
+    let people = population.as_ref().map(|people| matching(&columns, people));
+    let risk = of(&sizes, 0, people.as_deref())?;
     let unique = format!("{} rows ({})", grouped(risk.unique as f64), percent(risk.unique_share));
-    Report::default()
+    let report = Report::default()
         .field("rows", table.rows)
         .described("classes", sizes.len(), grouped(sizes.len() as f64))
         .described("unique", risk.unique, unique)
-        .described("prosecutor", chance(&risk.prosecutor), line(&risk.prosecutor))
+        .described("prosecutor", chance(&risk.prosecutor), line(&risk.prosecutor));
+    let report = match population {
+        Some(_) => report.described("journalist", chance(&risk.journalist), line(&risk.journalist)),
+        None => report,
+    };
+    report
         .described(
             "marketer",
             risk.marketer,
@@ -56,9 +79,12 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .print(args.json, out)
 }
 
-/// The risks of classes of these sizes.
-pub(super) fn of(sizes: &[u64], suppressed: u64) -> Result<Risk, Failure> {
-    Ok(of_sizes(sizes, suppressed, None, Threshold::new(1, ONE_IN)?)?)
+/// The risks of classes of these sizes, that look like so many people of a population. A
+/// population that lacks people of the table has at least those.
+pub(super) fn of(sizes: &[u64], suppressed: u64, people: Option<&[u64]>) -> Result<Risk, Failure> {
+    let people: Option<Vec<u64>> =
+        people.map(|people| people.iter().zip(sizes).map(|(p, size)| *p.max(size)).collect());
+    Ok(of_sizes(sizes, suppressed, people.as_deref(), Threshold::new(1, ONE_IN)?)?)
 }
 
 fn chance(chance: &Chance) -> Value {
@@ -73,9 +99,9 @@ fn chance(chance: &Chance) -> Value {
 /// `at most 1 in 3, 33.3 % on average; 9 rows above 20 %`.
 pub(super) fn line(chance: &Chance) -> String {
     format!(
-        "at most 1 in {}, {} % on average; {} rows above {} %",
+        "at most 1 in {}, {} on average; {} rows above {} %",
         grouped(chance.highest_one_in as f64),
-        short(100.0 * chance.average),
+        percent(chance.average),
         grouped(chance.rows_at_risk as f64),
         short(100.0 / ONE_IN as f64)
     )

@@ -2,10 +2,12 @@
 
 use super::models::{Note, Promised, Worse};
 use super::release::Release;
+use super::witness::{self, Served, Sets};
+use crate::Failure;
 use crate::report::short;
 use demure_anonymize::check;
 use demure_anonymize::class::Class;
-use demure_anonymize::model::{ArbitrarySubset, Measure, Model};
+use demure_anonymize::model::{Measure, Model};
 use serde_json::{Value, json};
 
 /// One model on one set of classes.
@@ -22,9 +24,8 @@ pub(super) struct Verdict {
     pub(super) worst: Option<(usize, Measure)>,
     /// A measure for every class; empty unless asked for.
     pub(super) measures: Vec<Option<Measure>>,
-    /// For every class the set M that serves it, as counts of the sensitive column's values;
-    /// empty where the model names none.
-    pub(super) witnesses: Vec<Option<Vec<u64>>>,
+    /// The sets that serve the classes, where the model asks for them.
+    pub(super) sets: Sets,
     /// Whether it measures a distance between distributions.
     pub(super) distance: bool,
     /// What whoever publishes must be told.
@@ -33,29 +34,42 @@ pub(super) struct Verdict {
     pub(super) monotone: bool,
 }
 
-/// How much a model is asked.
-#[derive(Clone, Copy, PartialEq)]
-enum Ask {
-    /// What the search did not know already: a model that looks at coarser releases was asked there.
-    Searched,
-    /// Its measures alone: nothing is said to hold.
-    Measures,
-}
-
-/// The verdicts on a release.
+/// The verdicts on a release. Nothing is taken over from the search: where a model asks for sets,
+/// they are found again, named, and each measured.
 pub(super) fn all(
     models: &[Box<dyn Model>],
     notes: &[Note],
     release: &Release<'_>,
-) -> Vec<Verdict> {
+) -> Result<Vec<Verdict>, Failure> {
     let names = names(release);
-    let ask = |(model, note): (&dyn Model, &Note)| {
-        Verdict::of(model, note, &release.classes, &release.whole, &names, Ask::Searched)
+    let ask = |(model, note): (&dyn Model, &Note)| -> Result<Verdict, Failure> {
+        let (classes, whole) = (&release.classes, &release.whole);
+        let sets = witness::find(model, release)?;
+        let own = |class: &Class| (model.holds(class, whole), model.measure(class, whole));
+        let judged: Vec<(bool, Option<Measure>)> = match &sets {
+            Sets::None => classes.iter().map(own).collect(),
+            Sets::Each(each) => classes
+                .iter()
+                .zip(each)
+                .map(|(class, served)| match served {
+                    Some(served) => (true, Some(served.witness.measure)),
+                    None => (false, own(class).1),
+                })
+                .collect(),
+            Sets::All(Some((_, distances))) => {
+                distances.iter().map(|(holds, measure)| (*holds, Some(*measure))).collect()
+            }
+            Sets::All(None) => classes.iter().map(|class| (false, own(class).1)).collect(),
+        };
+        let failing = judged.iter().filter(|(holds, _)| !holds).count();
+        let measures = judged.into_iter().map(|(_, measure)| measure).collect();
+        Ok(Verdict { sets, ..Verdict::new(model, note, &names, failing, measures) })
     };
     models.iter().map(AsRef::as_ref).zip(notes).map(ask).collect()
 }
 
-/// The measures of other classes of the same table.
+/// The measures of other classes of the same table, for pictures: nothing is said to hold. Models
+/// that compare with sets of their own choice have none.
 pub(super) fn on(
     models: &[Box<dyn Model>],
     notes: &[Note],
@@ -64,7 +78,13 @@ pub(super) fn on(
 ) -> Vec<Verdict> {
     let names = names(release);
     let ask = |(model, note): (&dyn Model, &Note)| {
-        Verdict::of(model, note, classes, &release.whole, &names, Ask::Measures)
+        let chosen = model.needs_ancestors() || !model.per_class();
+        let measure = |class: &Class| match chosen {
+            true => None,
+            false => model.measure(class, &release.whole),
+        };
+        let measures = classes.iter().map(measure).collect();
+        Verdict { holds: false, ..Verdict::new(model, note, &names, 0, measures) }
     };
     models.iter().map(AsRef::as_ref).zip(notes).map(ask).collect()
 }
@@ -96,58 +116,38 @@ impl Verdict {
         let said = found.verdicts.get(at)?;
         let measure = |class: &check::Checked| class.measures.get(at).copied().flatten();
         let measures: Vec<Option<Measure>> = found.classes.iter().map(measure).collect();
-        Some(Self {
-            name: said.model.clone(),
-            column: model.column().and_then(|i| names.get(i).cloned()),
-            holds: said.holds,
-            failing: usize::try_from(said.failing).unwrap_or(usize::MAX),
-            worst: worst(&measures, note.worse),
-            measures,
-            witnesses: Vec::new(),
-            distance: note.distance,
-            warning: said.warning,
-            monotone: model.monotone(),
-        })
+        let failing = usize::try_from(said.failing).unwrap_or(usize::MAX);
+        let verdict = Self::new(model.as_ref(), note, names, failing, measures);
+        Some(Self { holds: said.holds, ..verdict })
     }
 
-    /// Asks the model.
-    fn of(
+    fn new(
         model: &dyn Model,
         note: &Note,
-        classes: &[Class],
-        whole: &Class,
         names: &[String],
-        ask: Ask,
+        failing: usize,
+        measures: Vec<Option<Measure>>,
     ) -> Self {
-        let failing = match ask {
-            Ask::Measures => 0,
-            Ask::Searched if model.needs_ancestors() => 0,
-            _ => classes.iter().filter(|class| !model.holds(class, whole)).count(),
-        };
-        let holds = ask != Ask::Measures
-            && failing == 0
-            && (model.per_class() || model.holds_all(classes, whole));
-        let measures: Vec<Option<Measure>> =
-            classes.iter().map(|class| model.measure(class, whole)).collect();
-        let witness = |subset: &ArbitrarySubset| -> Vec<Option<Vec<u64>>> {
-            let counts = |class: &Class| subset.witness(class, whole).map(|found| found.counts);
-            classes.iter().map(counts).collect()
-        };
-        let witnesses = match ask {
-            Ask::Measures => Vec::new(),
-            _ => note.subset.as_ref().map_or(Vec::new(), witness),
-        };
         Self {
             name: model.name(),
             column: model.column().and_then(|i| names.get(i).cloned()),
-            holds,
+            holds: failing == 0,
             failing,
             worst: worst(&measures, note.worse),
             measures,
-            witnesses,
+            sets: Sets::None,
             distance: note.distance,
             warning: model.warning(),
             monotone: model.monotone(),
+        }
+    }
+
+    /// The set that serves a class, or all.
+    pub(super) fn set(&self, class: usize) -> Option<&Served> {
+        match &self.sets {
+            Sets::Each(each) => each.get(class)?.as_ref(),
+            Sets::All(Some((served, _))) => Some(served),
+            Sets::All(None) | Sets::None => None,
         }
     }
 
@@ -172,7 +172,9 @@ impl Verdict {
             true => format!("{}{about}: holds{worst}", self.name),
             false if self.failing == 0 => format!("{}{about}: does NOT hold", self.name),
             false => {
-                format!("{}{about}: does NOT hold in {} classes{worst}", self.name, self.failing)
+                let classes = if self.failing == 1 { "class" } else { "classes" };
+                let failing = self.failing;
+                format!("{}{about}: does NOT hold in {failing} {classes}{worst}", self.name)
             }
         }
     }

@@ -10,7 +10,7 @@ mod startup;
 
 use crate::desk::Desk;
 use crate::tls::Tls;
-use catalog::Catalog;
+use catalog::{Catalog, Catalogs};
 use demure_curator::Session;
 use pgwire::api::cancel::{CancelHandler, DefaultCancelHandler};
 use pgwire::api::{ConnectionManager, ErrorHandler, PgWireServerHandlers};
@@ -76,6 +76,7 @@ pub async fn serve(
     let acceptor = tls.as_ref().map(|tls| tls.acceptor(&[PROTOCOL]));
     let binding = tls.and_then(|tls| tls.binding);
     let manager = Arc::new(ConnectionManager::new());
+    let catalogs = Arc::new(Catalogs::default());
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -92,8 +93,12 @@ pub async fn serve(
         if connections.len() >= desk.limits.connections {
             continue; // closed at once
         }
-        let startup =
-            startup::Startup::new(Arc::clone(&desk), binding.clone(), Arc::clone(&manager));
+        let startup = startup::Startup::new(
+            Arc::clone(&desk),
+            binding.clone(),
+            Arc::clone(&manager),
+            Arc::clone(&catalogs),
+        );
         let handlers = Handlers {
             startup: Arc::new(startup),
             query: Arc::new(query::Statements::new(Arc::clone(&desk))),

@@ -5,7 +5,7 @@
 //! handler of statements asks for it. Whatever goes wrong before is fatal.
 
 use super::Entered;
-use super::catalog::{Catalog, SERVER_VERSION, TableInfo};
+use super::catalog::{Catalog, Catalogs, SERVER_VERSION, TableInfo};
 use super::fault::fatal;
 use super::names::Names;
 use crate::desk::Desk;
@@ -36,6 +36,7 @@ pub(super) struct Startup {
     desk: Arc<Desk>,
     binding: Option<Arc<[u8]>>,
     manager: Arc<ConnectionManager>,
+    catalogs: Arc<Catalogs>,
     step: Mutex<Step>,
 }
 
@@ -53,8 +54,9 @@ impl Startup {
         desk: Arc<Desk>,
         binding: Option<Arc<[u8]>>,
         manager: Arc<ConnectionManager>,
+        catalogs: Arc<Catalogs>,
     ) -> Self {
-        Self { desk, binding, manager, step: Mutex::new(Step::Begin) }
+        Self { desk, binding, manager, catalogs, step: Mutex::new(Step::Begin) }
     }
 
     /// The binding, where the client could use it.
@@ -169,8 +171,9 @@ impl Startup {
         let kept = client.session_extensions();
         kept.insert(handle);
         kept.insert(guard);
-        let tables = TableInfo::of(&self.desk.curator);
-        let catalog = Catalog::new(&self.desk.name, &user.name, &tables);
+        let catalog = self.catalogs.of(&user.name, || {
+            Catalog::new(&self.desk.name, &user.name, &TableInfo::of(&self.desk.curator))
+        });
         kept.insert(Entered { name: user.name, session, catalog, names: Names::default() });
         let mut parameters = DefaultServerParameterProvider::default();
         parameters.server_version = SERVER_VERSION.to_owned();

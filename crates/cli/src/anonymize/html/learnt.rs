@@ -1,12 +1,13 @@
 //! What an observer learns, how easily rows are found, and what the release lost.
 
-use super::{escape, table};
+use super::{escape, percent, table};
 use crate::Failure;
 use crate::anonymize::release::Release;
 use crate::anonymize::risk;
 use crate::report::{grouped, short};
 use demure_anonymize::class::Class;
 use demure_anonymize::observer::observe;
+use demure_anonymize::risk::Risk;
 use demure_anonymize::utility::utility;
 
 /// The three beliefs, in bits, for each sensitive column.
@@ -48,11 +49,12 @@ pub(super) fn beliefs(release: &Release<'_>) -> Result<String, Failure> {
 /// The three observers, before and after.
 pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, Failure> {
     let sizes = |classes: &[Class]| classes.iter().map(|class| class.size).collect::<Vec<u64>>();
-    let old = risk::of(&sizes(before), 0)?;
-    let new = risk::of(&sizes(&release.classes), release.suppressed())?;
-    let percent = |share: f64| format!("{} %", short(100.0 * share));
+    let people = |classes: &[Class]| release.people(classes);
+    let old = risk::of(&sizes(before), 0, people(before).as_deref())?;
+    let new = people(&release.classes);
+    let new = risk::of(&sizes(&release.classes), release.suppressed(), new.as_deref())?;
     let row = |name: &str, old: String, new: String| vec![name.to_owned(), old, new];
-    let rows = [
+    let mut rows = vec![
         row(
             "prosecutor: looks for someone known to be in the table",
             risk::line(&old.prosecutor),
@@ -66,6 +68,11 @@ pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, F
         ),
         row("suppressed rows", "0".to_owned(), grouped(new.suppressed as f64)),
     ];
+    if release.population.is_some() {
+        let name = "journalist: does not know who of the population is in the table";
+        let line = |risk: &Risk| risk::line(&risk.journalist);
+        rows.insert(1, row(name, line(&old), line(&new)));
+    }
     Ok(format!("<h2>Risk</h2>\n{}", table(&["", "before", "after"], &rows, 9)))
 }
 
@@ -80,7 +87,7 @@ pub(super) fn lost(release: &Release<'_>) -> String {
         row("average class size", short(u.average_class_size)),
         row(
             "entropy lost, bits over all cells",
-            format!("{} ({} % of all)", grouped(u.entropy), short(100.0 * u.entropy_share)),
+            format!("{} ({} of all)", grouped(u.entropy.round()), percent(u.entropy_share)),
         ),
     ];
     format!("<h2>What was lost</h2>\n{}", table(&["measure", ""], &rows, 1))

@@ -57,6 +57,17 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
+/// A share as people read it: `3.82 %`.
+pub(super) fn percent(share: f64) -> String {
+    match 100.0 * share {
+        x if x > 0.0 && x < 0.005 => "< 0.01 %".to_owned(),
+        x => {
+            let text = format!("{x:.2}");
+            format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+        }
+    }
+}
+
 /// A table: its head, and rows of cells that are HTML already. Columns from `numbers` on are
 /// numbers.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
@@ -73,6 +84,12 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_rounded_and_never_to_nothing() {
+        let shown = [0.0, 0.038_193_8, 1.0, 1e-6, 0.5].map(percent);
+        assert_eq!(shown, ["0 %", "3.82 %", "100 %", "< 0.01 %", "50 %"]);
+    }
 
     #[test]
     fn nothing_in_a_table_is_markup_unless_it_is_meant() {

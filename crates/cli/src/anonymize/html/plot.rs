@@ -50,9 +50,10 @@ impl Bars<'_> {
         );
         for (i, name) in self.series.iter().enumerate() {
             let at = LEFT + 110.0 * i as f64;
+            let colour = self.colour(i);
             let _ = writeln!(
                 out,
-                "<rect class=\"s{i}\" x=\"{at}\" y=\"25\" width=\"11\" height=\"11\"/>\
+                "<rect class=\"s{colour}\" x=\"{at}\" y=\"25\" width=\"11\" height=\"11\"/>\
                  <text x=\"{}\" y=\"35\">{}</text>",
                 at + 16.0,
                 escape(name)
@@ -86,6 +87,11 @@ impl Bars<'_> {
         out
     }
 
+    /// One series alone is what came after.
+    fn colour(&self, series: usize) -> usize {
+        if self.series.len() == 1 { 1 } else { series }
+    }
+
     fn draw(&self, out: &mut String, base: f64, y: &dyn Fn(f64) -> f64) {
         let room = (WIDTH - LEFT - RIGHT) / self.groups.len() as f64;
         let bar = (room * 0.8 / self.series.len().max(1) as f64).min(60.0);
@@ -95,8 +101,9 @@ impl Bars<'_> {
             for (j, (height, name)) in group.heights.iter().zip(self.series).enumerate() {
                 let _ = writeln!(
                     out,
-                    "<rect class=\"s{j}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
+                    "<rect class=\"s{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
                      <title>{}, {}: {}</title></rect>",
+                    self.colour(j),
                     start + bar * j as f64,
                     y(*height),
                     bar,

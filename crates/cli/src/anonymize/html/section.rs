@@ -1,9 +1,11 @@
 //! The parts of the page.
 
 use super::plot::{Bars, Group};
-use super::{escape, table};
+use super::{escape, percent, table};
+use crate::anonymize::answer;
 use crate::anonymize::release::Release;
 use crate::anonymize::verdict::{Verdict, shown};
+use crate::anonymize::witness::{Served, Sets};
 use crate::report::{grouped, short};
 use demure_anonymize::class::Class;
 
@@ -11,6 +13,8 @@ use demure_anonymize::class::Class;
 const BOTH: [&str; 2] = ["before", "after"];
 /// More classes than this are not listed.
 const LISTED: usize = 500;
+/// More values of a set than this are not listed.
+const VALUES: usize = 12;
 
 pub(super) fn summary(release: &Release<'_>) -> String {
     let rows = release.table.rows as f64;
@@ -21,9 +25,9 @@ pub(super) fn summary(release: &Release<'_>) -> String {
         (
             "suppressed",
             format!(
-                "{} ({} %)",
+                "{} ({})",
                 grouped(release.suppressed() as f64),
-                short(100.0 * release.suppressed() as f64 / rows.max(1.0))
+                percent(release.suppressed() as f64 / rows.max(1.0))
             ),
         ),
         ("classes", grouped(release.classes.len() as f64)),
@@ -77,6 +81,18 @@ pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = verdicts.iter().map(row).collect();
+    let shared: String = verdicts
+        .iter()
+        .filter_map(|verdict| match &verdict.sets {
+            Sets::All(Some((served, _))) => Some(format!(
+                "<p>{}: the set M that serves every class has {} ({}).</p>\n",
+                escape(&verdict.name),
+                escape(&served.about()),
+                inside(release, verdict, served)
+            )),
+            _ => None,
+        })
+        .collect();
     let mut warnings: Vec<&str> = verdicts.iter().filter_map(|v| v.warning).collect();
     warnings.dedup();
     let warnings: String =
@@ -88,7 +104,7 @@ pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
             "<p class=\"soft\">Suppressed rows are in no class; the table's own distribution counts them.</p>\n"
         }
     };
-    format!("<h2>Models</h2>\n{}{note}{warnings}", table(&head, &rows, 9))
+    format!("<h2>Models</h2>\n{}{note}{shared}{warnings}", table(&head, &rows, 9))
 }
 
 /// Class sizes, distances and risk, before and after.
@@ -162,41 +178,46 @@ fn distances(old: &Verdict, new: &Verdict, before: &[Class], after: &[Class]) ->
         let pairs = values.iter().zip(classes);
         pairs.filter(|(x, _)| x.is_some_and(|x| bin(x) == at)).map(|(_, c)| c.size as f64).sum()
     };
+    // Models that choose what they compare with say nothing about the table as it was.
+    let known = old_values.iter().any(Option::is_some);
+    let series = if known { &BOTH[..] } else { &BOTH[1..] };
+    let heights = |at: usize| {
+        let both = [count(&old_values, before, at), count(&new_values, after, at)];
+        if known { both.to_vec() } else { both[1..].to_vec() }
+    };
+    let digits = usize::from(width < 0.1) + usize::from(width < 1.0) + 1;
     let groups = (0..10).map(|at| Group {
-        label: format!("{:.2}–{:.2}", width * at as f64, width * (at + 1) as f64),
-        heights: vec![count(&old_values, before, at), count(&new_values, after, at)],
+        label: format!("≤ {:.digits$}", width * (at + 1) as f64),
+        heights: heights(at),
     });
+    let from = match new.sets {
+        Sets::None => "the whole table",
+        _ => "M",
+    };
     let title = match &new.column {
-        Some(column) => format!("Distances from the whole table: {} of {column}", new.name),
-        None => format!("Distances: {}", new.name),
+        Some(column) => format!("How far {column} in a class is from {from}"),
+        None => format!("How far a class is from {from}"),
     };
-    let bars = Bars {
-        title: &title,
-        x: "distance of the class",
-        y: "rows in such classes",
-        series: &BOTH,
-        groups: groups.collect(),
-    };
-    bars.svg()
+    let x = format!("distance: {}", new.name);
+    let groups = groups.collect();
+    Bars { title: &title, x: &x, y: "rows in such classes", series, groups }.svg()
 }
 
 pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
-    let mut head = vec!["class"];
-    head.extend(release.attributes.iter().map(|a| a.column.name.as_str()));
-    let numbers = head.len();
-    head.push("size");
+    let mut head = vec!["class", "size"];
     let measured: Vec<&Verdict> = verdicts.iter().filter(|v| v.column.is_some()).collect();
     let titles: Vec<String> = measured.iter().map(|v| v.name.clone()).collect();
     head.extend(titles.iter().map(String::as_str));
+    head.extend(release.attributes.iter().map(|a| a.column.name.as_str()));
     let row = |class: usize| {
         let mut cells = vec![(class + 1).to_string()];
-        cells.extend(release.labels(class).iter().map(|label| escape(label)));
         cells.push(release.classes.get(class).map_or(String::new(), |c| grouped(c.size as f64)));
         cells.extend(measured.iter().map(|verdict| {
             let measure = verdict.measures.get(class).copied().flatten();
             let text = measure.map_or(String::new(), |m| escape(&shown(m)));
             text + &witness(release, verdict, class)
         }));
+        cells.extend(release.labels(class).iter().map(|label| escape(label)));
         cells
     };
     let count = release.classes.len();
@@ -205,21 +226,32 @@ pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
         None | Some(0) => String::new(),
         Some(more) => format!("<p class=\"soft\">and {} more</p>\n", grouped(more as f64)),
     };
-    format!("<h2>Classes</h2>\n{}{more}", table(&head, &rows, numbers))
+    let table = table(&head, &rows, head.len());
+    format!("<h2>Classes</h2>\n<div class=\"wide\">{table}</div>{more}")
 }
 
-/// The set M that serves a class: `M of 4 rows: Windows 3, Linux 1`.
+/// The set M that serves a class: `M: 4 rows`, and what is in it for whoever looks.
 fn witness(release: &Release<'_>, verdict: &Verdict, class: usize) -> String {
-    let Some(counts) = verdict.witnesses.get(class).and_then(Option::as_ref) else {
+    let (Sets::Each(_), Some(served)) = (&verdict.sets, verdict.set(class)) else {
         return String::new();
     };
-    let column =
-        release.sensitive.iter().find(|column| Some(&column.name) == verdict.column.as_ref());
-    let values = column.map_or(&[][..], |column| &column.values);
-    let named = counts.iter().zip(values).filter(|(count, _)| **count > 0);
-    let named: Vec<String> = named
+    format!(
+        "<details class=\"set\"><summary>M: {}</summary>{}</details>",
+        escape(&served.about()),
+        inside(release, verdict, served)
+    )
+}
+
+/// Which values a set has: `Windows 3, Linux 1`.
+fn inside(release: &Release<'_>, verdict: &Verdict, served: &Served) -> String {
+    let values = answer::values(release, verdict);
+    let counts = served.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
+    let mut named: Vec<String> = counts
         .map(|(count, value)| format!("{} {}", escape(value), grouped(*count as f64)))
         .collect();
-    let rows = grouped(counts.iter().sum::<u64>() as f64);
-    format!("<br><span class=\"soft\">M of {rows} rows: {}</span>", named.join(", "))
+    if let Some(more) = named.len().checked_sub(VALUES).filter(|more| *more > 0) {
+        named.truncate(VALUES);
+        named.push(format!("{more} more values"));
+    }
+    named.join(", ")
 }

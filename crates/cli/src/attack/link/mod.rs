@@ -16,7 +16,7 @@ mod shown;
 use super::Seed;
 use super::told::Telling;
 use crate::Failure;
-use crate::anonymize::columns::read_file;
+use crate::anonymize::columns::read_table;
 use crate::anonymize::hierarchies::Hierarchies;
 use crate::input::{Words, delimiter};
 use demure_anonymize::table::Table;
@@ -103,10 +103,11 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (tables, what) = match (&args.original, &args.published, &args.qi, &args.sensitive) {
         (Some(original), Some(published), Some(qi), Some(sensitive)) => {
             let second = args.second.as_ref();
+            let named = [qi.0.as_slice(), std::slice::from_ref(sensitive)].concat();
             let tables = Tables {
-                original: read_file(original, args.delimiter)?,
-                published: read_file(published, args.delimiter)?,
-                second: second.map(|path| read_file(path, args.delimiter)).transpose()?,
+                original: read_table(original, args.delimiter, &named)?,
+                published: read_table(published, args.delimiter, &named)?,
+                second: second.map(|path| read_table(path, args.delimiter, &named)).transpose()?,
                 quasi: qi.0.clone(),
                 sensitive: sensitive.clone(),
             };

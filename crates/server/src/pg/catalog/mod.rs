@@ -50,8 +50,8 @@ use pgwire::api::Type;
 use relations::Relations;
 use sha2::{Digest, Sha256};
 use statement::Statement;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use types::Oid;
 
 /// A table as the catalog shows it.
@@ -100,6 +100,28 @@ pub struct Description {
 #[derive(Clone)]
 pub struct Catalog {
     inner: Arc<Inner>,
+}
+
+/// Catalogs of those who are connected: one for each account, however many connections it has, as
+/// its rows are some megabytes.
+#[derive(Default)]
+pub(crate) struct Catalogs {
+    by_user: Mutex<HashMap<String, Weak<Inner>>>,
+}
+
+impl Catalogs {
+    /// The account's catalog: another connection's, or a new one.
+    pub(crate) fn of(&self, user: &str, make: impl FnOnce() -> Catalog) -> Catalog {
+        // A thread that panicked left at most one that nobody uses.
+        let mut known = self.by_user.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(inner) = known.get(user).and_then(Weak::upgrade) {
+            return Catalog { inner };
+        }
+        known.retain(|_, inner| inner.strong_count() > 0);
+        let catalog = make();
+        known.insert(user.to_owned(), Arc::downgrade(&catalog.inner));
+        catalog
+    }
 }
 
 /// The catalog's rows.

@@ -1,0 +1,157 @@
+//! The set M that (n,t)-closeness compares a class with: shown, and read again to be checked.
+
+use super::release::Release;
+use crate::report::{grouped, named};
+use demure_anonymize::class::Class;
+use demure_anonymize::model::{Measure, Model, Set, Witness};
+use demure_anonymize::recoding::{Cell, Scale};
+use demure_anonymize::superset::{Natural, in_lattice, in_partition};
+use serde_json::{Map, Value, json};
+
+/// A set that serves a class.
+pub(super) struct Served {
+    /// Which rows, and how far they are.
+    pub(super) witness: Witness,
+    /// What the set is: its kind, for programs.
+    kind: &'static str,
+    /// Of a class of a coarser release, its levels and labels.
+    levels: Vec<usize>,
+    labels: Vec<String>,
+    /// Of a part that was cut further, how many cuts up.
+    cuts: usize,
+}
+
+/// The sets that serve a release's classes, in the model's reading, or one that serves all.
+pub(super) enum Sets {
+    /// The model asks for none.
+    None,
+    /// One a class.
+    Each(Vec<Option<Served>>),
+    /// One for all, and how far it is from each; nothing where there is none.
+    All(Option<(Served, Vec<(bool, Measure)>)>),
+}
+
+impl Served {
+    fn plain(witness: Witness) -> Self {
+        let kind = match witness.set {
+            Set::Itself => "class",
+            Set::Ancestor(_) => "coarser class",
+            Set::Table => "table",
+            Set::Chosen => "chosen rows",
+        };
+        Self { witness, kind, levels: Vec::new(), labels: Vec::new(), cuts: 0 }
+    }
+
+    fn natural(natural: Natural, release: &Release<'_>, class: usize) -> Self {
+        let labels = match natural.levels.is_empty() {
+            true => Vec::new(),
+            false => coarser(release, class, &natural.levels),
+        };
+        let Natural { witness, levels, cuts } = natural;
+        let kind = if cuts > 0 { "earlier part" } else { Self::plain(witness.clone()).kind };
+        Self { levels, labels, cuts, kind, ..Self::plain(witness) }
+    }
+
+    /// For people: `the class 32** of 120 rows`.
+    pub(super) fn about(&self) -> String {
+        let rows = grouped(self.witness.rows() as f64);
+        match self.kind {
+            "class" => format!("the class itself, {rows} rows"),
+            "table" => format!("the whole table, {rows} rows"),
+            "coarser class" => format!("the class {} of {rows} rows", self.labels.join(", ")),
+            "earlier part" => {
+                format!("the part {} cuts up, {rows} rows", self.cuts)
+            }
+            _ => format!("{rows} rows"),
+        }
+    }
+
+    /// For programs.
+    pub(super) fn json(&self, release: &Release<'_>, values: &[String]) -> Value {
+        let names = release.attributes.iter().map(|attribute| attribute.column.name.clone());
+        let counts = self.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
+        let counts: Map<String, Value> =
+            counts.map(|(count, value)| (value.clone(), (*count).into())).collect();
+        let mut told = json!({
+            "set": self.kind,
+            "rows": self.witness.rows(),
+            "distance": self.witness.measure.to_string(),
+            "counts": counts,
+        });
+        if let Some(told) = told.as_object_mut() {
+            if !self.levels.is_empty() {
+                told.insert("levels".into(), named(names.zip(self.levels.iter().copied())));
+                told.insert("labels".into(), self.labels.clone().into());
+            }
+            if self.cuts > 0 {
+                told.insert("cuts".into(), self.cuts.into());
+            }
+        }
+        told
+    }
+}
+
+/// Finds the sets that a model names.
+pub(super) fn find(
+    model: &dyn Model,
+    release: &Release<'_>,
+) -> Result<Sets, demure_anonymize::Error> {
+    if model.needs_ancestors() {
+        let found = match (&release.levels, &release.parts) {
+            (Some(levels), _) => in_lattice(
+                release.attributes,
+                &release.sensitive,
+                &levels.chosen,
+                &release.recoding,
+                model,
+            )?,
+            (None, Some(parts)) => in_partition(parts, &release.sensitive, model),
+            (None, None) => release.classes.iter().map(|_| None).collect(),
+        };
+        let found = found.into_iter().enumerate();
+        let served = found.map(|(class, natural)| {
+            natural.map(|natural| Served::natural(natural, release, class))
+        });
+        return Ok(Sets::Each(served.collect()));
+    }
+    if !model.per_class() {
+        let found = model.witness_all(&release.classes, &release.whole).map(|witness| {
+            let from = |class: &Class| {
+                let verified = model.verify(class, &witness.counts, &release.whole);
+                verified.unwrap_or((false, Measure::Infinite))
+            };
+            let distances = release.classes.iter().map(from).collect();
+            (Served::plain(witness), distances)
+        });
+        return Ok(Sets::All(found));
+    }
+    let one = |class: &Class| {
+        let found = model.witness(class, &mut std::iter::empty(), &release.whole);
+        found.map(Served::plain)
+    };
+    let found: Vec<Option<Served>> = release.classes.iter().map(one).collect();
+    Ok(match found.iter().any(Option::is_some) {
+        true => Sets::Each(found),
+        false => Sets::None,
+    })
+}
+
+/// The labels of a class at coarser levels.
+fn coarser(release: &Release<'_>, class: usize, levels: &[usize]) -> Vec<String> {
+    let cells = release.recoding.cells_of(class).iter();
+    let each = cells.zip(release.attributes).zip(levels);
+    each.map(|((cell, attribute), &to)| {
+        let (Scale::Tree(tree), Cell::Group { level, group }) = (&attribute.scale, *cell) else {
+            return attribute.label(*cell);
+        };
+        let (Some(from), Some(above)) = (tree.levels.get(level as usize), tree.levels.get(to))
+        else {
+            return attribute.label(*cell);
+        };
+        let code = from.group.iter().position(|other| *other == group);
+        let group = code.and_then(|code| above.group.get(code));
+        let label = group.and_then(|group| above.labels.get(*group as usize));
+        label.cloned().unwrap_or_else(|| attribute.label(*cell))
+    })
+    .collect()
+}
