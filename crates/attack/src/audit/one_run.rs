@@ -83,13 +83,14 @@ impl Guesses {
             return 1.0;
         }
         let law = Binomial::new(self.made, epsilon);
-        let (tail, at) = (law.tail(self.right), law.at(self.right));
+        let tail = law.tail(self.right);
         let excess = if delta == 0.0 {
             0.0
         } else {
-            self.canaries as f64 * delta * tail * (1.0 - tail) / (self.right as f64 * at)
+            let share = law.tail_over_point(self.right) * (1.0 - tail) / self.right as f64;
+            self.canaries as f64 * delta * share
         };
-        // What floats lose is far below a billionth; NaN (0/0, far out) is no evidence.
+        // What floats lose is far below a billionth; NaN is no evidence.
         let p = (tail + excess) * (1.0 + 1e-9);
         if p.is_nan() { 1.0 } else { p.min(1.0) }
     }
@@ -162,6 +163,8 @@ impl Canaried {
 struct Binomial {
     weights: Vec<f64>,
     total: f64,
+    mode: usize,
+    epsilon: f64,
 }
 
 impl Binomial {
@@ -184,7 +187,22 @@ impl Binomial {
             weights[w] = f64::exp(log);
         }
         let total = weights.iter().sum();
-        Self { weights, total }
+        Self { weights, total, mode, epsilon }
+    }
+
+    /// `P[W ≥ v]/P[W = v]`, by the ratios of neighbouring weights: both may be too small for a float.
+    fn tail_over_point(&self, v: u64) -> f64 {
+        let (r, v) = ((self.weights.len() - 1) as f64, v as f64);
+        if v < self.mode as f64 {
+            return self.tail(v as u64) / self.at(v as u64);
+        }
+        let (mut term, mut sum, mut w) = (1.0, 0.0, v);
+        while w <= r && term > sum * 1e-18 {
+            sum += term;
+            w += 1.0;
+            term *= self.epsilon.exp() * (r - w + 1.0) / w;
+        }
+        sum
     }
 
     fn at(&self, w: u64) -> f64 {
