@@ -55,6 +55,19 @@ impl Cells {
         &self.edges
     }
 
+    /// Whether a half-line up to this edge ends at a value that was seen, and not between two.
+    pub(super) fn ends(&self, edge: u64) -> bool {
+        !self.single
+            || edge == 0
+            || edge == u64::MAX - 1
+            || self.edges.binary_search(&(edge - 1)).is_ok()
+    }
+
+    /// Whether a half-line from this key on begins at one.
+    pub(super) fn begins(&self, key: u64) -> bool {
+        !self.single || self.edges.binary_search(&key).is_ok()
+    }
+
     /// How many of the keys are in each cell.
     pub(super) fn counts(&self, keys: &[u64]) -> Vec<u64> {
         let mut counts = vec![0; self.len()];

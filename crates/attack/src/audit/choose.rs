@@ -35,6 +35,10 @@ pub(super) fn candidates(runs: &[Vec<Output>; 2], delta: f64) -> Vec<Candidate> 
     };
     let mut found: Vec<Candidate> =
         Feature::all(width, scores).into_iter().filter_map(best_of).collect();
+    // Of what is about as good, what is read more easily: later features must be better by a little.
+    for (place, candidate) in found.iter_mut().enumerate() {
+        candidate.score -= 1e-3 * place as f64 / width.max(1) as f64;
+    }
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     found
 }
@@ -67,9 +71,11 @@ fn best(
         for (cell, &edge) in cells.edges().iter().enumerate() {
             below = [below[0] + at(cell, 0), below[1] + at(cell, 1)];
             let above = [rank[0].len() as u64 - below[0], rank[1].len() as u64 - below[1]];
-            consider(below, &|| Set::AtMost(edge));
-            if edge < u64::MAX {
-                consider(above, &|| Set::AtLeast(edge + 1));
+            if cells.ends(edge) {
+                consider(below, &|| Set::AtMost(edge));
+            }
+            if cells.begins(edge.saturating_add(1)) {
+                consider(above, &|| Set::AtLeast(edge.saturating_add(1)));
             }
         }
     }

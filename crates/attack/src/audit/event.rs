@@ -52,8 +52,10 @@ impl fmt::Display for Event {
         let shown = |key: u64| self.feature.shown(key);
         write!(f, "{} ", self.feature)?;
         match &self.set {
+            // Beyond every number there is what is missing.
+            Set::AtMost(bound) if self.feature.beyond(*bound) => write!(f, "not missing"),
             Set::AtMost(bound) => write!(f, "at most {}", shown(*bound)),
-            Set::AtLeast(u64::MAX) => write!(f, "missing"),
+            Set::AtLeast(bound) if self.feature.beyond(*bound) => write!(f, "missing"),
             Set::AtLeast(bound) => write!(f, "at least {}", shown(*bound)),
             Set::Cells(cells, taken) => {
                 let edge = |i: usize| cells.edges().get(i).copied();

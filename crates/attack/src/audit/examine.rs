@@ -164,7 +164,7 @@ pub fn examine<S: Source>(
     let each = (half / pairs).max(4);
     let total = (each * pairs + half) as u64;
 
-    let mut best: Option<(usize, Vec<Candidate>, Picture)> = None;
+    let mut best: Option<(usize, Vec<Candidate>, [Vec<Output>; 2])> = None;
     for pair in 0..pairs {
         let runs = drawn(source, pair, each, &mut |done| {
             watch((pair * each + done) as u64, total);
@@ -172,14 +172,11 @@ pub fn examine<S: Source>(
         let found = candidates(&runs, claim.delta);
         let score = |found: &[Candidate]| found.first().map_or(f64::NEG_INFINITY, |c| c.score);
         if best.as_ref().is_none_or(|(_, so_far, _)| score(&found) > score(so_far)) {
-            if let Some(first) = found.first() {
-                let picture = Picture::of(&first.event, &runs);
-                best = Some((pair, found, picture));
-            }
+            best = Some((pair, found, runs));
         }
     }
     // Every output has features (its length, if nothing else), so there is a candidate.
-    let (pair, mut finalists, picture) = best.unwrap_or_default();
+    let (pair, mut finalists, scouted) = best.unwrap_or_default();
     finalists.truncate(FINALISTS);
 
     let mut counts = vec![[0u64; 2]; finalists.len()];
@@ -214,17 +211,25 @@ pub fn examine<S: Source>(
         runs: total,
         tests,
         reachable: reachable(n, claim.delta, error),
-        picture,
+        picture: Picture::default(),
     };
-    for (i, (candidate, seen)) in finalists.iter().zip(&counts).enumerate() {
-        let (epsilon, counts) = shown(candidate, seen);
-        if i == 0 || epsilon > result.epsilon_lower {
-            result.epsilon_lower = epsilon;
-            result.event = candidate.event.clone();
-            result.left = candidate.left;
-            result.counts = counts;
-        }
+    let shown: Vec<(f64, (u64, u64))> =
+        finalists.iter().zip(&counts).map(|(candidate, seen)| shown(candidate, seen)).collect();
+    let best = shown.iter().map(|shown| shown.0).fold(0.0, f64::max);
+    // Of those that show about the most, the one that is read most easily, which is the first; but none
+    // that would not convict where another does.
+    let refuting = claim.epsilon.is_some_and(|claimed| best > claimed);
+    let enough = |epsilon: f64| {
+        epsilon >= 0.99 * best && (!refuting || claim.epsilon.is_some_and(|c| epsilon > c))
+    };
+    let chosen = shown.iter().zip(&finalists).find(|(shown, _)| enough(shown.0));
+    if let Some((&(epsilon, counts), candidate)) = chosen {
+        result.epsilon_lower = epsilon;
+        result.event = candidate.event.clone();
+        result.left = candidate.left;
+        result.counts = counts;
     }
+    result.picture = Picture::of(&result.event, &scouted);
     Ok(result)
 }
 

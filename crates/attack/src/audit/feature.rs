@@ -56,22 +56,21 @@ const MOST_DIFFERENCES: usize = 5;
 impl Feature {
     /// Everything to look at in outputs of at most `width` numbers.
     pub(super) fn all(width: usize, scores: Option<Arc<Scores>>) -> Vec<Self> {
-        let mut features = vec![Self::Exactly, Self::Length, Self::Missing, Self::Pattern];
-        for i in 0..width.min(MOST_VALUES) {
-            features.extend([
-                Self::Value(i),
-                Self::LowestBit(i),
-                Self::Lattice(i),
-                Self::LowBits(i),
-            ]);
-        }
+        let values = || 0..width.min(MOST_VALUES);
+        // What is read most easily first: of equals the first is taken.
+        let mut features = vec![Self::Length, Self::Missing];
+        features.extend(values().map(Self::Value));
         if width > 1 {
             features.extend([Self::Sum, Self::Largest, Self::Least]);
-            features.extend(scores.map(Self::Likelihood));
         }
         for i in 0..width.min(MOST_DIFFERENCES) {
             features.extend((0..i).map(|j| Self::Difference(j, i)));
         }
+        features.extend(scores.map(Self::Likelihood));
+        features.extend([Self::Pattern, Self::Exactly]);
+        features.extend(
+            values().flat_map(|i| [Self::LowestBit(i), Self::Lattice(i), Self::LowBits(i)]),
+        );
         features
     }
 
@@ -100,6 +99,11 @@ impl Feature {
     /// Whether the order of keys means something, so that half-lines are events.
     pub(super) fn has_order(&self) -> bool {
         !matches!(self, Self::Exactly | Self::Pattern | Self::Lattice(_) | Self::LowBits(_))
+    }
+
+    /// Whether a key is beyond those of all numbers.
+    pub(super) fn beyond(&self, key: u64) -> bool {
+        matches!(self, Self::Value(_) | Self::Difference(..)) && key > ordered(f64::INFINITY)
     }
 
     /// What a key stands for.

@@ -5,9 +5,13 @@ use super::feature::Output;
 use demure_core::random::Randomness;
 use demure_core::{Error, Result};
 use std::fmt;
+use std::sync::Arc;
 
 /// One run of a mechanism on an input that it holds.
 pub type Draw = Box<dyn Fn(&mut dyn Randomness) -> Result<Output> + Send + Sync>;
+
+/// Runs a side that show 90 % of ε = 1 where there is so much to see.
+pub(super) const USUAL: u64 = 100_000;
 
 /// Two neighbouring inputs.
 pub struct Pair {
@@ -33,6 +37,22 @@ impl Pair {
     }
 }
 
+/// One mechanism on several pairs of inputs.
+pub(super) fn on<M: Send + Sync + 'static, I: Send + Sync + 'static>(
+    mechanism: M,
+    inputs: Vec<(&str, [I; 2])>,
+    run: fn(&M, &I, &mut dyn Randomness) -> Result<Output>,
+) -> Vec<Pair> {
+    let mechanism = Arc::new(mechanism);
+    let one = |(what, sides): (&str, [I; 2])| {
+        let mechanism = Arc::clone(&mechanism);
+        Pair::new(what, sides, move |input: &I, rng: &mut dyn Randomness| {
+            run(&mechanism, input, rng)
+        })
+    };
+    inputs.into_iter().map(one).collect()
+}
+
 /// What is audited.
 pub struct Subject {
     /// A short name, as typed.
@@ -41,6 +61,8 @@ pub struct Subject {
     pub about: &'static str,
     /// The claim.
     pub claim: Claim,
+    /// How many runs a side are worth making.
+    pub runs: u64,
     /// Neighbours on which it may show.
     pub pairs: Vec<Pair>,
 }
