@@ -3,6 +3,8 @@
 //! Seeds are fixed. An audit convicts wrongly with probability 1e-6, all that are here together with less
 //! than 1e-4: a failure is a bug.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+
 use demure_attack::audit::{
     Claim, FAMILY_WISE, Finding, Plan, Runs, Subject, Verdict, examine, gallery, library,
 };
