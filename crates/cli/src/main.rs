@@ -15,6 +15,7 @@
 //! | `collect/` | `demure collect …`: the local model: surveys, randomizing, estimating, a service |
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
+//! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //! | `report.rs` | what users read: named fields as text or as JSON |
@@ -34,6 +35,7 @@
 
 mod account;
 mod anonymize;
+mod audit;
 mod budget;
 mod collect;
 mod curator;
@@ -103,6 +105,8 @@ enum Command {
     Account(account::Args),
     /// Publish rows, made coarse: k-anonymity and relatives; no differential privacy
     Anonymize(Box<anonymize::Args>),
+    /// Measure the privacy that is really delivered: a lower bound on ε, from outputs alone
+    Audit(Box<audit::Args>),
 }
 
 /// Why a command did not answer. No field holds a protected value.
@@ -194,6 +198,7 @@ fn run() -> ExitCode {
         Command::Collect(args) => collect::run(&args, &mut out),
         Command::Account(args) => account::run(&args, &mut out),
         Command::Anonymize(args) => anonymize::run(*args, &mut out),
+        Command::Audit(args) => audit::run(&args, &mut out),
     };
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,

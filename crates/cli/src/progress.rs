@@ -26,6 +26,13 @@ impl Progress {
         Self { total, start: Instant::now(), next: PATIENCE, wanted, shown: false }
     }
 
+    /// The same for work whose data comes all at the end: any terminal may see it.
+    pub(crate) fn before_data(total: u32) -> Self {
+        let mut bar = Self::new(total);
+        bar.wanted = total > 1 && stderr().is_terminal();
+        bar
+    }
+
     /// Says that `done` draws are done.
     pub(crate) fn at(&mut self, done: u32) {
         if !self.wanted || self.start.elapsed() < self.next {

@@ -25,7 +25,7 @@ mod explain;
 pub(crate) mod files;
 mod find;
 mod hierarchies;
-mod html;
+pub(crate) mod html;
 mod models;
 mod options;
 mod order;

@@ -1,7 +1,7 @@
 //! The report: one HTML page without scripts, its pictures and its style inside.
 
 mod learnt;
-mod plot;
+pub(crate) mod plot;
 mod section;
 
 use super::release::Release;
@@ -32,14 +32,17 @@ pub(super) fn write(
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Anonymized table: report</title>\n<style>\n{}</style></head><body>\n{}\n\
          </body></html>\n",
-        include_str!("style.css"),
+        STYLE,
         sections.concat()
     );
     out.write_all(page.as_bytes()).map_err(Failure::writing)
 }
 
+/// How pages look, in light and dark.
+pub(crate) const STYLE: &str = include_str!("style.css");
+
 /// Text that HTML does not take for markup.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -56,7 +59,7 @@ fn escape(text: &str) -> String {
 
 /// A table: its head, and rows of cells that are HTML already. Columns from `numbers` on are
 /// numbers.
-fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
+pub(crate) fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     let class = |i: usize| if i >= numbers { " class=\"number\"" } else { "" };
     let line = |cells: &[String], tag: &str| -> String {
         let cell = |(i, text): (usize, &String)| format!("<{tag}{}>{text}</{tag}>", class(i));
