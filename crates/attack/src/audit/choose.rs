@@ -101,11 +101,15 @@ fn best(
 }
 
 /// What an event seen with these shares would show if it were four standard deviations less
-/// telling than it looks.
+/// telling than it looks. Of those that then show nothing, the one that differs most.
 fn hope(p: f64, q: f64, n: f64, delta: f64) -> f64 {
     let off = |share: f64| 4.0 * (share * (1.0 - share) / n).sqrt() + 8.0 / n;
     let (low, high) = (p - off(p) - delta, (q + off(q)).min(1.0));
-    if low > 0.0 { (low / high).ln() } else { f64::MIN + low }
+    if low > high {
+        return (low / high).ln();
+    }
+    let spread = ((p * (1.0 - p) + q * (1.0 - q) + 1.0 / n) / n).sqrt();
+    (p - delta - q) / spread - 1e3
 }
 
 #[cfg(test)]

@@ -50,5 +50,5 @@ fn short(x: f64) -> String {
         let text = format!("{x:.4}");
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
-    format!("{x:.3e}")
+    if (1e6..1e15).contains(&x.abs()) { format!("{x:.1}") } else { format!("{x:.3e}") }
 }

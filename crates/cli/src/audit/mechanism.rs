@@ -174,7 +174,7 @@ fn one_run(
         .described(
             "confidence",
             1.0 - args.effort.error,
-            format!("wrong with probability {} at most", short(args.effort.error)),
+            format!("wrong with probability {:e} at most", args.effort.error),
         )
         .described("verdict", verdict, words)
         .described(

@@ -67,7 +67,7 @@ fn one(Audit { name, about, found }: &Audit) -> String {
         "<h2 id=\"{0}\">{0}</h2>\n<p>{1}</p>\n\
          <p>Neighbours: {2}. The event <b>{3}</b> happened in {4} of {5} tested runs on the {6} and in \
          {7} on the {8}: {9} against {10}, with limits {11} and {12}. Each of {13} tested events had \
-         an equal share of the error of {14}.</p>\n",
+         an equal share of the error of {14:e}.</p>\n",
         escape(name),
         escape(about),
         escape(&found.pair),
@@ -82,7 +82,7 @@ fn one(Audit { name, about, found }: &Audit) -> String {
         short(p_low),
         short(q_high),
         found.tests,
-        short(found.error),
+        found.error,
     );
     let group = |bar: &demure_attack::audit::Bar| Group {
         label: if bar.marked { format!("▲ {}", bar.label) } else { bar.label.clone() },

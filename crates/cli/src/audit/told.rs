@@ -101,7 +101,7 @@ fn report(Audit { name, about, found }: &Audit) -> Report {
         .described(
             "confidence",
             confidence,
-            format!("wrong with probability {} at most, over everything tried", short(found.error)),
+            format!("wrong with probability {:e} at most, over everything tried", found.error),
         )
         .described(
             "verdict",
@@ -150,15 +150,13 @@ fn report(Audit { name, about, found }: &Audit) -> Report {
         );
     if found.claim.epsilon.is_some() {
         let words = |share: f64| {
-            let runs = |runs: Option<u64>| {
-                runs.map_or("no number".to_owned(), |runs| grouped(runs as f64))
+            let percent = 100.0 * share;
+            let this = match found.runs_for(share) {
+                Some(runs) => format!("{} runs of this event show", grouped(runs as f64)),
+                None => "no number of runs of this event shows".to_owned(),
             };
-            format!(
-                "{} runs of this event for {} % of the claim ({} of the best event there can be)",
-                runs(found.runs_for(share)),
-                100.0 * share,
-                runs(found.runs_at_best(share))
-            )
+            let best = found.runs_at_best(share).map_or("more".to_owned(), |n| grouped(n as f64));
+            format!("{this} {percent} % of the claim; the best event there can be, {best}")
         };
         report = report.described(
             "needed",

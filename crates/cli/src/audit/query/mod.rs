@@ -50,7 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "D", value_parser = number, allow_hyphen_values = true)]
     delta: Option<f64>,
 
-    /// The table in which the databases differ; by default the only protected one
+    /// The table in which the databases differ; by default the only protected one that the question mentions
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
 
@@ -77,7 +77,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     args.effort.check()?;
     let policy = Policy::read(&args.policy).map_err(demure_curator::Error::from)?;
-    let table = differing(&policy, args.table.as_deref())?;
+    let table = differing(&policy, args.table.as_deref(), &args.sql)?;
     let folder = tempfile::tempdir().map_err(|source| Failure::File {
         what: "making a folder for neighbours".into(),
         source,
@@ -119,19 +119,29 @@ fn name(policy: &Path) -> String {
     policy.file_stem().map_or("query".into(), |name| name.to_string_lossy()).into_owned()
 }
 
-/// The table in which the databases differ.
-fn differing<'a>(policy: &'a Policy, name: Option<&str>) -> Result<&'a TablePolicy, Failure> {
-    let mut protected = policy.tables.iter().filter(|table| table.protection().is_some());
-    match name {
-        Some(name) => protected
-            .find(|table| table.name == name)
-            .ok_or_else(|| Failure::usage("--table names no protected table of the policy")),
-        None => match (protected.next(), protected.next()) {
-            (Some(only), None) => Ok(only),
-            (None, _) => Err(Failure::usage("the policy has no protected table: nothing to audit")),
-            (Some(_), Some(_)) => Err(Failure::usage(
-                "the policy has several protected tables\nhint: say with --table in which one the databases differ",
-            )),
-        },
+/// The table in which the databases differ: the one named, or the only protected one, or the only one that the
+/// question mentions.
+fn differing<'a>(
+    policy: &'a Policy,
+    name: Option<&str>,
+    sql: &str,
+) -> Result<&'a TablePolicy, Failure> {
+    let mut protected: Vec<&TablePolicy> =
+        policy.tables.iter().filter(|table| table.protection().is_some()).collect();
+    if let Some(name) = name {
+        let found = protected.into_iter().find(|table| table.name == name);
+        return found
+            .ok_or_else(|| Failure::usage("--table names no protected table of the policy"));
+    }
+    if protected.len() > 1 {
+        let sql = sql.to_lowercase();
+        let words = sql.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        protected.retain(|table| words.clone().any(|word| word == table.name));
+    }
+    match protected[..] {
+        [only] => Ok(only),
+        _ => Err(Failure::usage(
+            "which table the databases differ in is not clear\nhint: name a protected table with --table",
+        )),
     }
 }
