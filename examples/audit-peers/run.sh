@@ -10,7 +10,7 @@ if [ ! -x "$venv/bin/python" ]; then
 fi
 python="$venv/bin/python"
 audit() {
-    echo "\$ demure audit command $*"
+    echo "\$ demure audit command $*" | sed "s,$venv/bin/python,python,"
     "$demure" audit command "$@"
     echo "exit code $?"
     echo

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   demure audit collect exam.toml
-  demure audit collect exam.toml --answers yes --others no --samples 200000 --json
+  demure audit collect exam.toml --answers yes --others no --samples 20000 --json
 
 A survey is made by: demure collect init
 Exit code: 0 not refuted, 1 violated, 2 a mistake or a failure.")]

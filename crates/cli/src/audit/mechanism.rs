@@ -19,11 +19,12 @@ use std::io::Write;
 Examples:
   demure audit mechanism --list
   demure audit mechanism laplace --epsilon 1
-  demure audit mechanism gaussian --epsilon 0.5 --delta 1e-3 --samples 200000 --json
-  demure audit mechanism --broken svt-stoddard
+  demure audit mechanism gaussian --epsilon 0.5 --delta 1e-3 --samples 50000 --json
   demure audit mechanism response --epsilon 1 --one-run 10000
 
-For all of them: demure audit mechanism --all --minutes 10 --report audit.html")]
+A broken one: demure audit mechanism --broken svt-stoddard
+All of them:  demure audit mechanism --all --minutes 10 --report audit.html
+Exit code: 0 not refuted, 1 violated, 2 a mistake or a failure.")]
 pub(super) struct Args {
     /// Which; --list says what there is
     #[arg(value_name = "NAME")]

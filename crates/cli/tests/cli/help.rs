@@ -2,7 +2,7 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 41] = [
+const ALL: [&str; 44] = [
     "demo",
     "query",
     "explain",
@@ -44,6 +44,9 @@ const ALL: [&str; 41] = [
     "collect estimate",
     "collect plan",
     "collect simulate",
+    "audit mechanism",
+    "audit query",
+    "audit collect",
 ];
 
 #[test]

@@ -44,6 +44,7 @@ pub(super) fn subjects(epsilon: Epsilon, delta: Delta) -> Result<Vec<Subject>> {
     let t = demure_core::sensitivity::Smoothness::new(0.2 * epsilon.get().min(5.0))?;
     let rho = zcdp::for_target(epsilon, delta)?;
     let bound = 32;
+    let winner = Stable::new(epsilon, delta)?;
     let mut subjects = vec![
         smooth(
             "smooth-student",
@@ -112,10 +113,13 @@ pub(super) fn subjects(epsilon: Epsilon, delta: Delta) -> Result<Vec<Subject>> {
             claim: approximate(epsilon, delta),
             runs: USUAL,
             pairs: on(
-                Stable::new(epsilon, delta)?,
+                winner.clone(),
                 vec![
                     ("votes (5, 5) and (5, 6)", [vec![5u64, 5], vec![5, 6]]),
-                    ("votes (9, 1) and (8, 1)", [vec![9, 1], vec![8, 1]]),
+                    (
+                        "votes about as far apart as the threshold",
+                        [vec![winner.threshold(), 0], vec![winner.threshold() + 1, 0]],
+                    ),
                 ],
                 |m, x, rng| {
                     let (winner, distance) = Tally::votes(x, Neighbours::AddRemove)?.winner();

@@ -27,9 +27,9 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  demure audit query clinic/clinic.toml 'SELECT COUNT(*) FROM patients' --epsilon 1 --samples 400
+  demure audit query clinic/clinic.toml 'SELECT COUNT(*) FROM patients' --epsilon 1 --minutes 0.1
   demure audit query clinic/clinic.toml 'SELECT smoker, AVG(age) FROM patients GROUP BY smoker' \\
-      --epsilon 0.5 --samples 200 --json
+      --epsilon 0.5 --samples 60 --json
 
 The clinic is made by: demure demo --keep clinic
 Exit code: 0 not refuted, 1 violated, 2 a mistake or a failure.")]
