@@ -2,7 +2,7 @@
 
 use super::told::Audit;
 use crate::Failure;
-use crate::anonymize::html::plot::{Bars, Group};
+use crate::anonymize::html::plot::{Bars, Group, ceiling};
 use crate::anonymize::html::{STYLE, escape, table};
 use crate::report::{grouped, short};
 use demure_attack::audit::limit::epsilon_lower;
@@ -84,20 +84,18 @@ fn one(Audit { name, about, found }: &Audit) -> String {
         found.tests,
         found.error,
     );
-    let group = |bar: &demure_attack::audit::Bar| Group {
-        label: if bar.marked { format!("▲ {}", bar.label) } else { bar.label.clone() },
+    // Labels of many bars would run into each other: every fourth has one, and marks go between.
+    let many = found.picture.bars.len() > 12;
+    let group = |(i, bar): (usize, &demure_attack::audit::Bar)| Group {
+        label: match (many, i % 4, bar.marked) {
+            (false, _, true) => format!("▲ {}", bar.label),
+            (false, _, false) | (true, 0, _) => bar.label.clone(),
+            (true, 2, true) => "▲".to_owned(),
+            _ => String::new(),
+        },
         heights: bar.shares.iter().map(|share| 100.0 * share).collect(),
     };
-    // Labels of many bars would run into each other: every third has one, unless the event is there.
-    let mut groups: Vec<Group> = found.picture.bars.iter().map(group).collect();
-    if groups.len() > 12 {
-        for (i, group) in groups.iter_mut().enumerate().filter(|(i, _)| i % 4 != 0) {
-            group.label = match found.picture.bars.get(i) {
-                Some(bar) if bar.marked => "▲".to_owned(),
-                _ => String::new(),
-            };
-        }
-    }
+    let groups: Vec<Group> = found.picture.bars.iter().enumerate().map(group).collect();
     let bars = Bars {
         title: &format!("{} (▲: in the event)", found.picture.feature),
         x: "what was seen",
@@ -128,7 +126,7 @@ fn curve(found: &Finding) -> String {
     };
     let values: Vec<f64> = exponents.iter().map(|e| at(10f64.powf(*e))).collect();
     let claimed = found.claim.epsilon.unwrap_or(0.0);
-    let top = values.iter().copied().fold(claimed, f64::max).max(0.1) * 1.1;
+    let top = ceiling(values.iter().copied().fold(claimed, f64::max).max(0.1));
     let x = |exponent: f64| LEFT + (exponent - 2.0) / 6.0 * (WIDTH - LEFT - RIGHT);
     let y = |epsilon: f64| HEIGHT - BOTTOM - epsilon / top * (HEIGHT - BOTTOM - TOP);
     let mut out = format!(

@@ -25,8 +25,8 @@ pub(super) fn subjects() -> Result<Vec<Subject>> {
         },
         Subject {
             name: "fixed-seed",
-            about: "noise from a generator with a seed that is in the source: whoever has the source has the noise (left over from a test in \
-                    more than one repository)",
+            about: "noise from a generator with a seed that is in the source: whoever has the source has the noise (what is left over \
+                    from a test)",
             claim: ONE,
             runs: USUAL,
             pairs: on((), vec![("0 and 1", [0.0, 1.0])], |(), x, _| {

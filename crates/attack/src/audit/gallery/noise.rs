@@ -142,7 +142,7 @@ fn scales() -> Result<Vec<Subject>> {
         Subject {
             name: "relation-mixed-up",
             about: "a histogram with noise for a row added, sold as private when a row is replaced: that moves two counts (the two \
-                    relations confused, as in several comparisons of libraries)",
+                    relations confused)",
             claim: ONE,
             runs: USUAL,
             pairs: on(
@@ -157,7 +157,7 @@ fn scales() -> Result<Vec<Subject>> {
         Subject {
             name: "gaussian-classic",
             about: "Gaussian noise with σ = √(2 ln(1.25/δ))/ε at ε = 8, where that formula holds for ε ≤ 1 alone (Balle \
-                    and Wang 2018; accepted without a word by many libraries)",
+                    and Wang 2018)",
             claim: Claim { epsilon: Some(epsilon), delta },
             runs: 1_000_000,
             pairs: on(classic, vec![("0 and 1", [0.0, 1.0])], |m, x, rng| {
@@ -166,8 +166,8 @@ fn scales() -> Result<Vec<Subject>> {
         },
         Subject {
             name: "private-scale",
-            about: "a mean with noise in proportion to 1/n, where n is itself what changes: the scale gives it away (many tutorials, which \
-                    take the number of rows for public and neighbours to differ in it)",
+            about: "a mean with noise in proportion to 1/n, where n is itself what changes: the scale gives it away (as if the number of rows were \
+                    public and neighbours could differ in it all the same)",
             claim: ONE,
             runs: USUAL,
             pairs: on(

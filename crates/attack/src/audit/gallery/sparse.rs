@@ -122,8 +122,8 @@ pub(super) fn subjects() -> Result<Vec<Subject>> {
         ),
         Subject {
             name: "noisy-max-value",
-            about: "report noisy max that reports the noised value and not the candidate (Algorithm 7 of Ding et al. 2018, with which they \
-                    show how such mistakes are found)",
+            about: "report noisy max that reports the noised value and not the candidate (one of the incorrect \
+                    mechanisms by which Ding et al. 2018 show how such mistakes are found)",
             claim: ONE,
             runs: USUAL,
             pairs: on(

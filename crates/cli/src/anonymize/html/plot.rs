@@ -117,7 +117,7 @@ impl Bars<'_> {
 }
 
 /// The least of 1, 2, 4, 5, 8, 10 × a power of ten that is at least `x`.
-fn ceiling(x: f64) -> f64 {
+pub(crate) fn ceiling(x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
     }
