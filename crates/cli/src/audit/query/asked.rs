@@ -12,7 +12,7 @@ use demure_curator::policy::{Accounting, Policy};
 use demure_curator::{Curator, Incidents, Outcome, Session};
 use demure_ledger::{Ledger, Limit, Price};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
 
 /// ε and δ of a budget in memory, which nothing is protected by.
@@ -66,7 +66,7 @@ impl<'a> Asked<'a> {
         Ok(Price { main: left.main.max(right.main), delta: left.delta })
     }
 
-    fn side(&self, path: &PathBuf) -> Result<Side, Failure> {
+    fn side(&self, path: &Path) -> Result<Side, Failure> {
         let mut policy = self.policy.clone();
         policy.budget.epsilon = Epsilon::new(BUDGET.0)?;
         policy.budget.delta = Delta::new(BUDGET.1)?;
