@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `test.rs` | `test`: everything that must pass before a commit |
 //! | `layers.rs` | `layers`: the invariants of the architecture that a compiler cannot see |
+//! | `audit.rs` | `audit [short]`: the ε really delivered by every mechanism and every SQL aggregate |
 //! | `bench.rs` | `bench <name>`: a benchmark against its peers |
 //! | `metadata.rs` | what `cargo metadata` says, for the above |
 //!
@@ -13,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod audit;
 mod bench;
 mod layers;
 mod metadata;
@@ -31,6 +33,8 @@ Usage: cargo xtask <command>
 Commands:
   test          format, lints, documentation, layers, tests, doctests, dependencies
   layers        dependency directions, and what the sources must not contain
+  audit         build in release and audit every mechanism and every SQL aggregate, for a night
+  audit short   the same in minutes, from a development build
   bench <name>  build in release and run benchmarks/src/bin/<name>.rs with its peers
   help          this text
 ";
@@ -65,6 +69,8 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(),
         ["layers"] => layers::run(),
+        ["audit"] => audit::run(false),
+        ["audit", "short"] => audit::run(true),
         ["bench"] => bench::list(),
         ["bench", name] => bench::run(name),
         _ => Err(Failure::new(

@@ -7,6 +7,7 @@
 //! | [`reconstruct`] | asks for random subsets and solves for the rows | noise of √n and more, hence a budget |
 //! | [`membership`] | compares many published means with a person's row | the same: true alarms are at most `e^ε`·false + δ |
 //! | [`link`] | finds a person's class in an anonymized table | little: k-anonymity alone does not |
+//! | [`audit`] | watches a mechanism's outputs on neighbours | nothing needs to: it says what ε is at least |
 //!
 //! [`bound`] says what differential privacy allows; [`draws`] and [`normal`] are the attacker's own
 //! dice and tables.
@@ -16,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod average;
 pub mod bound;
 pub mod difference;

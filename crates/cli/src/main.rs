@@ -16,6 +16,7 @@
 //! | `account/` | `demure account …`: what many releases cost together, and calibration |
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
 //! | `attack/` | `demure attack …`: what an adversary learns from exact, noised and anonymized answers |
+//! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //! | `report.rs` | what users read: named fields as text or as JSON |
@@ -36,6 +37,7 @@
 mod account;
 mod anonymize;
 mod attack;
+mod audit;
 mod budget;
 mod collect;
 mod curator;
@@ -108,6 +110,8 @@ enum Command {
     Anonymize(Box<anonymize::Args>),
     /// Attack a release before anyone else does
     Attack(Box<attack::Args>),
+    /// Measure the privacy that is really delivered: a lower bound on ε, from outputs alone
+    Audit(Box<audit::Args>),
 }
 
 /// Why a command did not answer. No field holds a protected value.
@@ -200,6 +204,7 @@ fn run() -> ExitCode {
         Command::Account(args) => account::run(&args, &mut out),
         Command::Anonymize(args) => anonymize::run(*args, &mut out),
         Command::Attack(args) => attack::run(&args, &mut out),
+        Command::Audit(args) => audit::run(&args, &mut out),
     };
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 46] = [
+const ALL: [&str; 49] = [
     "demo",
     "query",
     "explain",
@@ -49,6 +49,9 @@ const ALL: [&str; 46] = [
     "collect estimate",
     "collect plan",
     "collect simulate",
+    "audit mechanism",
+    "audit query",
+    "audit collect",
 ];
 
 #[test]

@@ -7,6 +7,7 @@
 //! | `account.rs` | `demure account`: known costs, calibration, files, curves, mistakes |
 //! | `anonymize.rs` | `demure anonymize`: the lecture's nine rows, checks, risk, job files, mistakes |
 //! | `attack.rs` | `demure attack`: exact answers fall, the curator's stay within their bound, pictures, mistakes |
+//! | `audit.rs` | `demure audit`: mechanisms, the gallery, queries, surveys, programs, pages, mistakes |
 //! | `collect.rs` | `demure collect`: every command, the service, kills, hostile bodies |
 //! | `graph.rs` | `demure graph`, and `demure mechanism` median, trimmed-mean, mode, top-k: noise that fits the data |
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
@@ -22,6 +23,7 @@
 mod account;
 mod anonymize;
 mod attack;
+mod audit;
 mod collect;
 mod demo;
 mod graph;

@@ -57,9 +57,7 @@ pub use hashing::{HashFunction, LocalHash};
 pub use rappor::{Permanent, Rappor};
 pub use sign::{Hybrid, Sign};
 pub use subset::Subset;
-#[cfg(test)]
-pub(crate) use support::lower_limit;
-pub use support::{Bound, Support, Target, binomial_tail};
+pub use support::{Bound, Support, Target, binomial_tail, lower_limit};
 pub use unary::Unary;
 pub use window::Window;
 

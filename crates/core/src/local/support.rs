@@ -204,8 +204,11 @@ fn require_people(count: u64, people: u64) -> Result<()> {
     Err(Error::OutOfRange { parameter: "people", allowed })
 }
 
-/// The largest π (a little less) with `P[Bin(n, π) ≥ k] ≤ tail`.
-pub(crate) fn lower_limit(k: u64, n: u64, tail: f64) -> f64 {
+/// Clopper–Pearson, one-sided: the largest π (a little less) with `P[Bin(n, π) ≥ k] ≤ tail`,
+/// for 1 ≤ k ≤ n and 0 < tail < 1/2. The true probability is below it with probability at most
+/// `tail`.
+#[must_use]
+pub fn lower_limit(k: u64, n: u64, tail: f64) -> f64 {
     // At π = k/n the tail is at least a half, as k is the median.
     let (mut low, mut high) = (0.0, k as f64 / n as f64);
     let inflate = 1.0 + 1e-15 * (n as f64 + 1e5);

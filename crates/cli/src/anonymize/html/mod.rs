@@ -1,7 +1,7 @@
 //! The report: one HTML page without scripts, its pictures and its style inside.
 
 mod learnt;
-mod plot;
+pub(crate) mod plot;
 mod section;
 
 use super::release::Release;

@@ -5,25 +5,25 @@ use crate::report::{grouped, short};
 use std::fmt::Write;
 
 /// One group of bars: a label, and a height for each series.
-pub(super) struct Group {
+pub(crate) struct Group {
     /// What stands below.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// As many as the plot has series.
-    pub(super) heights: Vec<f64>,
+    pub(crate) heights: Vec<f64>,
 }
 
 /// A bar chart.
-pub(super) struct Bars<'a> {
+pub(crate) struct Bars<'a> {
     /// What stands above.
-    pub(super) title: &'a str,
+    pub(crate) title: &'a str,
     /// What the groups are.
-    pub(super) x: &'a str,
+    pub(crate) x: &'a str,
     /// What the heights are.
-    pub(super) y: &'a str,
+    pub(crate) y: &'a str,
     /// One name a series; the page colours the first and the second differently.
-    pub(super) series: &'a [&'a str],
+    pub(crate) series: &'a [&'a str],
     /// From left to right.
-    pub(super) groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
 }
 
 const WIDTH: f64 = 640.0;
@@ -35,7 +35,7 @@ const BOTTOM: f64 = 52.0;
 
 impl Bars<'_> {
     /// The chart, or nothing where there is nothing to draw.
-    pub(super) fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let highest = self.groups.iter().flat_map(|g| &g.heights).copied().fold(0.0, f64::max);
         if self.groups.is_empty() || !highest.is_finite() {
             return String::new();
@@ -124,7 +124,7 @@ impl Bars<'_> {
 }
 
 /// The least of 1, 2, 4, 5, 8, 10 × a power of ten that is at least `x`.
-fn ceiling(x: f64) -> f64 {
+pub(crate) fn ceiling(x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
     }

@@ -1,0 +1,54 @@
+//! Audits: a lower bound on the ε that a mechanism really has, from nothing but its outputs.
+//!
+//! | file | what |
+//! |---|---|
+//! | `limit` | Clopper–Pearson on both sides of a ratio; what n runs can show at all, and what it takes |
+//! | `feature` | what is looked at: values, sums, differences, missing keys, the lowest bits of floats |
+//! | `cell`, `score` | keys cut into cells; likelihood ratios learnt from runs |
+//! | `event` | sets of outputs that can be found, tested and read |
+//! | `choose` | which event to test |
+//! | `examine` | the audit: scout on some runs, test on others |
+//! | `one_run` | the audit of one run with many canaries |
+//! | `subject` | a mechanism with the neighbouring inputs to try it on |
+//! | `library/` | every mechanism of `demure-core`, which no audit may convict |
+//! | `gallery/` | broken mechanisms, which every audit must convict |
+//!
+//! # What the bound means
+//! A mechanism is (ε, δ)-private if `P[M(x) ∈ S] ≤ e^ε·P[M(x′) ∈ S] + δ` for all neighbours x,
+//! x′ and all events S. One pair and one event are enough to refute it, and a frequency is
+//! enough to know a probability nearly. [`examine()`] looks for a telling pair and a telling event on some runs and
+//! counts on others, where the choice is no longer a choice; what it returns exceeds the true ε with
+//! probability at most [`Plan::error`], over everything that was tried.
+//!
+//! # What this module does not do
+//! It acquits nobody. An audit that finds nothing may have looked at the wrong inputs or the wrong
+//! events: its verdict is [`Verdict::NotRefuted`], and the proof stands beside the mechanism. It
+//! starts no program and reads no file: whoever has outputs gives them through [`Source`].
+
+mod cell;
+mod choose;
+mod event;
+mod examine;
+mod feature;
+pub mod gallery;
+pub mod library;
+pub mod limit;
+pub mod one_run;
+mod picture;
+mod score;
+mod subject;
+
+pub use event::{Event, Set};
+pub use examine::{Claim, FAMILY_WISE, Finding, Plan, Source, Verdict, examine};
+pub use feature::{Feature, Output, word};
+pub use picture::{Bar, Picture};
+pub use subject::{Draw, Pair, Runs, Subject};
+
+/// A number with as many digits as a person needs.
+fn short(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
+        let text = format!("{x:.4}");
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    if (1e6..1e15).contains(&x.abs()) { format!("{x:.1}") } else { format!("{x:.3e}") }
+}

@@ -1,0 +1,137 @@
+//! `cargo xtask audit`: the ε that is really delivered, by every mechanism and every SQL aggregate.
+//!
+//! 1. `demure audit mechanism --all`: none may be convicted.
+//! 2. `demure audit mechanism --broken all`: every one must be.
+//! 3. The curator's `tests/empirical.rs`: every aggregate, both relations, units and currencies, through the
+//!    public interface, with many more samples than in `cargo xtask test`.
+//!
+//! What it found stays in `<target>/audit`: two pages with pictures, and what was printed.
+
+use crate::{Failure, cargo, metadata, program};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+/// How long.
+struct Length {
+    /// Arguments of cargo.
+    profile: &'static [&'static str],
+    folder: &'static str,
+    /// For all mechanisms together.
+    minutes: &'static str,
+    /// For each SQL aggregate.
+    samples: &'static str,
+}
+
+const NIGHTLY: Length =
+    Length { profile: &["--release"], folder: "release", minutes: "60", samples: "100000" };
+const SHORT: Length = Length { profile: &[], folder: "debug", minutes: "2", samples: "2400" };
+
+/// Runs everything; nightly length unless `short`.
+pub(crate) fn run(short: bool) -> Result<(), Failure> {
+    let length = if short { SHORT } else { NIGHTLY };
+    let target = metadata::workspace()?.target;
+    let results = target.join("audit");
+    fs::create_dir_all(&results).map_err(|error| unwritable(&results, &error))?;
+
+    let mut build = cargo();
+    build.args(["build", "--workspace"]).args(length.profile);
+    succeed(&mut build, "it prints why it did not build")?;
+    let demure = target.join(length.folder).join(format!("demure{}", std::env::consts::EXE_SUFFIX));
+    let audit = |arguments: &[&str], name: &str| -> Result<Value, Failure> {
+        let mut command = program(&demure);
+        command.args(["audit", "mechanism", "--json"]).args(arguments);
+        command.arg("--report").arg(results.join(format!("{name}.html")));
+        audited(&mut command, &results.join(format!("{name}.json")))
+    };
+    eprintln!("── mechanisms");
+    let stand = audit(&["--all", "--minutes", length.minutes], "mechanisms")?;
+    let wrong = names(&stand, "violated");
+    if !wrong.is_empty() {
+        return Err(Failure::new(
+            format!("audit: convicted: {}", wrong.join(", ")),
+            "a mechanism gives away more than it claims, or the audit is wrong: target/audit/mechanisms.html",
+        ));
+    }
+    eprintln!("── the gallery");
+    let fall = audit(&["--broken", "all"], "gallery")?;
+    let missed = names(&fall, "not refuted");
+    if !missed.is_empty() {
+        return Err(Failure::new(
+            format!("audit: broken and not convicted: {}", missed.join(", ")),
+            "the audit has lost power: target/audit/gallery.html",
+        ));
+    }
+    eprintln!("── SQL aggregates");
+    let mut queries = cargo();
+    queries.args(["test", "--workspace", "--test", "empirical"]).args(length.profile);
+    queries.args(["--", "--nocapture"]).env("DEMURE_EMPIRICAL_SAMPLES", length.samples);
+    succeed(&mut queries, "it prints which query shows more than it is charged")?;
+    eprintln!(
+        "audit: {} mechanisms stand, {} broken ones fall, no query shows more than it is charged; {}",
+        audits(&stand).count(),
+        audits(&fall).count(),
+        results.display()
+    );
+    Ok(())
+}
+
+fn audits(found: &Value) -> impl Iterator<Item = &Value> {
+    found["audits"].as_array().into_iter().flatten()
+}
+
+/// The audits with this verdict.
+fn names(found: &Value, verdict: &str) -> Vec<String> {
+    let some = audits(found).filter(|audit| audit["verdict"] == verdict);
+    some.map(|audit| audit["audited"].as_str().unwrap_or("?").to_owned()).collect()
+}
+
+/// Runs an audit, whose exit code says what it found, and keeps what it printed.
+fn audited(command: &mut Command, path: &Path) -> Result<Value, Failure> {
+    let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+    let status = command.stdout(file).status();
+    let failed = |how: String| Failure::new(format!("{command:?} {how}"), "run it by hand");
+    match status {
+        Ok(status) if matches!(status.code(), Some(0 | 1)) => {}
+        Ok(status) => return Err(failed(format!("failed ({status})"))),
+        Err(error) => return Err(failed(format!("did not start: {error}"))),
+    }
+    let text =
+        fs::read_to_string(path).map_err(|error| failed(format!("left nothing: {error}")))?;
+    let found: Value =
+        serde_json::from_str(&text).map_err(|error| failed(format!("left no JSON: {error}")))?;
+    if audits(&found).count() == 0 {
+        return Err(failed("audited nothing".to_owned()));
+    }
+    Ok(found)
+}
+
+fn succeed(command: &mut Command, hint: &str) -> Result<(), Failure> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::new(format!("{command:?} failed ({status})"), hint.to_owned())),
+        Err(error) => Err(Failure::new(format!("{command:?} did not start: {error}"), hint)),
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{} cannot be written: {error}", path.display()), "check its permissions")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn verdicts_are_told_apart() {
+        let found = json!({ "audits": [
+            { "audited": "a", "verdict": "violated" },
+            { "audited": "b", "verdict": "not refuted" },
+        ] });
+        assert_eq!(names(&found, "violated"), ["a"]);
+        assert_eq!(names(&found, "not refuted"), ["b"]);
+        assert_eq!(audits(&json!({})).count(), 0);
+    }
+}
