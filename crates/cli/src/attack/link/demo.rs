@@ -4,6 +4,7 @@ use super::Tables;
 use crate::Failure;
 use demure_anonymize::model::{KAnonymity, Model};
 use demure_anonymize::mondrian::mondrian;
+use demure_anonymize::partition::Options;
 use demure_anonymize::recoding::Attribute;
 use demure_anonymize::table::{Column, Table};
 use demure_attack::draws::Draws;
@@ -63,7 +64,8 @@ fn release(table: &Table, quasi: &[&str], k: u64) -> Result<Table, Failure> {
     }
     let sensitive = &table.columns[table.position("disease")?];
     let models: Vec<Box<dyn Model>> = vec![Box::new(KAnonymity::new(k)?)];
-    let parts = mondrian(&attributes, &[sensitive], &models, 1)?.ok_or_else(|| {
+    let how = Options { threads: 1, ..Options::default() };
+    let parts = mondrian(&attributes, &[sensitive], &models, &how)?.ok_or_else(|| {
         Failure::usage("the made-up patients have no release: please report this")
     })?;
     let mut columns = vec![sensitive.clone()];
