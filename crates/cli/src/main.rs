@@ -63,6 +63,10 @@ use demure_core::Error;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
+/// Planning a query is many small allocations, and a server frees them on other threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Answers questions about people without giving any of them away.
 #[derive(Parser)]
 #[command(name = "demure", version, propagate_version = true, max_term_width = 100)]

@@ -105,6 +105,19 @@ impl Catalog {
         Ok(())
     }
 
+    /// The state for an engine. Where there is little to read one thread reads it: handing rows from
+    /// one to another would take longer than counting them.
+    pub(crate) fn engine_state(&self) -> SessionState {
+        const LITTLE: u64 = 4 << 20;
+        let size = |file: &PathBuf| std::fs::metadata(file).map_or(u64::MAX, |data| data.len());
+        let files = self.tables.values().flat_map(|table| &table.files);
+        let mut state = self.state();
+        if files.map(size).fold(0, u64::saturating_add) <= LITTLE {
+            state.config_mut().options_mut().execution.target_partitions = 1;
+        }
+        state
+    }
+
     /// Opens every source of the policy.
     pub(crate) async fn open(policy: &Policy, state: SessionStateBuilder) -> Result<Self> {
         let mut config = SessionConfig::new().with_information_schema(false);

@@ -138,7 +138,7 @@ impl Curator {
         engine: impl FnOnce(SessionState) -> Box<dyn Engine>,
     ) -> Result<Arc<Self>> {
         let catalog = Catalog::open(&policy, SessionStateBuilder::new()).await?;
-        let engine = engine(catalog.state());
+        let engine = engine(catalog.engine_state());
         Ok(Arc::new(Self {
             policy,
             catalog,
@@ -312,7 +312,7 @@ impl Session {
             let balance = self.curator.balance_lately()?;
             return Ok(Outcome::Answer(Box::new(answer.again(balance))));
         }
-        on_large_stack(self.run_here(sql, values)).await
+        on_large_stack(sql, self.run_here(sql, values)).await
     }
 
     async fn run_here(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
@@ -351,7 +351,7 @@ impl Session {
     /// What a query takes and gives, without asking it: the types of its parameters, where they
     /// are known, and its columns. Nothing is read.
     pub async fn describe(&self, sql: &str) -> Result<Description> {
-        on_large_stack(self.describe_here(sql)).await
+        on_large_stack(sql, self.describe_here(sql)).await
     }
 
     async fn describe_here(&self, sql: &str) -> Result<Description> {
@@ -382,7 +382,7 @@ impl Session {
 
     /// What a query would cost; `sql` without `EXPLAIN PRIVACY`.
     pub async fn explanation(&self, sql: &str) -> Result<Explanation> {
-        on_large_stack(self.explanation_here(sql)).await
+        on_large_stack(sql, self.explanation_here(sql)).await
     }
 
     async fn explanation_here(&self, sql: &str) -> Result<Explanation> {
@@ -554,15 +554,31 @@ impl Session {
     }
 }
 
-/// Runs on a stack with room for the planner, which recurses as deep as a statement nests.
-async fn on_large_stack<T>(work: impl Future<Output = T>) -> T {
-    const ROOM: usize = 128 << 20;
+/// Runs on a stack with room for the planner, which recurses as deep as a statement nests: its own
+/// stack if that has enough, which it has for a short statement, and a new one otherwise. 6,000 words,
+/// the most there may be, have 150 MiB.
+async fn on_large_stack<T>(sql: &str, work: impl Future<Output = T>) -> T {
+    const BASE: usize = 1 << 20;
+    const EACH: usize = 24 << 10;
+    const MOST: usize = 150 << 20;
+    let room = (BASE + EACH * words(sql)).min(MOST);
     let mut work = std::pin::pin!(work);
-    // Less than ROOM is always left, so every poll gets a stack of its own.
     std::future::poll_fn(|context| {
-        stacker::maybe_grow(ROOM, 2 * ROOM, || work.as_mut().poll(context))
+        stacker::maybe_grow(room, 2 * room, || work.as_mut().poll(context))
     })
     .await
+}
+
+/// At least as many as there are words and signs.
+fn words(sql: &str) -> usize {
+    let mut within = false;
+    let starts = sql.chars().filter(|c| {
+        let letter = c.is_alphanumeric() || *c == '_';
+        let begins = !c.is_whitespace() && !(letter && within);
+        within = letter;
+        begins
+    });
+    starts.count()
 }
 
 /// The types of `$1`, `$2`, …; text where nothing tells.

@@ -64,7 +64,10 @@ impl Conversation {
 
 /// The threads that queries run on.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
-    Runtime::new().map_err(|source| Failure::File { what: "starting threads".into(), source })
+    // Room for the planner, which recurses: most statements then need no stack of their own.
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.enable_all().thread_stack_size(8 << 20).build();
+    runtime.map_err(|source| Failure::File { what: "starting threads".into(), source })
 }
 
 /// Who asks, as the ledger will have it, if nobody says.
