@@ -574,7 +574,7 @@ fn words(sql: &str) -> usize {
     let mut within = false;
     let starts = sql.chars().filter(|c| {
         let letter = c.is_alphanumeric() || *c == '_';
-        let begins = !c.is_whitespace() && !(letter && within);
+        let begins = !(c.is_whitespace() || letter && within);
         within = letter;
         begins
     });

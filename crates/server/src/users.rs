@@ -614,7 +614,7 @@ mod tests {
         users.set_disabled("root", "ana", true).unwrap();
         for denied in [
             users.bearer(&token),
-            users.sign_in("ana", "a long password", "test"),
+            users.sign_in("ana", "a long password", "test").map(|(user, _)| user),
             users.current("ana"),
         ] {
             assert!(matches!(denied, Err(Error::Denied)));

@@ -1,8 +1,6 @@
 //! The console in a real Chromium: `console/drive.py` signs in, asks, is refused, and looks at
 //! every view by mouse, by keyboard, in the dark and on a phone.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
-
 use std::path::Path;
 use std::process::Command;
 

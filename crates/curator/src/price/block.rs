@@ -38,7 +38,7 @@ pub(crate) enum Source {
 
 /// A block with its mechanism.
 pub(crate) enum Block {
-    Numbers { source: Source, groups: Groups },
+    Numbers { source: Source, groups: Box<Groups> },
     Rank(Box<Ordered>),
     Extreme(Box<Extreme>),
     Mode(Box<Mode>, Price),
@@ -66,7 +66,8 @@ impl Block {
             aggregate.values[value].bounds.ok_or_else(|| internal("a number without bounds"))
         };
         let numbers = |of| -> Result<Self> {
-            Ok(Self::Numbers { source, groups: Groups::counts(budget, neighbours, of, single)? })
+            let groups = Groups::counts(budget, neighbours, of, single)?;
+            Ok(Self::Numbers { source, groups: Box::new(groups) })
         };
         match source {
             Source::Rows | Source::Present(_) | Source::Distinct(_) => numbers(of),
@@ -74,7 +75,7 @@ impl Block {
             Source::Values { value, wanted, nulls } => {
                 let bounds = bounds(value)?;
                 let groups = Groups::values(budget, bounds, wanted, nulls, neighbours, of, single)?;
-                Ok(Self::Numbers { source, groups })
+                Ok(Self::Numbers { source, groups: Box::new(groups) })
             }
             Source::Rank(value, rank) if rank > 0.0 && rank < 1.0 => {
                 let bounds = bounds(value)?;

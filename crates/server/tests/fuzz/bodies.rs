@@ -81,7 +81,6 @@ impl Fixture {
             .unwrap()
     }
 
-    #[expect(clippy::type_complexity, reason = "the parts of one fixture, taken apart at once")]
     async fn within()
     -> Option<(Arc<Desk>, Router, String, SocketAddr, watch::Sender<bool>, tempfile::TempDir)> {
         let folder = tempfile::tempdir().ok()?;
