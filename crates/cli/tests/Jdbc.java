@@ -58,8 +58,11 @@ public class Jdbc {
         // Often enough that the driver prepares it on the server and reads it in binary.
         String sql = "SELECT ward, COUNT(*) AS n, AVG(paid) AS mean FROM stays WHERE age >= ? AND ward <> ? GROUP BY ward ORDER BY ward";
         try (PreparedStatement prepared = connection.prepareStatement(sql)) {
-            check(prepared.getParameterMetaData().getParameterCount() == 2, "parameters");
-            check(prepared.getMetaData().getColumnType(3) == Types.DOUBLE, "the mean's type");
+            // The driver knows neither beforehand where it prepares nothing.
+            if (!mode.equals("simple")) {
+                check(prepared.getParameterMetaData().getParameterCount() == 2, "parameters");
+                check(prepared.getMetaData().getColumnType(3) == Types.DOUBLE, "the mean's type");
+            }
             for (int age = 20; age < 32; age++) {
                 prepared.setInt(1, age);
                 prepared.setString(2, "south");
