@@ -329,7 +329,8 @@ mod tests {
             Mode::new(0, candidates, price(delta, Neighbours::Replace)).unwrap().unwrap()
         };
         assert!(!of(Some(12), 1e-8).is_stable());
-        assert!(of(Some(10_000_000), 1e-8).is_stable());
+        assert!(!of(Some(10_000_000), 1e-8).is_stable());
+        assert!(of(Some(10_000_000), 1e-3).is_stable());
         assert!(of(None, 1e-8).is_stable());
         let none = Price { delta: None, ..price(0.1, Neighbours::Replace) };
         assert!(Mode::new(0, None, none).unwrap().is_none());

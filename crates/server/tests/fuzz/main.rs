@@ -92,7 +92,14 @@ fn wire_messages_of_strangers() {
 
 #[test]
 fn wire_messages_of_members() {
-    run("wire", 6, 120, Fixture::member);
+    // Each signs in, which is slow on purpose: so some messages at once, and not each by itself.
+    let (fixture, corpus) = (Fixture::new(), corpus("wire"));
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    fixture.member(&corpus.concat());
+    for _ in 0..rounds(30) {
+        fixture.member(&mutated(&corpus, 12, &mut dice));
+    }
+    fixture.is_well();
 }
 
 #[test]
