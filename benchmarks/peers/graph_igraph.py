@@ -1,58 +1,17 @@
-"""igraph's count of triangles in seconds, for `cargo xtask bench graph`; prints a JSON document.
-
-The graph is drawn by the same generator as in `benchmarks/src/bin/graph.rs`; the number of triangles says whether it is the same.
-Only the count is timed: not Python's start, nor making the graph. The best of ROUNDS rounds counts.
-"""
-
-import json
-import platform
-import sys
-import time
+"""igraph's count of triangles in seconds, for `cargo xtask bench graph`; prints a JSON document."""
 
 import igraph
-
-ROUNDS = 3
-VERTICES, DRAWN = 40_000, 210_000
-MASK = 2**64 - 1
-
-
-def edges():
-    """Pairs of vertices, smaller first, without loops and duplicates."""
-    state = 1
-    seen = set()
-    for _ in range(DRAWN):
-        ends = []
-        for _ in range(2):
-            state = (state * 6364136223846793005 + 1442695040888963407) & MASK
-            x = state >> 32
-            ends.append((VERTICES * ((x * x) >> 32)) >> 32)  # hubs have small numbers
-        if ends[0] != ends[1]:
-            seen.add((min(ends), max(ends)))
-    return sorted(seen)
+import triangles
 
 
 def main():
-    graph = igraph.Graph(VERTICES, edges())
+    graph = igraph.Graph(triangles.VERTICES, triangles.edges())
     # Where there is no count alone, the list of them is the fastest way there is.
     if hasattr(graph, "count_triangles"):
         count = lambda: int(graph.count_triangles())
     else:
         count = lambda: len(graph.list_triangles())
-    seen = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        triangles = count()
-        seen.append(time.perf_counter() - begun)
-    print(f"igraph: {min(seen) * 1e3:.1f} ms", file=sys.stderr)
-    document = {
-        "library": "igraph",
-        "version": igraph.__version__,
-        "python": platform.python_version(),
-        "triangles": triangles,
-        "seconds": min(seen),
-    }
-    json.dump(document, sys.stdout, indent=1)
-    print()
+    triangles.report("igraph", igraph.__version__, count)
 
 
 if __name__ == "__main__":

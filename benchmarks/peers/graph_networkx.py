@@ -1,54 +1,13 @@
-"""networkx's count of triangles in seconds, for `cargo xtask bench graph`; prints a JSON document.
-
-The graph is drawn by the same generator as in `benchmarks/src/bin/graph.rs`; the number of triangles says whether it is the same.
-Only the count is timed: not Python's start, nor making the graph. The best of ROUNDS rounds counts.
-"""
-
-import json
-import platform
-import sys
-import time
+"""networkx's count of triangles in seconds, for `cargo xtask bench graph`; prints a JSON document."""
 
 import networkx
-
-ROUNDS = 3
-VERTICES, DRAWN = 40_000, 210_000
-MASK = 2**64 - 1
-
-
-def edges():
-    """Pairs of vertices, smaller first, without loops and duplicates."""
-    state = 1
-    seen = set()
-    for _ in range(DRAWN):
-        ends = []
-        for _ in range(2):
-            state = (state * 6364136223846793005 + 1442695040888963407) & MASK
-            x = state >> 32
-            ends.append((VERTICES * ((x * x) >> 32)) >> 32)  # hubs have small numbers
-        if ends[0] != ends[1]:
-            seen.add((min(ends), max(ends)))
-    return sorted(seen)
+import triangles
 
 
 def main():
-    graph = networkx.Graph(edges())
+    graph = networkx.Graph(triangles.edges())
     count = lambda: sum(networkx.triangles(graph).values()) // 3
-    seen = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        triangles = count()
-        seen.append(time.perf_counter() - begun)
-    print(f"networkx: {min(seen) * 1e3:.1f} ms", file=sys.stderr)
-    document = {
-        "library": "networkx",
-        "version": networkx.__version__,
-        "python": platform.python_version(),
-        "triangles": triangles,
-        "seconds": min(seen),
-    }
-    json.dump(document, sys.stdout, indent=1)
-    print()
+    triangles.report("networkx", networkx.__version__, count)
 
 
 if __name__ == "__main__":

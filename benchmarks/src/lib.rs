@@ -6,8 +6,9 @@
 #![forbid(unsafe_code)]
 
 use std::error::Error;
+use std::fmt::Display;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 /// Something to be timed: it makes `batch` samples a call.
@@ -59,6 +60,18 @@ pub fn children() -> Option<f64> {
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |i: usize| fields.get(i - 3)?.parse::<f64>().ok();
     Some((ticks(16)? + ticks(17)?) / 100.0)
+}
+
+/// What a benchmark ends with: 0 if every claim was met, 1 if one was not, 2 if it could not be measured.
+pub fn exit<E: Display>(met: Result<bool, E>) -> ExitCode {
+    match met {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
 }
 
 /// Builds `demure` in release, if it is not built, and finds it beside the benchmark.

@@ -2,7 +2,7 @@
 #![no_main]
 
 #[path = "../../crates/server/tests/fuzz/bodies.rs"]
-#[allow(dead_code, reason = "each target uses its own part")]
+#[expect(dead_code, reason = "each target uses its own part")]
 mod bodies;
 
 use libfuzzer_sys::fuzz_target;

@@ -23,14 +23,7 @@ const LEAST: Duration = Duration::from_millis(100);
 const OPTIMAL: &str = "pure(eps=0.1)*100, optimal";
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    demure_bench::exit(run())
 }
 
 /// What dp_accounting took and answered.

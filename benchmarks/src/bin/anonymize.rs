@@ -138,14 +138,7 @@ const CASES: [Case; 6] = [
 ];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    demure_bench::exit(run())
 }
 
 fn run() -> Fallible<bool> {

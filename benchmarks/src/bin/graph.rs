@@ -36,14 +36,7 @@ const LEAST: Duration = Duration::from_millis(300);
 const DRAWS: u32 = 20_000;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    demure_bench::exit(run())
 }
 
 fn run() -> Fallible<bool> {

@@ -47,14 +47,7 @@ const LEAST: f64 = 0.5;
 
 fn main() -> ExitCode {
     let met = if std::env::args().nth(1).as_deref() == Some(MEMORY) { memory() } else { run() };
-    match met {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    demure_bench::exit(met)
 }
 
 fn run() -> Fallible<bool> {

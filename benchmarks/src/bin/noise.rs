@@ -28,14 +28,7 @@ const LEAST: Duration = Duration::from_millis(60);
 const SCALES: [f64; 3] = [1.0, 100.0, 1e6];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    demure_bench::exit(run())
 }
 
 fn run() -> Result<bool, Box<dyn Error>> {

@@ -49,14 +49,7 @@ const PLAIN: &str = "\\set n random(1, 1000000000)\n\
                      INSERT INTO journal SELECT COUNT(*) FROM people WHERE age < 50 + :n / 1000000000.0;\n";
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
-    }
+    demure_bench::exit(run())
 }
 
 fn run() -> Fallible<bool> {

@@ -2,9 +2,8 @@
 
 use crate::Failure;
 use crate::curator::options::Asking;
-use crate::curator::told;
-use demure_curator::{AggregateExplanation, Explanation, expected};
-use serde_json::{Value, json};
+use demure_curator::Explanation;
+use demure_server::told;
 use std::io::Write;
 
 /// Say what a question would cost and how wrong its answer would be; nothing is spent
@@ -45,7 +44,7 @@ pub(crate) fn print(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     if json {
-        return writeln!(out, "{}", object(explanation)).map_err(Failure::writing);
+        return writeln!(out, "{}", told::explanation(explanation)).map_err(Failure::writing);
     }
     let lines = explanation.lines();
     let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
@@ -53,34 +52,4 @@ pub(crate) fn print(
         writeln!(out, "{name:width$}{text}").map_err(Failure::writing)?;
     }
     Ok(())
-}
-
-fn object(explanation: &Explanation) -> Value {
-    let concentrated = explanation.concentrated;
-    json!({
-        "aggregates": explanation.aggregates.iter().map(aggregate).collect::<Vec<_>>(),
-        "cost": told::price(&explanation.price, concentrated),
-        "left": told::price(&explanation.left, concentrated),
-        "notes": explanation.notes,
-    })
-}
-
-fn aggregate(aggregate: &AggregateExplanation) -> Value {
-    let columns = aggregate.columns.iter().map(|column| {
-        json!({
-            "name": column.name,
-            "mechanism": column.mechanism,
-            "why": column.why,
-            "sensitivity": column.sensitivity,
-            "scale": column.scale,
-            "error_95": expected(&column.error),
-        })
-    });
-    json!({
-        "columns": columns.collect::<Vec<_>>(),
-        "groups": aggregate.keys,
-        "contributions": aggregate.contributions,
-        "event": aggregate.event,
-        "bought_before": aggregate.bought,
-    })
 }

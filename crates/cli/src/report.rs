@@ -1,6 +1,7 @@
 //! What users read: named fields, as aligned text or as JSON.
 
 use crate::Failure;
+use demure_core::mechanism::Guarantee;
 use serde_json::{Map, Value};
 use std::io::Write;
 
@@ -38,6 +39,18 @@ impl Report {
     /// A field for programs only.
     pub(crate) fn hidden(self, name: &'static str, value: impl Into<Value>) -> Self {
         self.with(name, None, value.into())
+    }
+
+    /// What is spent, in its own currency.
+    pub(crate) fn budget(self, guarantee: Guarantee) -> Self {
+        match guarantee {
+            Guarantee::Pure(epsilon) => self.field("epsilon", epsilon.get()).hidden("delta", 0.0),
+            Guarantee::Approximate(epsilon, delta) => {
+                self.field("epsilon", epsilon.get()).field("delta", delta.get())
+            }
+            Guarantee::Concentrated(rho) => self.field("rho", rho.get()),
+            _ => self,
+        }
     }
 
     fn with(mut self, name: &'static str, text: Option<String>, json: Value) -> Self {

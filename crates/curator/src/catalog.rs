@@ -55,6 +55,7 @@ pub(crate) struct Table {
     files: Vec<PathBuf>,
     /// Which files they are, beyond that: for as long as this runs.
     identity: String,
+    bytes: u64,
     /// Of a public table that is small: the values of each column.
     listed: BTreeMap<String, Vec<ScalarValue>>,
 }
@@ -91,9 +92,8 @@ impl Catalog {
     /// their columns may have other places now, a person other rows, and a key several.
     pub(crate) fn is_as_opened(&self) -> Result<()> {
         for table in self.tables.values() {
-            let same = version(&table.files).is_ok_and(|now| now == table.version)
-                && identity(&table.files).is_ok_and(|now| now == table.identity);
-            if !same {
+            let same = |now: &Stamp| now.version == table.version && now.identity == table.identity;
+            if !stamp(&table.files).is_ok_and(|now| same(&now)) {
                 return Err(Error::Source {
                     table: table.policy.name.clone(),
                     reason: "its files have changed since they were opened; start again to have \
@@ -109,10 +109,9 @@ impl Catalog {
     /// one to another would take longer than counting them.
     pub(crate) fn engine_state(&self) -> SessionState {
         const LITTLE: u64 = 4 << 20;
-        let size = |file: &PathBuf| std::fs::metadata(file).map_or(u64::MAX, |data| data.len());
-        let files = self.tables.values().flat_map(|table| &table.files);
+        let sizes = self.tables.values().map(|table| table.bytes);
         let mut state = self.state();
-        if files.map(size).fold(0, u64::saturating_add) <= LITTLE {
+        if sizes.fold(0, u64::saturating_add) <= LITTLE {
             state.config_mut().options_mut().execution.target_partitions = 1;
         }
         state
@@ -415,7 +414,7 @@ impl Table {
             )));
         }
         alike(&files).map_err(wrong)?;
-        let version = version(&files).map_err(|e| wrong(e.to_string()))?;
+        let Stamp { version, identity, bytes } = stamp(&files).map_err(|e| wrong(e.to_string()))?;
         let urls: std::result::Result<Vec<_>, _> =
             files.iter().map(|file| ListingTableUrl::parse(file.to_string_lossy())).collect();
         let config = ListingTableConfig::new_with_multi_paths(urls.map_err(failed)?);
@@ -454,8 +453,7 @@ impl Table {
             }
         };
         let (policy, listed) = (policy.clone(), BTreeMap::new());
-        let identity = identity(&files).map_err(|e| wrong(e.to_string()))?;
-        Ok(Self { policy, source, schema, version, files, identity, listed })
+        Ok(Self { policy, source, schema, version, files, identity, bytes, listed })
     }
 
     fn facts(&self, field: &Field, protection: &Protection) -> Facts {
@@ -645,33 +643,34 @@ fn matches(pattern: &str, name: &str) -> bool {
     rest.is_empty()
 }
 
-/// Changes when the files do: names, sizes, times.
-fn version(files: &[PathBuf]) -> std::io::Result<String> {
-    let mut text = String::new();
+/// What tells files from others.
+struct Stamp {
+    /// Changes when the files do: names, sizes, times.
+    version: String,
+    /// Changes when files are replaced by others of the same size and time, too.
+    identity: String,
+    /// All together.
+    bytes: u64,
+}
+
+fn stamp(files: &[PathBuf]) -> std::io::Result<Stamp> {
+    let mut stamp = Stamp { version: String::new(), identity: String::new(), bytes: 0 };
     for file in files {
         let data = std::fs::metadata(file)?;
         let time = data.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        text.push_str(&format!("{name} {} {}\n", data.len(), time.as_nanos()));
-    }
-    Ok(text)
-}
-
-/// Changes when files are replaced by others of the same size and time.
-fn identity(files: &[PathBuf]) -> std::io::Result<String> {
-    let mut text = String::new();
-    for file in files {
-        let data = std::fs::metadata(file)?;
+        stamp.version.push_str(&format!("{name} {} {}\n", data.len(), time.as_nanos()));
+        stamp.bytes = stamp.bytes.saturating_add(data.len());
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;
             let changed = (data.ctime(), data.ctime_nsec());
-            text.push_str(&format!("{} {} {changed:?}\n", data.dev(), data.ino()));
+            stamp.identity.push_str(&format!("{} {} {changed:?}\n", data.dev(), data.ino()));
         }
         #[cfg(not(unix))]
-        text.push_str(&format!("{:?}\n", data.created().ok()));
+        stamp.identity.push_str(&format!("{:?}\n", data.created().ok()));
     }
-    Ok(text)
+    Ok(stamp)
 }
 
 /// Refuses a CSV file with a row that the engine would stumble over: what a single row decides

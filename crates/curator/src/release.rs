@@ -191,7 +191,7 @@ fn block_values(
             }
             Ok(Made::Values(made))
         }
-        Block::Mode(mode, _) => {
+        Block::Mode(mode) => {
             let candidates = aggregate.values[mode.value].facts.values.as_deref();
             let mut made = Vec::with_capacity(groups.len());
             for group in groups {

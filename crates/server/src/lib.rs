@@ -9,7 +9,7 @@ pub mod metrics;
 pub mod pg;
 pub mod scram;
 pub mod tls;
-mod told;
+pub mod told;
 pub mod users;
 
 pub use desk::{Desk, Failure, Limits};

@@ -1,7 +1,10 @@
 //! What is said of an answer beside the answer.
 
-use demure_curator::{Answer, price_in_words};
-use demure_ledger::{Accounting, Balance};
+use demure_curator::{
+    AggregateExplanation, Answer, Expected, Explanation, expected, price_in_words,
+};
+use demure_ledger::{Accounting, Balance, Price};
+use serde_json::{Value, json};
 
 /// `cost ε 0.5; left ε 2.5 of 3`.
 pub(crate) fn cost(answer: &Answer) -> String {
@@ -24,5 +27,65 @@ pub(crate) fn left(balance: &Balance) -> String {
             let (spent, all) = (balance.spent_epsilon, balance.limit.epsilon);
             format!("{left}; what is spent amounts to ε {spent:.3} of {all}")
         }
+    }
+}
+
+/// `{"epsilon":0.5,"delta":0}`, or with `rho`.
+pub fn price(price: &Price, concentrated: bool) -> Value {
+    let name = if concentrated { "rho" } else { "epsilon" };
+    json!({ name: price.main, "delta": price.delta })
+}
+
+/// A price and an error, before anything is bought, for programs.
+pub fn explanation(explanation: &Explanation) -> Value {
+    let concentrated = explanation.concentrated;
+    json!({
+        "aggregates": explanation.aggregates.iter().map(aggregate).collect::<Vec<_>>(),
+        "cost": price(&explanation.price, concentrated),
+        "left": price(&explanation.left, concentrated),
+        "affordable": explanation.price.within(explanation.left),
+        "notes": explanation.notes,
+    })
+}
+
+fn aggregate(aggregate: &AggregateExplanation) -> Value {
+    let columns = aggregate.columns.iter().map(|column| {
+        json!({
+            "name": column.name,
+            "mechanism": column.mechanism,
+            "why": column.why,
+            "sensitivity": column.sensitivity,
+            "scale": column.scale,
+            "error_95": expected(&column.error),
+            "error": half_width(&column.error),
+        })
+    });
+    json!({
+        "columns": columns.collect::<Vec<_>>(),
+        "groups": aggregate.keys,
+        "contributions": aggregate.contributions,
+        "event": aggregate.event,
+        "bought_before": aggregate.bought,
+    })
+}
+
+/// The error as a number, where it is in the column's own units.
+fn half_width(error: &Expected) -> Option<f64> {
+    match error {
+        Expected::Within(error) | Expected::WithinAt { error, .. } => Some(*error),
+        _ => None,
+    }
+}
+
+/// A type's name, as SQL users say it.
+pub fn plain_name(kind: &str) -> &str {
+    match kind {
+        "Utf8" | "LargeUtf8" | "Utf8View" => "text",
+        "Float16" | "Float32" | "Float64" => "real",
+        "Boolean" => "boolean",
+        "Date32" | "Date64" => "date",
+        kind if kind.starts_with("Int") || kind.starts_with("UInt") => "integer",
+        kind if kind.starts_with("Timestamp") => "timestamp",
+        other => other,
     }
 }

@@ -3,6 +3,7 @@
 use crate::Failure;
 use crate::report::{Report, short, time};
 use demure_ledger::{Accounting, Balances, Entry, Kind, Ledger, Price, Share};
+use demure_server::told;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -10,19 +11,8 @@ fn failed(error: demure_ledger::Error) -> Failure {
     demure_curator::Error::from(error).into()
 }
 
-/// The currency's letter and JSON name.
-fn currency(accounting: Accounting) -> (&'static str, &'static str) {
-    match accounting {
-        Accounting::Pure => ("ε", "epsilon"),
-        Accounting::Zcdp => ("ρ", "rho"),
-    }
-}
-
 fn price(price: &Price, accounting: Accounting) -> Value {
-    let mut fields = Map::new();
-    fields.insert(currency(accounting).1.to_owned(), json!(price.main));
-    fields.insert("delta".to_owned(), json!(price.delta));
-    Value::Object(fields)
+    told::price(price, accounting == Accounting::Zcdp)
 }
 
 fn words(price: &Price, accounting: Accounting) -> String {

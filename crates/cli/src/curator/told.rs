@@ -2,7 +2,8 @@
 
 use crate::report::short;
 use demure_curator::{Answer, expected, price_in_words};
-use demure_ledger::{Accounting, Balance, Price};
+use demure_ledger::{Accounting, Balance};
+use demure_server::told::price;
 use serde_json::{Map, Value, json};
 
 /// `cost ε 0.5; left ε 2.5 of 3`.
@@ -79,10 +80,4 @@ pub(crate) fn fields(answer: &Answer) -> Map<String, Value> {
     fields.insert("errors".into(), errors.collect());
     fields.insert("notes".into(), json!(answer.notes));
     fields
-}
-
-/// `{"epsilon":0.5,"delta":0}`, or with `rho`.
-pub(crate) fn price(price: &Price, concentrated: bool) -> Value {
-    let name = if concentrated { "rho" } else { "epsilon" };
-    json!({ name: price.main, "delta": price.delta })
 }

@@ -50,14 +50,7 @@ pub(super) fn promised(
 
 /// The fields that say what is promised.
 pub(super) fn fields(report: Report, guarantee: Guarantee, relation: Relation) -> Report {
-    let report = match guarantee {
-        Guarantee::Pure(epsilon) => report.field("epsilon", epsilon.get()).hidden("delta", 0.0),
-        Guarantee::Approximate(epsilon, delta) => {
-            report.field("epsilon", epsilon.get()).field("delta", delta.get())
-        }
-        Guarantee::Concentrated(rho) => report.field("rho", rho.get()),
-        _ => report,
-    };
+    let report = report.budget(guarantee);
     let report = match relation {
         Relation::AddRemove => report.described(
             "neighbours",

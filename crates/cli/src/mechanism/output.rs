@@ -119,19 +119,12 @@ pub(super) fn calibrated(report: Report, noise: Calibration, of: &str) -> Report
 
 /// The fields that say what is promised.
 pub(super) fn promised(report: Report, guarantee: Guarantee, neighbours: Neighbours) -> Report {
-    let report = match guarantee {
-        Guarantee::Pure(epsilon) => report.field("epsilon", epsilon.get()).hidden("delta", 0.0),
-        Guarantee::Approximate(epsilon, delta) => {
-            report.field("epsilon", epsilon.get()).field("delta", delta.get())
-        }
-        Guarantee::Concentrated(rho) => report.field("rho", rho.get()),
-        _ => report,
-    };
     let meaning = match neighbours {
         Neighbours::AddRemove => "add-remove (one unit present or absent)",
         Neighbours::Replace => "replace (one unit's data changed; the size is public)",
     };
     report
+        .budget(guarantee)
         .described("neighbours", neighbours.to_string(), meaning)
         .field("guarantee", guarantee.to_string())
 }

@@ -6,6 +6,7 @@ use crate::report::short;
 use demure_curator::Curator;
 use demure_curator::policy::{Access, ColumnPolicy, Policy, Protection, UnitPolicy, Value, odds};
 use demure_ledger::{Accounting, Balance};
+use demure_server::told::plain_name;
 
 /// The most values of a list that are shown.
 const SHOWN: usize = 6;
@@ -50,7 +51,7 @@ pub(super) fn table(curator: &Curator, name: &str) -> Option<(Table, String)> {
             (true, false) => format!("whose row it is; {known}"),
             (false, _) => known,
         };
-        vec![name, plain_type(&kind).to_owned(), known]
+        vec![name, plain_name(&kind).to_owned(), known]
     });
     let table = Table::of_texts(&["column", "type", "known"], rows);
     let words = match protection {
@@ -96,19 +97,6 @@ fn text(value: &Value) -> String {
         Value::Real(real) => short(*real),
         Value::Boolean(boolean) => boolean.to_string(),
         Value::Date(date) => date.clone(),
-    }
-}
-
-/// A type as SQL users say it.
-fn plain_type(kind: &str) -> &str {
-    match kind {
-        "Utf8" | "LargeUtf8" | "Utf8View" => "text",
-        "Float16" | "Float32" | "Float64" => "real",
-        "Boolean" => "boolean",
-        "Date32" | "Date64" => "date",
-        kind if kind.starts_with("Int") || kind.starts_with("UInt") => "integer",
-        kind if kind.starts_with("Timestamp") => "timestamp",
-        other => other,
     }
 }
 

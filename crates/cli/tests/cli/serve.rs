@@ -193,6 +193,13 @@ fn whoever_is_not_let_in_asks_nothing() {
     assert!(audit.out.contains("sign in failed") && audit.out.contains("disable"));
 }
 
+/// A client that is told where the server is, and finds everything as it should be.
+fn succeeds(client: &mut Command, server: &Server) {
+    let ran = client.args([&server.port.to_string(), PASSWORD]).output().map(Run::of).unwrap();
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
+    assert!(!ran.out.contains(CANARY), "{}", ran.out);
+}
+
 #[test]
 fn clients_in_python() {
     if without_clients() {
@@ -204,14 +211,7 @@ fn clients_in_python() {
     let folder = clinic(1000.0);
     let server = Server::start(&policy(&folder), &[]);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients.py");
-    let ran = Command::new(python)
-        .arg(script)
-        .args([&server.port.to_string(), PASSWORD])
-        .output()
-        .map(Run::of)
-        .unwrap();
-    assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
-    assert!(!ran.out.contains(CANARY), "{}", ran.out);
+    succeeds(Command::new(python).arg(script), &server);
 }
 
 #[test]
@@ -224,15 +224,7 @@ fn clients_in_java() {
     let folder = clinic(100_000.0);
     let server = Server::start(&policy(&folder), &[]);
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Jdbc.java");
-    let ran = Command::new("java")
-        .args(["-cp", &driver])
-        .arg(program)
-        .args([&server.port.to_string(), PASSWORD])
-        .output()
-        .map(Run::of)
-        .unwrap();
-    assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
-    assert!(!ran.out.contains(CANARY), "{}", ran.out);
+    succeeds(Command::new("java").args(["-cp", &driver]).arg(program), &server);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Batches of bounded rows.
 
-use super::choose::Sink;
+use super::choose::Kept;
+use super::spill::{HEAD, Row};
 use super::table::NONE;
 use datafusion::arrow::array::{
     ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array,
@@ -28,20 +29,23 @@ impl Output {
         self.groups.len()
     }
 
+    /// Adds the rows of a partition that stay.
+    pub(super) fn extend<const W: usize>(&mut self, rows: &[Row<W>], kept: &Kept) {
+        let stay = || kept.iter().map(|(at, _)| &rows[at]);
+        self.groups.extend(stay().map(|row| row[HEAD - 1]));
+        self.firsts.extend(kept.iter().map(|(_, first)| first));
+        for (word, column) in (HEAD..W).zip(&mut self.arguments) {
+            column.extend(stay().map(|row| row[word]));
+        }
+    }
+
     /// The rows so far as a batch, leaving none.
     pub(super) fn take(&mut self) -> Result<RecordBatch> {
-        let firsts = BooleanArray::from(std::mem::take(&mut self.firsts));
+        let firsts = std::mem::take(&mut self.firsts);
+        let firsts = BooleanBuffer::collect_bool(firsts.len(), |i| firsts[i]);
+        let firsts = BooleanArray::new(firsts, None);
         let arguments = self.arguments.iter_mut().map(std::mem::take).collect();
         batch(&self.schema, std::mem::take(&mut self.groups), firsts, arguments)
-    }
-}
-
-impl Sink for Output {
-    #[inline]
-    fn keep(&mut self, group: u32, first: bool, arguments: &[u32]) {
-        self.groups.push(group);
-        self.firsts.push(first);
-        self.arguments.iter_mut().zip(arguments).for_each(|(column, &number)| column.push(number));
     }
 }
 

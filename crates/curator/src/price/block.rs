@@ -41,7 +41,7 @@ pub(crate) enum Block {
     Numbers { source: Source, groups: Box<Groups> },
     Rank(Box<Ordered>),
     Extreme(Box<Extreme>),
-    Mode(Box<Mode>, Price),
+    Mode(Box<Mode>),
 }
 
 /// Chooses one of the public values by its count.
@@ -94,23 +94,17 @@ impl Block {
                     Price { budget, delta, neighbours, groups: g, rows: m, single, bounded };
                 let listed = aggregate.values[value].facts.values.as_ref().map(Vec::len);
                 let mode = Mode::new(value, listed, price)?.ok_or_else(no_delta)?;
-                Ok(Self::Mode(Box::new(mode), price))
+                Ok(Self::Mode(Box::new(mode)))
             }
         }
     }
 
     /// What it costs, of the budget that it was given.
     pub(super) fn event(&self, budget: Budget) -> Result<Event> {
-        if let Self::Mode(mode, price) = self
-            && mode.is_stable()
-            && let Some(delta) = price.delta
-        {
-            return Ok(Event::Approximate { epsilon: price.epsilon()?, delta });
+        match self {
+            Self::Mode(mode) => mode.event(),
+            _ => Ok(event(budget)),
         }
-        Ok(match budget {
-            Budget::Pure(epsilon) => Event::Pure { epsilon },
-            Budget::Concentrated(rho) => Event::Concentrated { rho },
-        })
     }
 
     /// The value it reads and the form it needs it in.
@@ -128,7 +122,7 @@ impl Block {
             },
             Self::Rank(ordered) => steps(ordered.value, true),
             Self::Extreme(extreme) => steps(extreme.value, true),
-            Self::Mode(mode, _) => Some((mode.value, Form::Code)),
+            Self::Mode(mode) => Some((mode.value, Form::Code)),
         }
     }
 
@@ -194,7 +188,7 @@ impl Block {
                 })
             }
             Self::Rank(ordered) => {
-                let (mechanism, sensitivity, scale) = ordered.told(limits.rows)?;
+                let (mechanism, sensitivity, scale) = ordered.told(limits.rows);
                 let error = match ordered.method() {
                     Method::Ranks(quantile) => Expected::Ranks(quantile.error(beta)?),
                     Method::Smooth(noise) => Expected::EvenRanks(Ordered::even_error(noise)),
@@ -211,8 +205,8 @@ impl Block {
                 error: Expected::Ranks(extreme.error(beta)?),
                 why: None,
             }),
-            Self::Mode(mode, price) => {
-                let (mechanism, scale, error) = mode.told(*price)?;
+            Self::Mode(mode) => {
+                let (mechanism, scale, error) = mode.told()?;
                 Ok(ColumnQuote {
                     name,
                     mechanism: mechanism.to_owned(),
@@ -239,6 +233,14 @@ fn no_delta() -> crate::Error {
 
 fn plural(word: &str, n: u32) -> String {
     if n == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// What is charged where all of it is spent.
+pub(super) fn event(budget: Budget) -> Event {
+    match budget {
+        Budget::Pure(epsilon) => Event::Pure { epsilon },
+        Budget::Concentrated(rho) => Event::Concentrated { rho },
+    }
 }
 
 /// A little less: these quotients only set how much noise there is, and more is safe.

@@ -4,13 +4,14 @@
 //! noised counts needs the list of all values to be public, and always answers. A stable release gives the true value or none,
 //! needs a δ, and no list: whatever the values are, one that leads by far is nobody's secret.
 
-use super::block::{Chooser, down};
+use super::block::{Chooser, down, event};
 use super::{BETA, Expected};
 use crate::error::Result;
 use crate::explain::short;
 use crate::refusal::{Refusal, Rule};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
+use demure_core::event::Event;
 use demure_core::mechanism::{Budget, Change, Exponential, PermuteAndFlip};
 use demure_core::random::Randomness;
 use demure_core::sensitivity::{Stable, Tally, mode_of_counts};
@@ -21,9 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Mode {
     pub(crate) value: usize,
     method: Method,
-    neighbours: Neighbours,
-    /// Rows of a unit in a group.
-    rows: u32,
+    price: Price,
     /// Public values; 0 if they are not public.
     candidates: usize,
     pub(super) why: String,
@@ -36,7 +35,7 @@ enum Method {
 
 /// What all groups of a unit may cost together.
 #[derive(Clone, Copy)]
-pub(crate) struct Price {
+pub(super) struct Price {
     pub(super) budget: Budget,
     /// For a stable release, if it is to be had.
     pub(super) delta: Option<Delta>,
@@ -65,15 +64,8 @@ impl Mode {
         }
         let drawn = candidates.map(|n| Ok::<_, crate::Error>((price.drawn()?, n))).transpose()?;
         let stable = price.stable()?;
-        let (neighbours, rows) = (price.neighbours, price.rows);
-        let build = |method, why| Mode {
-            value,
-            method,
-            neighbours,
-            rows,
-            candidates: candidates.unwrap_or(0),
-            why,
-        };
+        let candidates = candidates.unwrap_or(0);
+        let build = |method, why| Mode { value, method, price, candidates, why };
         let lead_of = |stable: &Stable| short(price.lead(stable));
         Ok(match (drawn, stable) {
             (None, None) => None,
@@ -83,7 +75,7 @@ impl Mode {
                 Some(build(Method::Stable(stable), why.to_owned()))
             }
             (Some((chooser, n)), stable) => {
-                let by_draw = chooser.error(n, neighbours)?;
+                let by_draw = chooser.error(n, price.neighbours)?;
                 match stable {
                     Some(stable) if price.lead(&stable) < by_draw => {
                         let why = format!(
@@ -112,17 +104,24 @@ impl Mode {
         })
     }
 
-    /// Whether δ is spent.
-    pub(super) fn is_stable(&self) -> bool {
-        matches!(self.method, Method::Stable(_))
+    /// What all groups cost together.
+    pub(super) fn event(&self) -> Result<Event> {
+        Ok(match (&self.method, self.price.delta, self.price.budget) {
+            (Method::Stable(_), Some(delta), _) => {
+                Event::Approximate { epsilon: self.price.epsilon()?, delta }
+            }
+            (Method::Stable(_), None, _) => return Err(super::internal("a δ that is not there")),
+            (Method::Drawn(_), _, budget) => event(budget),
+        })
     }
 
     /// The mechanism, its scale and its error.
-    pub(super) fn told(&self, price: Price) -> Result<(&'static str, f64, Expected)> {
-        let change = change(self.neighbours);
+    pub(super) fn told(&self) -> Result<(&'static str, f64, Expected)> {
+        let price = self.price;
+        let change = change(price.neighbours);
         Ok(match &self.method {
             Method::Drawn(chooser) => {
-                let error = chooser.error(self.candidates, self.neighbours)?;
+                let error = chooser.error(self.candidates, price.neighbours)?;
                 let (name, scale) = match chooser {
                     Chooser::PermuteAndFlip(chooser) => ("permute-and-flip", chooser.scale(change)),
                     Chooser::Exponential(chooser) => {
@@ -153,14 +152,15 @@ impl Mode {
             list.iter().map(|c| count(c).unwrap_or(0)).collect()
         };
         let missing = || super::internal("a mode without values");
+        let Price { neighbours, rows, .. } = self.price;
         match (&self.method, candidates) {
             (Method::Drawn(chooser), Some(list)) => {
-                let chosen = chooser.choose(&counts(list), self.neighbours, rng)?;
+                let chosen = chooser.choose(&counts(list), neighbours, rng)?;
                 list.get(chosen).cloned().ok_or_else(missing)
             }
             (Method::Drawn(_), None) => Err(missing()),
             (Method::Stable(stable), Some(list)) => {
-                let tally = Tally::rows(&counts(list), self.rows, self.neighbours)?;
+                let tally = Tally::rows(&counts(list), rows, neighbours)?;
                 let (winner, distance) = tally.winner();
                 let released = stable.release(winner, distance, rng)?.into_value();
                 Ok(released.and_then(|i| list.get(i).cloned()).unwrap_or(ScalarValue::Null))
@@ -168,7 +168,7 @@ impl Mode {
             (Method::Stable(stable), None) => {
                 let named = in_order(counted)?;
                 let numbers = named.iter().map(|(name, (_, n))| (name.clone(), *n)).collect();
-                let (winner, distance) = mode_of_counts(numbers, self.rows, self.neighbours);
+                let (winner, distance) = mode_of_counts(numbers, rows, neighbours);
                 let released = stable.release(winner, distance, rng)?.into_value().flatten();
                 let value = released.and_then(|name| Some(named.get(&name)?.0.clone()));
                 Ok(value.unwrap_or(ScalarValue::Null))
@@ -220,7 +220,7 @@ impl Price {
     }
 
     /// ε of the whole block for a stable release, which has no better price under zCDP.
-    pub(super) fn epsilon(&self) -> Result<Epsilon> {
+    fn epsilon(&self) -> Result<Epsilon> {
         Ok(match self.budget {
             Budget::Pure(epsilon) => epsilon,
             Budget::Concentrated(rho) => Epsilon::new(down((2.0 * rho.get()).sqrt()))?,
@@ -307,8 +307,7 @@ impl Mode {
         use demure_core::mechanism::Guarantee;
         let Method::Stable(stable) = &self.method else { return None };
         let Guarantee::Approximate(epsilon, delta) = stable.guarantee() else { return None };
-        let sides = if self.neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
-        Some((epsilon, delta, sides * f64::from(self.rows)))
+        Some((epsilon, delta, self.price.step()))
     }
 }
 
@@ -328,13 +327,13 @@ mod tests {
         let of = |candidates, delta| {
             Mode::new(0, candidates, price(delta, Neighbours::Replace)).unwrap().unwrap()
         };
-        assert!(!of(Some(12), 1e-8).is_stable());
-        assert!(!of(Some(10_000_000), 1e-8).is_stable());
-        assert!(of(Some(10_000_000), 1e-3).is_stable());
-        assert!(of(None, 1e-8).is_stable());
+        assert!(of(Some(12), 1e-8).stable().is_none());
+        assert!(of(Some(10_000_000), 1e-8).stable().is_none());
+        assert!(of(Some(10_000_000), 1e-3).stable().is_some());
+        assert!(of(None, 1e-8).stable().is_some());
         let none = Price { delta: None, ..price(0.1, Neighbours::Replace) };
         assert!(Mode::new(0, None, none).unwrap().is_none());
-        assert!(!Mode::new(0, Some(10_000_000), none).unwrap().unwrap().is_stable());
+        assert!(Mode::new(0, Some(10_000_000), none).unwrap().unwrap().stable().is_none());
     }
 
     #[test]
@@ -373,7 +372,7 @@ mod tests {
         for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
             let price = price(1e-8, neighbours);
             let mode = Mode::new(0, None, price).unwrap().unwrap();
-            let (_, _, Expected::Lead(lead)) = mode.told(price).unwrap() else { panic!() };
+            let (_, _, Expected::Lead(lead)) = mode.told().unwrap() else { panic!() };
             let mut answered = |lead: f64| {
                 let counted = HashMap::from([
                     (ScalarValue::from("flu"), 100 + lead as u64),

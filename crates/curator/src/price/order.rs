@@ -7,8 +7,8 @@
 //! apart is `d·max_k (k+1)e^(−tk)`, so its noise has that many deviations. A stable release would
 //! find the values next to the quantile different and give no answer, whatever ε is.
 
+use super::BETA;
 use super::block::{down, per_row};
-use super::{BETA, internal};
 use crate::error::Result;
 use crate::explain::short;
 use demure_core::mechanism::{Bounds, Budget, Guarantee, Quantile};
@@ -82,6 +82,22 @@ impl Ordered {
     /// The 95 % error of smooth noise, in ranks, where values are evenly spread.
     pub(super) fn even_error(noise: &SmoothNoise) -> f64 {
         steepest(noise.t().get()) * exceeded(noise.family(), BETA) / noise.s()
+    }
+
+    /// The mechanism, in words, its sensitivity and its scale.
+    pub(super) fn told(&self, rows: u32) -> (String, String, f64) {
+        match &self.method {
+            Method::Ranks(quantile) => (
+                "exponential mechanism on ranks".to_owned(),
+                format!("{} ranks", short(quantile.sensitivity() * f64::from(rows))),
+                quantile.scale(),
+            ),
+            Method::Smooth(noise) => (
+                format!("smooth sensitivity, {} noise", noise.family()),
+                format!("that of these rows, smoothed by t = {}", short(noise.t().get())),
+                1.0 / noise.s(),
+            ),
+        }
     }
 
     /// Releases the quantile of a group's values.
@@ -183,25 +199,6 @@ fn exceeded(family: NoiseFamily, beta: f64) -> f64 {
         if beyond(middle) > beta { low = middle } else { high = middle }
     }
     high
-}
-
-impl Ordered {
-    /// The mechanism, in words, its sensitivity and its scale.
-    pub(super) fn told(&self, rows: u32) -> Result<(String, String, f64)> {
-        Ok(match &self.method {
-            Method::Ranks(quantile) => (
-                "exponential mechanism on ranks".to_owned(),
-                format!("{} ranks", short(quantile.sensitivity() * f64::from(rows))),
-                quantile.scale(),
-            ),
-            Method::Smooth(noise) if noise.s() > 0.0 => (
-                format!("smooth sensitivity, {} noise", noise.family()),
-                format!("that of these rows, smoothed by t = {}", short(noise.t().get())),
-                1.0 / noise.s(),
-            ),
-            Method::Smooth(_) => return Err(internal("noise without a scale")),
-        })
-    }
 }
 
 #[cfg(test)]

@@ -204,7 +204,7 @@ impl Claim<'_> {
                     }
                 }
             }
-            Block::Mode(mode, _) => {
+            Block::Mode(mode) => {
                 let value = &mode.value;
                 let Some(chooser) = mode.chooser() else {
                     return self.stable(

@@ -1,21 +1,19 @@
 //! Questions: `/api/query`, `/api/explain`.
 
-use super::budget::price;
 use super::caller::Caller;
 use super::input::Input;
 use super::problem::Problem;
 use super::{App, apart, table};
 use crate::desk::Failure;
+use crate::told;
 use crate::users::User;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use demure_curator::{
-    AggregateExplanation, Error, Expected, Explanation, Outcome, Session, expected,
-};
+use demure_curator::{Error, Outcome, Session};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A question with its settings; each is as `SET demure.…` takes it.
@@ -91,7 +89,9 @@ pub(super) async fn query(
             })
             .await?
         }
-        Outcome::Explanation(explanation) => Ok(Json(explained(&explanation)).into_response()),
+        Outcome::Explanation(explanation) => {
+            Ok(Json(told::explanation(&explanation)).into_response())
+        }
         _ => Err(Problem::request("a setting lasts for one request here")
             .hint("send settings beside the query: {\"sql\": …, \"epsilon\": 0.5}")),
     }
@@ -106,45 +106,5 @@ pub(super) async fn explain(
     let session = question.session(&app, &user)?;
     let explanation = app.desk.explain(&session, &question.sql).await;
     let explanation = explanation.map_err(|failure| Problem::of(&failure, user.role))?;
-    Ok(Json(explained(&explanation)))
-}
-
-fn explained(explanation: &Explanation) -> Value {
-    let concentrated = explanation.concentrated;
-    json!({
-        "aggregates": explanation.aggregates.iter().map(aggregate).collect::<Vec<_>>(),
-        "cost": price(explanation.price, concentrated),
-        "left": price(explanation.left, concentrated),
-        "affordable": explanation.price.within(explanation.left),
-        "notes": explanation.notes,
-    })
-}
-
-fn aggregate(aggregate: &AggregateExplanation) -> Value {
-    let columns = aggregate.columns.iter().map(|column| {
-        json!({
-            "name": column.name,
-            "mechanism": column.mechanism,
-            "why": column.why,
-            "sensitivity": column.sensitivity,
-            "scale": column.scale,
-            "error_95": expected(&column.error),
-            "error": half_width(&column.error),
-        })
-    });
-    json!({
-        "columns": columns.collect::<Vec<_>>(),
-        "groups": aggregate.keys,
-        "contributions": aggregate.contributions,
-        "event": aggregate.event,
-        "bought_before": aggregate.bought,
-    })
-}
-
-/// The error as a number, where it is in the column's own units.
-fn half_width(error: &Expected) -> Option<f64> {
-    match error {
-        Expected::Within(error) | Expected::WithinAt { error, .. } => Some(*error),
-        _ => None,
-    }
+    Ok(Json(told::explanation(&explanation)))
 }

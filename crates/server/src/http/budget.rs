@@ -3,27 +3,22 @@
 use super::caller::Caller;
 use super::problem::Problem;
 use super::{App, apart};
+use crate::told::price;
 use crate::users::Role;
 use axum::Json;
 use axum::extract::State;
 use demure_curator::policy::odds;
-use demure_ledger::{Accounting, Balances, Price, Share, Standing};
+use demure_ledger::{Accounting, Balances, Share, Standing};
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-/// `{"epsilon":0.5,"delta":0}`, or with `rho`.
-pub(super) fn price(price: Price, concentrated: bool) -> Value {
-    let name = if concentrated { "rho" } else { "epsilon" };
-    json!({ name: price.main, "delta": price.delta })
-}
 
 fn share(share: &Share, concentrated: bool) -> Value {
     json!({
         "epsilon": share.epsilon,
         "delta": share.delta,
-        "most": price(share.most, concentrated),
-        "spent": price(share.spent, concentrated),
-        "left": price(share.left, concentrated),
+        "most": price(&share.most, concentrated),
+        "spent": price(&share.spent, concentrated),
+        "left": price(&share.left, concentrated),
     })
 }
 
@@ -52,8 +47,8 @@ pub(super) async fn show(
             "delta": balance.limit.delta.get(),
             "per_query": policy.per_query.get(),
             "odds": odds(policy.epsilon),
-            "spent": price(balance.spent, concentrated),
-            "left": price(balance.left, concentrated),
+            "spent": price(&balance.spent, concentrated),
+            "left": price(&balance.left, concentrated),
             "spent_epsilon": balance.spent_epsilon,
             "left_epsilon": balance.left_epsilon,
             "spent_delta": balance.spent_delta,
@@ -61,8 +56,8 @@ pub(super) async fn show(
         "you": {
             "name": user.name,
             "role": user.role.name(),
-            "spent": price(standing.spent, concentrated),
-            "left": price(standing.left, concentrated),
+            "spent": price(&standing.spent, concentrated),
+            "left": price(&standing.left, concentrated),
             "bound_by": standing.which.to_string(),
             "slice": own.map(|slice| share(&slice.share, concentrated)),
         },

@@ -1,9 +1,9 @@
 //! What was spent, by whom, for what: `/api/ledger`.
 
-use super::budget::price;
 use super::caller::Caller;
 use super::problem::Problem;
 use super::{App, apart};
+use crate::told::price;
 use crate::users::Role;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -98,7 +98,7 @@ fn line(entry: &Entry, concentrated: bool) -> Value {
         "key": entry.key,
         "query": entry.query,
         "event": entry.event,
-        "cost": price(entry.price, concentrated),
+        "cost": price(&entry.price, concentrated),
         "answer_bytes": entry.answer_bytes,
         "hash": crate::users::hex(&entry.hash),
     })

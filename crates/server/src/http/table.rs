@@ -5,7 +5,7 @@
 //! `"-Infinity"`; whole numbers have all their digits, up to 64 bits; dates, times and decimals
 //! are texts.
 
-use super::budget::price;
+use crate::told::{plain_name, price};
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -35,8 +35,8 @@ fn told(answer: &Answer, standing: &Standing) -> Map<String, Value> {
         })
     });
     let mut fields = Map::new();
-    fields.insert("cost".into(), price(answer.price, concentrated));
-    fields.insert("left".into(), price(standing.left, concentrated));
+    fields.insert("cost".into(), price(&answer.price, concentrated));
+    fields.insert("left".into(), price(&standing.left, concentrated));
     fields.insert("spent_epsilon".into(), json!(balance.spent_epsilon));
     fields.insert("limit_epsilon".into(), json!(balance.limit.epsilon.get()));
     fields.insert("repeated".into(), json!(answer.repeated));
@@ -123,19 +123,6 @@ fn write_ends(answer: &Answer, at: usize, text: &mut String) -> Option<()> {
 /// A type as SQL users say it.
 pub(super) fn plain(kind: &DataType) -> String {
     plain_name(&kind.to_string()).to_owned()
-}
-
-/// The same, of a type's name.
-pub(super) fn plain_name(kind: &str) -> &str {
-    match kind {
-        "Utf8" | "LargeUtf8" | "Utf8View" => "text",
-        "Float16" | "Float32" | "Float64" => "real",
-        "Boolean" => "boolean",
-        "Date32" | "Date64" => "date",
-        kind if kind.starts_with("Int") || kind.starts_with("UInt") => "integer",
-        kind if kind.starts_with("Timestamp") => "timestamp",
-        other => other,
-    }
 }
 
 /// A column, ready to be written cell by cell.

@@ -62,46 +62,27 @@ impl Fixture {
                 }
             }));
         });
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime
-            .block_on(Self::within())
-            .map(|(desk, web, token, wire, stop, folder)| Self {
-                runtime,
-                desk,
-                web,
-                token,
-                wire,
-                _stop: stop,
-                _folder: folder,
-            })
-            .unwrap()
-    }
-
-    async fn within()
-    -> Option<(Arc<Desk>, Router, String, SocketAddr, watch::Sender<bool>, tempfile::TempDir)> {
-        let folder = tempfile::tempdir().ok()?;
+        let folder = tempfile::tempdir().unwrap();
         let rows: String = (0..50).map(|i| format!("{i},{}\n", i % 9)).collect();
-        std::fs::write(folder.path().join("t.csv"), format!("id,x\n{rows}{CANARY},3\n")).ok()?;
+        std::fs::write(folder.path().join("t.csv"), format!("id,x\n{rows}{CANARY},3\n")).unwrap();
         let policy = format!(
             "[budget]\nepsilon = {EPSILON:?}\nper_query = 0.1\n[tables.t]\nsource = \"t.csv\"\n\
              unit = \"id\"\n[tables.t.columns]\nx = {{ type = \"integer\", bounds = [0, 9] }}\n"
         );
         let policy = Policy::parse(&policy, folder.path()).unwrap();
-        let curator = Curator::in_memory(policy).await.unwrap();
         let users = Users::in_memory().unwrap();
         users.add("test", "ana", Role::Analyst, PASSWORD).unwrap();
         let token = users.add_token("test", "ana", "test", 1).unwrap();
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime = builder.worker_threads(2).enable_all().build().unwrap();
+        let curator = runtime.block_on(Curator::in_memory(policy)).unwrap();
         let desk = Desk::new(curator, users, "clinic", Limits::default());
-        let listener = TcpListener::bind("127.0.0.1:0").await.ok()?;
-        let wire = listener.local_addr().ok()?;
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let wire = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
-        tokio::spawn(pg::serve(listener, None, Arc::clone(&desk), stopped));
+        runtime.spawn(pg::serve(listener, None, Arc::clone(&desk), stopped));
         let web = app(Arc::clone(&desk), HttpSettings::default());
-        Some((desk, web, token, wire, stop, folder))
+        Self { runtime, desk, web, token, wire, _stop: stop, _folder: folder }
     }
 
     /// Bytes on the PostgreSQL wire, from somebody who did not sign in: nothing is answered.
