@@ -123,11 +123,7 @@ impl Method {
             }
             Self::Propose { bound: None } => {
                 let (epsilon, delta) = approximate(budget)?;
-                let search = Epsilon::new(0.3 * epsilon.get())?;
-                let noise = Epsilon::new((epsilon.get() - search.get()).next_down())?;
-                let most = statistic.most().unwrap_or(1 << 53).clamp(1, 1 << 53);
-                let list = Proposals::doubling(1, most);
-                let search = Proposals::new(search, noise, delta, &list)?;
+                let search = Proposals::for_statistic(epsilon, delta, statistic)?;
                 search.release(statistic, rng)?.map(|found| found.map(|(value, _)| value))
             }
         };

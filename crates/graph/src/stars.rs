@@ -32,28 +32,31 @@ pub struct Stars {
 impl Stars {
     /// Counts k-stars, and finds the profile.
     pub fn of(graph: &Graph, k: u32) -> Result<Self> {
+        let empty = Self::without_edges(graph.vertices(), k)?;
+        let stars = |v| choose(u64::from(graph.degree(v)), k).ok_or_else(too_many);
+        let stars = (0..graph.vertices()).map(stars);
+        let count = stars.sum::<std::result::Result<u128, Error>>()?;
+        Ok(Self { count: count as i128, frontier: frontier(graph), ..empty })
+    }
+
+    /// Of a graph without edges, which takes no memory. What is public of the statistic is the same for all
+    /// graphs of this size.
+    pub fn without_edges(vertices: u32, k: u32) -> Result<Self> {
         if k < 2 {
             return Err(Error::OutOfRange { parameter: "k", allowed: "at least 2" }.into());
         }
-        let vertices = u64::from(graph.vertices());
+        let vertices = u64::from(vertices);
         let others = vertices.saturating_sub(2);
-        let most = choose(others, k - 1).and_then(|c| c.checked_mul(2)).filter(|&c| c <= 1 << 60);
-        let most = most.ok_or(Error::OutOfRange {
-            parameter: "k",
-            allowed: "small enough that an edge is in fewer than 2^60 stars",
-        })?;
+        // Then C(d, k) ≤ C(n−1, k) = C(n−2, k−1)·(n−1)/k < 2⁹¹, and n of them fit.
+        let most = choose_small(others, k - 1).and_then(|c| c.checked_mul(2));
+        let most = most.filter(|&c| c <= 1 << 60).ok_or_else(too_many)?;
         // C(x+1, k−1) − C(x, k−1) = C(x, k−2), x < n−2.
-        let growth = if others == 0 { 0 } else { choose(others - 1, k - 2).unwrap_or(most) };
-        // n·C(n−1, k) ≤ n·(n−1)·2⁶⁰ fits.
-        let mut count = 0i128;
-        for v in 0..graph.vertices() {
-            let degree = u64::from(graph.degree(v));
-            // C(d, k) = C(d, k−1)·(d−k+1)/k, and the first factor is at most 2⁵⁹.
-            let below = choose(degree, k - 1).unwrap_or(0);
-            let more = (degree + 1).saturating_sub(u64::from(k));
-            count += i128::from(below) * i128::from(more) / i128::from(k);
+        let growth = if others == 0 { 0 } else { choose_small(others - 1, k - 2).unwrap_or(most) };
+        let mut frontier = Frontier::default();
+        if vertices > 1 {
+            frontier.insert((0, 0));
         }
-        Ok(Self { k, count, vertices, most, growth, frontier: frontier(graph) })
+        Ok(Self { k, count: 0, vertices, most, growth, frontier })
     }
 
     /// The number of k-stars. Protected.
@@ -79,7 +82,7 @@ impl Statistic for Stars {
         let reached = |&(p, q): &(u64, u64)| {
             let high = p.saturating_add(s).min(others);
             let low = q.saturating_add(s - (high - p)).min(others);
-            let of = |d| choose(d, self.k - 1).unwrap_or(self.most);
+            let of = |d| choose_small(d, self.k - 1).unwrap_or(self.most);
             of(high).saturating_add(of(low)).min(self.most)
         };
         self.frontier.points().iter().map(reached).max().unwrap_or(0)
@@ -103,16 +106,25 @@ impl fmt::Debug for Stars {
     }
 }
 
-/// `C(n, k)`; `None` if it does not fit.
-fn choose(n: u64, k: u32) -> Option<u64> {
+fn too_many() -> Error {
+    Error::OutOfRange {
+        parameter: "k",
+        allowed: "small enough that an edge is in fewer than 2^60 stars",
+    }
+}
+
+fn choose_small(n: u64, k: u32) -> Option<u64> {
+    choose(n, k).and_then(|c| u64::try_from(c).ok())
+}
+
+/// `C(n, k)`; `None` if it, times k, does not fit.
+fn choose(n: u64, k: u32) -> Option<u128> {
     let k = u64::from(k);
     if k > n {
         return Some(0);
     }
     let k = k.min(n - k);
-    (1..=k)
-        .try_fold(1u128, |c, i| Some(c.checked_mul(u128::from(n - k + i))? / u128::from(i)))
-        .and_then(|c| u64::try_from(c).ok())
+    (1..=k).try_fold(1, |c: u128, i| Some(c.checked_mul(u128::from(n - k + i))? / u128::from(i)))
 }
 
 /// The pairs whose degrees, without the edge between them, are best.
@@ -140,7 +152,7 @@ fn frontier(graph: &Graph) -> Frontier {
 mod tests {
     use super::*;
     use crate::graph::tests::{all, flipped, numbered};
-    use demure_core::sensitivity::check_profile;
+    use demure_core::sensitivity::{Promised, check_profile};
 
     #[test]
     fn the_profile_is_exact_on_all_graphs_of_at_most_6_vertices() {
@@ -150,22 +162,30 @@ mod tests {
                     all(n).map(|g| Stars::of(&numbered(n, g), k).unwrap()).collect();
                 for (g, made) in all(n).zip(&made) {
                     let graph = numbered(n, g);
-                    let stars: u64 =
+                    let stars: u128 =
                         (0..n).map(|v| choose(u64::from(graph.degree(v)), k).unwrap()).sum();
-                    assert_eq!(made.count(), i128::from(stars));
+                    assert_eq!(made.count(), stars as i128);
                 }
                 let value = |&g: &u32| made[g as usize].value();
                 let profile = |&g: &u32, s| made[g as usize].at_distance(s);
                 let most = u64::from(n * n) / 2;
-                let seen = check_profile(all(n), flipped(n), value, profile, most)
+                let empty = Stars::without_edges(n, k).unwrap();
+                let promised = Promised::by(&empty);
+                assert!(promised.most.is_some() && promised.growth.is_some());
+                let seen = check_profile(all(n), flipped(n), value, profile, promised, most)
                     .unwrap_or_else(|flaw| panic!("{k} {n}: {flaw}"));
                 assert!(seen.exact, "{k} {n}");
-                let fits = |s: &Stars| {
-                    (0..most).all(|x| s.at_distance(x + 1) <= s.at_distance(x) + s.growth)
-                        && s.at_distance(most) <= s.most
-                };
-                assert!(made.iter().all(fits), "{k} {n}");
+                let same = |s| empty.at_distance(s) == made[0].at_distance(s);
+                assert!((0..=most).all(same), "{k} {n}");
             }
+        }
+    }
+
+    #[test]
+    fn a_star_of_all_vertices_is_counted() {
+        for (rays, stars) in [(998, 1_351_796_305_688_857), (999, 192_920_644_197_595_449)] {
+            let graph = Graph::new(1000, (1..=rays).map(|v| (0, v))).unwrap();
+            assert_eq!(Stars::of(&graph, 992).unwrap().count(), stars);
         }
     }
 
@@ -173,7 +193,7 @@ mod tests {
     fn binomials_and_refusals() {
         assert_eq!(choose(5, 2), Some(10));
         assert_eq!((choose(3, 5), choose(7, 0), choose(7, 7)), (Some(0), Some(1), Some(1)));
-        assert_eq!(choose(1 << 40, 5), None);
+        assert_eq!(choose_small(1 << 40, 5), None);
         let graph = numbered(4, 63);
         assert!(Stars::of(&graph, 1).is_err());
         assert!(Stars::of(&Graph::new(1 << 20, []).unwrap(), 9).is_err());

@@ -72,7 +72,8 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let report = Report::default().described("method", name(method), methods);
     let report = error_95(report, error, answered);
     let report = report.field("triangles", count::json(t)).field("wedges", count::json(w));
-    options.shown.answer(&value, &relation::fields(report, budget, options.neighbours), out)
+    let report = relation::fields(report, budget, options.neighbours);
+    options.shown.answer(&value, &options.source.noted(report, &graph), out)
 }
 
 /// Half of a budget.

@@ -13,7 +13,7 @@ use demure_core::random::SystemRandom;
 use demure_core::sensitivity::{
     Ladder, PrivateBound, Proposals, ProposeTestRelease, SmoothNoise, Smoothness, Statistic,
 };
-use demure_core::unit::{Beta, Delta, Epsilon, L1, L2, Sensitivity};
+use demure_core::unit::{Beta, L1, L2, Sensitivity};
 use demure_core::utility::Accuracy;
 use demure_graph::{Graph, Method};
 use serde_json::Value;
@@ -108,11 +108,12 @@ pub(super) struct Count {
     pub(super) global: &'static str,
 }
 
-/// Releases a count, or explains. `of` makes the statistic from a graph of the declared size without edges
-/// (public), or from the graph itself.
+/// Releases a count, or explains. `empty` makes the statistic for a number of vertices without edges
+/// (public), `of` from the graph itself.
 pub(super) fn run<S: Statistic>(
     options: &Options,
     count: &Count,
+    empty: impl Fn(u32) -> demure_graph::Result<S>,
     of: impl Fn(&Graph) -> demure_graph::Result<S>,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
@@ -121,10 +122,7 @@ pub(super) fn run<S: Statistic>(
     if options.shown.explain {
         let (method, report) = match options.source.declared() {
             // What is public of a statistic is the same for all graphs of this size.
-            Some(n) => {
-                let empty = Graph::new(n, []).map_err(refused)?;
-                explained(method, &of(&empty).map_err(refused)?, step, count)?
-            }
+            Some(n) => explained(method, &empty(n).map_err(refused)?, step, count)?,
             None => (method, undeclared(method, count)),
         };
         let spent = relation::promised(spent(method, step), budget, options.neighbours)?;
@@ -137,6 +135,7 @@ pub(super) fn run<S: Statistic>(
     let spent = relation::promised(released.value.guarantee(), budget, options.neighbours)?;
     let report = released.report().hidden("statistic", count.statistic.clone());
     let report = relation::fields(report, spent, options.neighbours);
+    let report = options.source.noted(report, &graph);
     options.shown.answer(&json(*released.value.value()), &report, out)
 }
 
@@ -217,7 +216,7 @@ pub(super) fn release(
             (release.map(|(x, _)| Some(x)), Some(bound), Some(mechanism.error(bound, beta)?))
         }
         (Method::Propose { bound: None }, Guarantee::Approximate(epsilon, delta)) => {
-            let mechanism = search(epsilon, delta, statistic)?;
+            let mechanism = Proposals::for_statistic(epsilon, delta, statistic)?;
             let release = mechanism.release(statistic, rng)?;
             let bound = release.value().map(|(_, bound)| bound);
             let error = bound.map(|bound| mechanism.error(bound, beta)).transpose()?;
@@ -238,14 +237,6 @@ pub(super) fn release(
         }
     };
     Ok(Released { value, method, bound, error })
-}
-
-/// 3/10 of ε for the search, bounds that double up to the largest step, so that one always fits.
-fn search(epsilon: Epsilon, delta: Delta, statistic: &dyn Statistic) -> Result<Proposals, Failure> {
-    let search = Epsilon::new(0.3 * epsilon.get())?;
-    let noise = Epsilon::new((epsilon.get() - search.get()).next_down())?;
-    let most = statistic.most().unwrap_or(1 << 53).clamp(1, 1 << 53);
-    Ok(Proposals::new(search, noise, delta, &Proposals::doubling(1, most))?)
 }
 
 /// The error of the global sensitivity's noise, exceeded with probability β at most.
@@ -353,7 +344,7 @@ fn explained(
             (error / 3.0, report.described("threshold", mechanism.threshold(), text), Some(error))
         }
         (Method::Propose { bound: None }, Guarantee::Approximate(epsilon, delta)) => {
-            let mechanism = search(epsilon, delta, statistic)?;
+            let mechanism = Proposals::for_statistic(epsilon, delta, statistic)?;
             let threshold = integer(mechanism.threshold());
             let text = format!("{} edges, of each proposed bound", mechanism.threshold());
             let expected = mechanism.error((2.0 * guess) as u64 + 1, beta)? / 3.0;

@@ -95,5 +95,6 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             named(filled.map(|(degree, n)| (degree.to_string(), n)))
         }
     };
-    args.shown.answer(&value, &known(Some(graph.vertices()))?, out)
+    let report = args.source.noted(known(Some(graph.vertices()))?, &graph);
+    args.shown.answer(&value, &report, out)
 }

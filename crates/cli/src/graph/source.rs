@@ -3,6 +3,7 @@
 use super::parquet;
 use crate::Failure;
 use crate::input::positive;
+use crate::report::Report;
 use demure_graph::{Error, Graph, read};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,12 @@ impl Source {
     /// n, where it was declared.
     pub(super) fn declared(&self) -> Option<u32> {
         self.vertices
+    }
+
+    /// Tells programs, too, how many vertices were taken for public, and whether anybody had said so.
+    pub(super) fn noted(&self, report: Report, graph: &Graph) -> Report {
+        let report = report.hidden("vertices", graph.vertices());
+        report.hidden("vertices_declared", self.vertices.is_some())
     }
 
     /// Reads the graph. Says on stderr if that makes the number of vertices public.

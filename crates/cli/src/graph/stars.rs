@@ -32,5 +32,6 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         ));
     }
     let count = Count { statistic: format!("{}-stars", args.k), global: "2·C(n−2, k−1)" };
-    super::count::run(&args.options, &count, |graph| Stars::of(graph, args.k), out)
+    let (empty, of) = (|n| Stars::without_edges(n, args.k), |graph: &_| Stars::of(graph, args.k));
+    super::count::run(&args.options, &count, empty, of, out)
 }

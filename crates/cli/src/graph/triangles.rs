@@ -23,5 +23,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let count = Count { statistic: "triangles".to_owned(), global: "n − 2" };
-    super::count::run(&args.options, &count, Triangles::of, out)
+    let empty = |n| Ok(Triangles::without_edges(n));
+    super::count::run(&args.options, &count, empty, Triangles::of, out)
 }

@@ -1,5 +1,6 @@
 //! A column of numbers: from a CSV file, or typed.
 
+use super::blank::BlankCells;
 use super::number;
 use crate::Failure;
 use std::fs::File;
@@ -31,6 +32,7 @@ impl Column {
         let (Some(file), Some(column)) = (&self.file, &self.column) else { return Ok(false) };
         let hidden = |error| hide(error, file);
         let source = open(file).map_err(|error| hide(error.into(), file))?;
+        let source = BlankCells::new(source, self.delimiter);
         let mut reader = csv::ReaderBuilder::new().delimiter(self.delimiter).from_reader(source);
         let headers = reader.byte_headers().map_err(hidden)?;
         let bare = |name: &[u8]| name.strip_prefix(b"\xef\xbb\xbf").unwrap_or(name).to_vec();

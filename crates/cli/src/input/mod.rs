@@ -3,6 +3,7 @@
 //! Parsers here never repeat what they could not read: it may be protected. Their
 //! errors complete a sentence that starts with the option's name (see `usage.rs`).
 
+mod blank;
 mod column;
 mod counts;
 

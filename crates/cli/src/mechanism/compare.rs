@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use demure_core::mechanism::{DiscreteGaussian, Geometric, Guarantee, Quantile};
 use demure_core::random::SystemRandom;
 use demure_core::sensitivity::{Proposals, SmoothNoise, Smoothness, Statistic};
-use demure_core::unit::{Epsilon, L1, L2, Neighbours, Sensitivity};
+use demure_core::unit::{L1, L2, Neighbours, Sensitivity};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -168,10 +168,7 @@ pub(super) fn compare(
         })?;
     }
     if let Guarantee::Approximate(epsilon, delta) = budget {
-        let search = Epsilon::new(0.3 * epsilon.get())?;
-        let noise = Epsilon::new((epsilon.get() - search.get()).next_down())?;
-        let most = statistic.most().unwrap_or(1 << 53).clamp(1, 1 << 53);
-        let all = Proposals::new(search, noise, delta, &Proposals::doubling(1, most))?;
+        let all = Proposals::for_statistic(epsilon, delta, statistic)?;
         try_out("propose-test-release", all.guarantee(), &mut |rng| {
             Ok(all.release(statistic, rng)?.into_value().map(|(x, _)| x))
         })?;
@@ -242,6 +239,7 @@ fn as_text(about: &str, rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use demure_core::unit::Epsilon;
 
     #[test]
     fn quantiles_of_the_normal_law() {

@@ -116,6 +116,9 @@ fn an_error_is_shown_only_where_it_is_no_fact_about_the_graph() {
         (&"ladder".into(), 900.0)
     );
     assert!(explained["error_95"].is_null() && explained["value"].is_null());
+    // What is public of very many vertices needs no memory for them.
+    let many = json("graph triangles --vertices 4294967295 --epsilon 1 --explain");
+    assert_eq!(number(&many, "sensitivity"), 4_294_967_293.0);
     // Few vertices: the noise of the global sensitivity is less, and its error is public.
     let few = json("graph triangles --vertices 5 --epsilon 1 --explain");
     assert_eq!(few["method"], "laplace");
@@ -134,6 +137,21 @@ fn an_undeclared_number_of_vertices_is_warned_of_and_not_explained() {
     );
     let declared = demure("graph triangles dense.txt --vertices 8 --epsilon 400");
     assert!(!declared.err.contains("warning"), "{}", declared.err);
+    for call in ["triangles", "stars --k 3", "degrees", "clustering"] {
+        let told = |vertices: &str| -> Value {
+            let line = format!("graph {call} dense.txt {vertices} --epsilon 400 --json");
+            serde_json::from_str(&demure(&line).out).unwrap()
+        };
+        let (undeclared, declared) = (told(""), told("--vertices 9"));
+        assert_eq!(
+            (&undeclared["vertices"], &undeclared["vertices_declared"]),
+            (&8.into(), &false.into())
+        );
+        assert_eq!(
+            (&declared["vertices"], &declared["vertices_declared"]),
+            (&9.into(), &true.into())
+        );
+    }
     for call in ["triangles", "stars --k 3", "degrees", "clustering"] {
         let explained = demure(&format!("graph {call} dense.txt --epsilon 1 --explain"));
         assert_eq!((explained.code, explained.err.as_str()), (Some(0), ""), "{call}");

@@ -30,6 +30,28 @@ const CALLS: [&str; 17] = [
 ];
 
 #[test]
+fn an_empty_cell_of_one_column_is_a_row_under_replace() {
+    let rows = |blank: usize| {
+        let cell = |i: usize| if i == blank { String::new() } else { (i % 8).to_string() };
+        (0..1000).map(|i| cell(i) + "\n").collect::<String>()
+    };
+    file("full.csv", &format!("v\n{}", rows(usize::MAX)));
+    file("blank.csv", &format!("v\n{}", rows(17)));
+    for name in ["full.csv", "blank.csv"] {
+        let call = "trimmed-mean --column v --bounds 0,8 --epsilon 1 --neighbours replace";
+        let told = json(&format!("mechanism {call} {name}"));
+        // 800 values are kept of 1,000; of 999 there would be 801, and another grid.
+        let steps = number(&told, "value") * 800.0 * f64::from(1 << 17);
+        assert!((steps - steps.round()).abs() < 1e-3, "{name}: {steps}");
+    }
+    file("one.csv", "v\n\n");
+    assert_eq!(
+        demure("mechanism median one.csv --column v --bounds 0,8 --epsilon 1").code,
+        Some(0)
+    );
+}
+
+#[test]
 fn every_answer_and_explanation_has_its_fields() {
     for call in CALLS {
         for relation in ["add-remove", "replace"] {

@@ -10,7 +10,7 @@ use std::fmt;
 /// What a passed check has seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
-    /// Ordered pairs of neighbours compared.
+    /// Ordered pairs of neighbours compared. With none, nothing was.
     pub pairs: u64,
     /// Whether the profile equals the largest local sensitivity within k steps, for all k and all
     /// datasets; a profile may be larger. False where only smoothness was checked.
@@ -41,6 +41,42 @@ pub enum Flaw<D> {
         /// At which distance.
         distance: u64,
     },
+    /// The profile is above the public `most`.
+    AboveMost {
+        /// Where.
+        dataset: D,
+        /// At which distance.
+        distance: u64,
+    },
+    /// The profile rises by more than the public `growth`.
+    Grows {
+        /// Where.
+        dataset: D,
+        /// From which distance to the next.
+        distance: u64,
+    },
+    /// A neighbour is not in the universe, so nothing is known about it.
+    Outside {
+        /// The dataset, and the neighbour that is missing.
+        pair: (D, D),
+    },
+}
+
+/// What a statistic promises of all datasets: [`most`](super::Statistic::most) and
+/// [`growth`](super::Statistic::growth).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Promised {
+    /// No `A_k` is above; `None` promises nothing.
+    pub most: Option<u64>,
+    /// No `A_{k+1}` is farther above its `A_k`; `None` promises nothing.
+    pub growth: Option<u64>,
+}
+
+impl Promised {
+    /// What a statistic says of itself.
+    pub fn by(statistic: &dyn super::Statistic) -> Self {
+        Self { most: statistic.most(), growth: statistic.growth() }
+    }
 }
 
 impl<D: fmt::Debug> fmt::Display for Flaw<D> {
@@ -57,6 +93,18 @@ impl<D: fmt::Debug> fmt::Display for Flaw<D> {
             }
             Self::Falls { dataset, distance } => {
                 write!(f, "the profile of {dataset:?} falls after distance {distance}")
+            }
+            Self::AboveMost { dataset, distance } => {
+                write!(f, "the profile of {dataset:?} is above `most` at distance {distance}")
+            }
+            Self::Grows { dataset, distance } => {
+                write!(
+                    f,
+                    "the profile of {dataset:?} rises by more than `growth` after distance {distance}"
+                )
+            }
+            Self::Outside { pair: (x, y) } => {
+                write!(f, "{y:?}, a neighbour of {x:?}, is not in the universe")
             }
         }
     }
@@ -78,11 +126,12 @@ pub fn check_smooth<D: Ord + Clone>(
     let mut pairs = 0;
     for (x, &(value, bound)) in &all {
         for y in neighbours(x) {
-            let Some(&(other, beside)) = all.get(&y) else { continue };
+            let Some(&(other, beside)) = all.get(&y) else {
+                return Err(Flaw::Outside { pair: (x.clone(), y) });
+            };
             pairs += 1;
-            let moves = value.abs_diff(other) as u64;
-            if bound.is_nan() || bound < moves as f64 {
-                return Err(Flaw::TooSmall { pair: (x.clone(), y), moves });
+            if bound.is_nan() || bound < value.abs_diff(other) as f64 {
+                return Err(Flaw::TooSmall { pair: (x.clone(), y), moves: moves(value, other) });
             }
             if bound.is_nan() || bound > beside * factor {
                 return Err(Flaw::NotSmooth { pair: (x.clone(), y), distance: 0 });
@@ -92,49 +141,61 @@ pub fn check_smooth<D: Ord + Clone>(
     Ok(Checked { pairs, exact: false })
 }
 
-/// Checks the three lines of [`Statistic`](super::Statistic) for distances up to `most`, and whether the profile is
-/// the least there is, by computing that one.
+/// How far apart two values are; all that is beyond what a profile can say is one.
+fn moves(value: i128, other: i128) -> u64 {
+    u64::try_from(value.abs_diff(other)).unwrap_or(u64::MAX)
+}
+
+/// Checks the four lines of [`Statistic`](super::Statistic) for distances up to `farthest`, on all of `universe`, which
+/// holds every neighbour of its members; and whether the profile is the least there is, by computing that one.
 pub fn check_profile<D: Ord + Clone>(
     universe: impl IntoIterator<Item = D>,
     neighbours: impl Fn(&D) -> Vec<D>,
     value: impl Fn(&D) -> i128,
     profile: impl Fn(&D, u64) -> u64,
-    most: u64,
+    promised: Promised,
+    farthest: u64,
 ) -> Result<Checked, Flaw<D>> {
     let all: Vec<D> = universe.into_iter().collect();
     let index: BTreeMap<&D, usize> = all.iter().enumerate().map(|(i, x)| (x, i)).collect();
     let values: Vec<i128> = all.iter().map(&value).collect();
-    let near: Vec<Vec<usize>> = all
-        .iter()
-        .map(|x| neighbours(x).iter().filter_map(|y| index.get(y).copied()).collect())
-        .collect();
+    let mut near: Vec<Vec<usize>> = Vec::with_capacity(all.len());
+    for x in &all {
+        let inside = |y: D| index.get(&y).copied().ok_or(Flaw::Outside { pair: (x.clone(), y) });
+        near.push(neighbours(x).into_iter().map(inside).collect::<Result<_, _>>()?);
+    }
     let claimed: Vec<Vec<u64>> =
-        all.iter().map(|x| (0..=most).map(|k| profile(x, k)).collect()).collect();
+        all.iter().map(|x| (0..=farthest).map(|k| profile(x, k)).collect()).collect();
     // The least profile: LS at distance 0, then the largest among the neighbours.
     let mut least: Vec<u64> = (0..all.len())
-        .map(|i| near[i].iter().map(|&j| values[i].abs_diff(values[j]) as u64).max().unwrap_or(0))
+        .map(|i| near[i].iter().map(|&j| moves(values[i], values[j])).max().unwrap_or(0))
         .collect();
     let (mut pairs, mut exact) = (0, true);
-    for k in 0..=most as usize {
+    for k in 0..=farthest as usize {
         for i in 0..all.len() {
+            let (dataset, distance) = (|| all[i].clone(), k as u64);
+            if promised.most.is_some_and(|most| claimed[i][k] > most) {
+                return Err(Flaw::AboveMost { dataset: dataset(), distance });
+            }
             if k == 0 && claimed[i][0] < least[i] {
-                let far = |&&j: &&usize| values[i].abs_diff(values[j]) as u64 == least[i];
+                let far = |&&j: &&usize| moves(values[i], values[j]) == least[i];
                 let j = near[i].iter().find(far).copied().unwrap_or(i);
-                return Err(Flaw::TooSmall {
-                    pair: (all[i].clone(), all[j].clone()),
-                    moves: least[i],
-                });
+                return Err(Flaw::TooSmall { pair: (dataset(), all[j].clone()), moves: least[i] });
             }
             exact &= claimed[i][k] == least[i];
             if k > 0 && claimed[i][k] < claimed[i][k - 1] {
-                return Err(Flaw::Falls { dataset: all[i].clone(), distance: k as u64 - 1 });
+                return Err(Flaw::Falls { dataset: dataset(), distance: distance - 1 });
+            }
+            let rise = if k > 0 { claimed[i][k] - claimed[i][k - 1] } else { 0 };
+            if promised.growth.is_some_and(|growth| rise > growth) {
+                return Err(Flaw::Grows { dataset: dataset(), distance: distance - 1 });
             }
             for &j in &near[i] {
                 pairs += 1;
                 if k > 0 && claimed[i][k - 1] > claimed[j][k] {
                     return Err(Flaw::NotSmooth {
-                        pair: (all[i].clone(), all[j].clone()),
-                        distance: k as u64 - 1,
+                        pair: (dataset(), all[j].clone()),
+                        distance: distance - 1,
                     });
                 }
             }
@@ -162,17 +223,52 @@ mod tests {
     fn flaws_are_found() {
         let sum = |&(a, b): &(u8, u8)| i128::from(a + b);
         let product = |&(a, b): &(u8, u8)| i128::from(a * b);
-        let seen = check_profile(bits(), flipped, sum, |_, _| 1, 3).unwrap();
+        let none = Promised::default();
+        let seen = check_profile(bits(), flipped, sum, |_, _| 1, none, 3).unwrap();
         assert!(seen.exact && seen.pairs == 32);
-        let zero = check_profile(bits(), flipped, sum, |_, _| 0, 3);
+        let zero = check_profile(bits(), flipped, sum, |_, _| 0, none, 3);
         assert!(matches!(zero, Err(Flaw::TooSmall { moves: 1, .. })));
         // The product moves by 1 but at (0, 0): a profile that forgets it there is refused.
         let local = |x: &(u8, u8), k: u64| u64::from(*x != (0, 0) || k > 0);
-        assert!(check_profile(bits(), flipped, product, local, 3).unwrap().exact);
+        assert!(check_profile(bits(), flipped, product, local, none, 3).unwrap().exact);
         let late = |x: &(u8, u8), k: u64| u64::from(*x != (0, 0) || k > 1);
-        let flaw = check_profile(bits(), flipped, product, late, 3).unwrap_err();
+        let flaw = check_profile(bits(), flipped, product, late, none, 3).unwrap_err();
         assert!(matches!(flaw, Flaw::NotSmooth { distance: 0, .. }), "{flaw}");
-        let falls = check_profile(bits(), flipped, product, |_, k| 3 - k, 2);
+        let falls = check_profile(bits(), flipped, product, |_, k| 3 - k, none, 2);
         assert!(matches!(falls, Err(Flaw::NotSmooth { .. } | Flaw::Falls { .. })));
+    }
+
+    #[test]
+    fn what_is_promised_of_all_datasets_is_checked() {
+        // b², with the profile that is true of it, and less promised than it takes.
+        let square = |&b: &u64| i128::from(b * b);
+        let profile = |&b: &u64, k: u64| 2 * (b + k).min(10) + 1;
+        let near = |&b: &u64| {
+            let beside = [b.checked_sub(1), Some(b + 1)].into_iter().flatten();
+            beside.filter(|&b| b <= 11).collect()
+        };
+        let check = |most, growth| {
+            let promised = Promised { most, growth };
+            check_profile(0..=11, near, square, profile, promised, 12)
+        };
+        assert!(check(Some(21), Some(2)).is_ok());
+        assert!(matches!(check(Some(1), Some(2)), Err(Flaw::AboveMost { .. })));
+        assert!(matches!(check(Some(21), Some(1)), Err(Flaw::Grows { distance: 0, .. })));
+    }
+
+    #[test]
+    fn far_moves_and_missing_neighbours_are_flaws() {
+        let far = |&(a, _): &(u8, u8)| i128::from(a) << 64;
+        let none = Promised::default();
+        let zero = check_profile(bits(), flipped, far, |_, _| 0, none, 3);
+        assert!(matches!(zero, Err(Flaw::TooSmall { moves: u64::MAX, .. })));
+        let t = Smoothness::new(0.1).unwrap();
+        let little = check_smooth(bits(), flipped, far, |_| 1e-9, t);
+        assert!(matches!(little, Err(Flaw::TooSmall { .. })));
+        let elsewhere = |_: &(u8, u8)| vec![(7, 7)];
+        let outside = check_profile(bits(), elsewhere, far, |_, _| u64::MAX, none, 3);
+        assert!(matches!(outside, Err(Flaw::Outside { .. })));
+        let outside = check_smooth(bits(), elsewhere, far, |_| f64::MAX, t);
+        assert!(matches!(outside, Err(Flaw::Outside { .. })));
     }
 }

@@ -60,7 +60,7 @@ mod stable;
 mod values;
 
 pub use bound::PrivateBound;
-pub use check::{Checked, Flaw, check_profile, check_smooth};
+pub use check::{Checked, Flaw, Promised, check_profile, check_smooth};
 pub use ladder::Ladder;
 pub use order::{InterquartileRange, OrderStatistic, TrimmedMean, WinsorisedMean};
 pub use propose::{Proposals, ProposeTestRelease};
@@ -129,10 +129,11 @@ pub(crate) const ENLARGE: f64 = 1.0 + 1.0 / (1u64 << 38) as f64;
 /// For one neighbour relation, with `A_k(x)` for [`Statistic::at_distance`]:
 /// 1. `A_0(x) ≥ |f(x) − f(x′)|` for all neighbours x′ of x;
 /// 2. `A_k(x) ≤ A_{k+1}(x)`, and `A_k(x) ≤ A_{k+1}(x′)` for all neighbours x, x′;
-/// 3. `A_k(x) ≤ most`, which is public.
+/// 3. `A_k(x) ≤ most`, which is public;
+/// 4. `A_{k+1}(x) − A_k(x) ≤ growth`, which is public. Only a private bound and a ladder with a floor need it.
 ///
 /// The largest local sensitivity within k steps of x, `LS⁽ᵏ⁾(x)`, is the least such profile.
-/// All guarantees of this module rest on these three lines, and on `answer` being public; [`check_profile`] tests them on
+/// All guarantees of this module rest on these four lines, and on `answer` being public; [`check_profile`] tests them on
 /// all small datasets. A wrong implementation makes a release that promises what it does not keep: this trait is the one place
 /// where that is left to whoever implements it.
 pub trait Statistic {

@@ -12,6 +12,7 @@ use super::values::Values;
 use super::{ENLARGE, LEAST, Smoothness, Statistic};
 use crate::error::{Error, Result};
 use crate::num::fast;
+use std::fmt;
 
 impl Values {
     /// `G_k(j, i)`, in O(k).
@@ -76,10 +77,17 @@ fn too_few() -> Error {
 /// One replacement takes `z_r` to `z_{r+1}` or `z_{r−1}` at most, and it can: `LS⁽ᵏ⁾ = max(G_k(r+1, r), G_k(r, r−1))`. ∎
 /// # References
 /// Nissim, Raskhodnikova, Smith 2007 (STOC), Section 3.1 (the median, n odd).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OrderStatistic<'a> {
     values: &'a Values,
     rank: i64,
+}
+
+/// Without the rank: where the number of rows is protected, so is that.
+impl fmt::Debug for OrderStatistic<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OrderStatistic(protected)")
+    }
 }
 
 impl<'a> OrderStatistic<'a> {
@@ -350,7 +358,7 @@ impl Statistic for InterquartileRange<'_> {
 pub(super) mod tests {
     use super::*;
     use crate::mechanism::Bounds;
-    use crate::sensitivity::check::{check_profile, check_smooth};
+    use crate::sensitivity::check::{Promised, check_profile, check_smooth};
     use crate::unit::Grid;
 
     /// All multisets of n of the values 0, 1, 3, 4, 8 (as places 0 to 4), sorted.
@@ -412,7 +420,8 @@ pub(super) mod tests {
                 }
                 let value = |x: &Vec<u8>| make(&values(x)).unwrap().value();
                 let profile = |x: &Vec<u8>, k| make(&values(x)).unwrap().at_distance(k);
-                let seen = check_profile(databases(n), replaced, value, profile, 8)
+                let promised = Promised::by(&*make(&values(&vec![0; n])).unwrap());
+                let seen = check_profile(databases(n), replaced, value, profile, promised, 8)
                     .unwrap_or_else(|flaw| panic!("{name} {n}: {flaw}"));
                 assert!(seen.pairs > 0);
                 assert!(seen.exact || !exact, "{name} {n}");
@@ -426,7 +435,8 @@ pub(super) mod tests {
             for n in 3..=6 {
                 let value = |x: &Vec<u8>| make(&values(x)).unwrap().value();
                 let profile = |x: &Vec<u8>, k| make(&values(x)).unwrap().at_distance(k);
-                let seen = check_profile(databases(n), replaced, value, profile, 0).unwrap();
+                let none = Promised::default();
+                let seen = check_profile(databases(n), replaced, value, profile, none, 0).unwrap();
                 assert!(seen.exact, "{name} {n}");
             }
         }

@@ -151,6 +151,21 @@ impl Proposals {
         Ok(Self { epsilon, noise, delta, bounds, search: law, threshold })
     }
 
+    /// 3/10 of ε for the search and the rest for the noise, over bounds that double up to the largest step there is, so that
+    /// one always fits.
+    pub fn for_statistic(
+        epsilon: Epsilon,
+        delta: Delta,
+        statistic: &(impl Statistic + ?Sized),
+    ) -> Result<Self> {
+        let search = Epsilon::new(0.3 * epsilon.get())?;
+        // Rounded down: the two are ε at most.
+        let noise = Epsilon::new((epsilon.get() - search.get()).next_down())?;
+        let most = statistic.most().unwrap_or(1 << 53).clamp(1, 1 << 53);
+        let made = Self::new(search, noise, delta, &Self::doubling(1, most))?;
+        Ok(Self { epsilon, ..made })
+    }
+
     /// A list that doubles from `first` up to `most`, which is the last: for statistics with a public bound the
     /// search then never fails.
     pub fn doubling(first: u64, most: u64) -> Vec<u64> {
@@ -211,6 +226,10 @@ fn least_threshold(rho: f64, nu: f64, delta: f64) -> Result<i128> {
         what: "so small an epsilon and delta put the threshold out of reach",
         remedy: "spend more on the search, or propose fewer bounds",
     };
+    let (less, more) = (rho.min(nu), rho.max(nu));
+    if more > f64::from(1 << 23) || more < 1.2 * less {
+        return Err(fail);
+    }
     // Galloping, then halving; P is monotone in T.
     let passes = |t: u64| difference_tail(rho, nu, t) <= delta;
     let (mut low, mut high) = (0u64, 1u64);
@@ -230,23 +249,21 @@ fn least_threshold(rho: f64, nu: f64, delta: f64) -> Result<i128> {
     Ok(i128::from(high))
 }
 
-/// An upper bound on `P[ν − ρ ≥ t]`: a sum of positive terms, each within a relative 2⁻⁴⁶, over at most 2²⁵ of them.
+/// An upper bound on `P[ν − ρ ≥ t]`, for scales of at most 2²³ of which one is 1.2 times the other or more.
+///
+/// # Proof
+/// With `a = e^(−1/ρ)` and `b = e^(−1/ν)`, `P[ν − ρ = k] = c·(ab/(1−ab)·(a^k + b^k) + (b^(k+1) − a^(k+1))/(b − a))` for k ≥ 0, where
+/// `c = (1−a)(1−b)/((1+a)(1+b))`: the sum over ρ < 0, over 0 ≤ ρ ≤ k and beyond. Sum over k ≥ t. Powers are good to a relative
+/// 2⁻⁴⁶, of which the differences `1−a`, `1−b`, `1−ab` and `b−a` lose at most 27 bits; the last numerator is a sixth of its larger
+/// part at least, as `(e^y − 1)/(e^x − 1) ≤ y/x` for y ≤ x. Together less than 2⁻¹⁷. What is cut off at e^−699 is below 10⁻³⁰⁰. ∎
 fn difference_tail(rho: f64, nu: f64, t: u64) -> f64 {
-    let tanh = |s: f64| {
-        let a = fast::exp_neg((1.0 / s).min(699.0));
-        ((1.0 - a) / (1.0 + a), a)
-    };
-    let ((share, _), (_, b)) = (tanh(rho), tanh(nu));
-    // P[ν ≥ k].
-    let tail = |k: i64| {
-        let far = fast::exp_neg((k.abs() as f64 / nu).min(699.0));
-        if k >= 1 { far / (1.0 + b) } else { 1.0 - far * b / (1.0 + b) }
-    };
-    // Beyond this ρ has less than e^−60 on either side.
-    let reach = (60.0 * rho).ceil().min(1e7) as i64 + 1;
-    let mass = |z: i64| share * fast::exp_neg((z.abs() as f64 / rho).min(699.0));
-    let sum: f64 = (-reach..=reach).map(|z| mass(z) * tail(t as i64 + z)).sum();
-    sum * (1.0 + 1e-8) + 2.0 * fast::exp_neg((reach as f64 / rho).min(699.0))
+    let power = |scale: f64, k: f64| fast::exp_neg((k / scale).min(699.0));
+    let (a, b, t) = (power(rho, 1.0), power(nu, 1.0), t as f64);
+    let (tail_a, tail_b) = (power(rho, t) / (1.0 - a), power(nu, t) / (1.0 - b));
+    let outside = a * b / (1.0 - a * b) * (tail_a + tail_b);
+    let between = (b * tail_b - a * tail_a) / (b - a);
+    let share = (1.0 - a) * (1.0 - b) / ((1.0 + a) * (1.0 + b));
+    share * (outside + between) * (1.0 + 2f64.powi(-16)) + 1e-300
 }
 
 #[cfg(test)]
@@ -285,6 +302,53 @@ mod tests {
         let numbers = noised(statistic.value(), m.noise.scale(), p, 60);
         let numbers = numbers.into_iter().map(|(o, p)| (Some(o), p));
         Distribution::new(numbers.chain([(None, 1.0 - p)]))
+    }
+
+    #[test]
+    fn the_tail_of_a_difference_is_what_a_sum_gives() {
+        for (rho, nu) in [(0.02, 0.04), (0.7, 1.4), (3.0, 6.0), (40.0, 80.0), (9.0, 5.0)] {
+            let reach = (60.0 * f64::max(rho, nu)).ceil() as i128 + 10;
+            for t in [0, 1, 2, 7, 50, 300] {
+                let tail = |from: i128| -> f64 {
+                    (from..=from.max(0) + reach).map(|k| laplace_pmf(nu, k)).sum()
+                };
+                let tails: Vec<f64> = (-reach..=reach).map(|z| tail(t + z)).collect();
+                let pmf = (-reach..=reach).map(|z| laplace_pmf(rho, z));
+                let sum: f64 = pmf.zip(tails).map(|(p, tail)| p * tail).sum();
+                let ratio = (difference_tail(rho, nu, t as u64) + 1e-290) / (sum + 1e-290);
+                assert!((0.999_999_99..1.000_02).contains(&ratio), "{rho} {nu} {t}: {ratio}");
+            }
+        }
+    }
+
+    #[test]
+    fn thresholds_are_found_or_refused_at_once() {
+        let one = |e, d| Proposals::new(epsilon(e), epsilon(e), delta(d), &[1, 2, 4]);
+        assert!(one(1e-6, 1e-6).is_err() && one(1e-9, 1e-300).is_err());
+        assert!(one(1e-3, 1e-6).unwrap().threshold() > 10_000);
+        for e in [0.71, 0.1, 1e-3, 5.3] {
+            let bit = |k| u64::from(k > 0);
+            let made = Proposals::for_statistic(epsilon(e), delta(1e-6), &Profiled(bit)).unwrap();
+            assert_eq!(made.guarantee(), Guarantee::Approximate(epsilon(e), delta(1e-6)));
+            assert!(sum(0.3 * e, made.noise.get()) <= e.next_up());
+        }
+    }
+
+    /// A statistic that is its profile.
+    struct Profiled(fn(u64) -> u64);
+
+    impl Statistic for Profiled {
+        fn value(&self) -> i128 {
+            0
+        }
+
+        fn at_distance(&self, k: u64) -> u64 {
+            self.0(k)
+        }
+
+        fn most(&self) -> Option<u64> {
+            Some(1)
+        }
     }
 
     #[test]
@@ -363,16 +427,17 @@ mod tests {
         let (rho, nu) = (1.6, 3.0);
         let m = least_threshold(rho, nu, 1e-3).unwrap() as u64;
         assert!(difference_tail(rho, nu, m) <= 1e-3 && difference_tail(rho, nu, m - 1) > 1e-3);
-        // By simulation of the definition: ν and ρ alike.
-        assert!((difference_tail(1.0, 1.0, 0) - 0.5 - 0.5 * equal(1.0)).abs() < 1e-6);
+        // By the definition: half of what is left of ν = ρ, and that.
+        assert!((difference_tail(1.0, 2.0, 0) - 0.5 - 0.5 * equal(1.0, 2.0)).abs() < 2e-5);
+        assert!(least_threshold(1.0, 1.0, 1e-3).is_err());
         assert!(Proposals::new(epsilon(1.0), epsilon(1.0), delta(0.1), &[2, 2]).is_err());
         assert!(Proposals::new(epsilon(1.0), epsilon(1.0), delta(0.1), &[]).is_err());
         assert_eq!(Proposals::doubling(3, 20), [3, 6, 12, 20]);
     }
 
-    /// P[ν = ρ] for the same scale.
-    fn equal(s: f64) -> f64 {
-        (-200..=200).map(|k| laplace_pmf(s, k).powi(2)).sum()
+    /// P[ν = ρ].
+    fn equal(rho: f64, nu: f64) -> f64 {
+        (-200..=200).map(|k| laplace_pmf(rho, k) * laplace_pmf(nu, k)).sum()
     }
 
     #[test]

@@ -182,10 +182,10 @@ impl fmt::Debug for Slope {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check_profile;
     use super::super::gate::Gate;
     use super::super::gate::tests::{laplace_cdf, opening};
     use super::super::propose::ProposeTestRelease;
+    use super::super::{Promised, check_profile};
     use super::*;
     use crate::random::SeededForTests;
     use crate::unit::{Delta, Epsilon};
@@ -197,10 +197,15 @@ mod tests {
         for exponent in [0, -3, -10, -60] {
             let grid = Grid::power_of_two(exponent).unwrap();
             let at = |c: &u64| Reciprocal::new(*c, grid).unwrap();
-            let near = |&c: &u64| vec![c.wrapping_sub(1), c + 1];
+            let near = |&c: &u64| {
+                let beside = [c.checked_sub(1), Some(c + 1)].into_iter().flatten();
+                beside.filter(|&c| c <= 40).collect()
+            };
             // The counts 0 and 1 are without bound, so what happens between them is not claimed.
             let value = |c: &u64| at(c).value();
-            check_profile(0..=40, near, value, |c, k| at(c).at_distance(k), 12).unwrap();
+            let profile = |c: &u64, k| at(c).at_distance(k);
+            let promised = Promised::by(&at(&1));
+            check_profile(0..=40, near, value, profile, promised, 12).unwrap();
             assert_eq!(at(&5).distance_above(at(&5).at_distance(0) - 1), Some(0));
             assert_eq!(at(&30).distance_above(u64::MAX - 1), Some(29));
         }
@@ -243,7 +248,8 @@ mod tests {
         for n in 2..=5 {
             let value = |x: &Vec<u8>| slope(x).value();
             let profile = |x: &Vec<u8>, k| slope(x).at_distance(k);
-            check_profile(points(n), replaced, value, profile, 6)
+            let promised = Promised::by(&slope(&[0, 8]));
+            check_profile(points(n), replaced, value, profile, promised, 6)
                 .unwrap_or_else(|flaw| panic!("{n}: {flaw}"));
         }
         // Finite only where V > X²: many points, spread out.
