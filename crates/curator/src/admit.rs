@@ -4,12 +4,13 @@
 //! expression must not be able to fail on any row.
 
 use crate::catalog::unlimited;
-use crate::expression::{number, size, text};
+use crate::expression::{depth, number, size, text};
+use crate::extent::{DEEPEST, deep};
 use crate::refusal::{Refusal, Rule};
 use crate::rows::{RESERVED, Rows};
 use crate::total::Total;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, DataFusionError, ScalarValue};
 use datafusion::functions::core::expr_fn::{greatest, least};
 use datafusion::functions::regex::regexp_like;
@@ -89,9 +90,6 @@ pub(crate) const FUNCTIONS: &[&str] = &[
 /// The largest expression, in nodes, once every name in it is written out.
 const LARGEST: u32 = 10_000;
 
-/// The deepest expression: the engine evaluates it recursively, on stacks that are not ours.
-const DEEPEST: usize = 200;
-
 /// Total as they are, and better known to the optimizer unwrapped.
 const NATIVE: &[&str] = &["greatest", "least", "nullif"];
 
@@ -108,12 +106,10 @@ pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
             "use each computed column once or twice, or aggregate in between",
         ));
     }
-    if depth(&expr) > DEEPEST {
-        return Err(Refusal::new(
-            Rule::Statement,
-            format!("an expression nested more than {DEEPEST} deep"),
-            "write it with IN, BETWEEN or parentheses, or in two queries",
-        ));
+    // Written out, as the engine merges what is computed in several steps; if it overflowed a stack
+    // where some row gets there, that would tell of the row.
+    if depth(&expr, rows) > DEEPEST {
+        return Err(deep());
     }
     let mut refused = None;
     let outcome = expr.transform_up(|expr| match total(expr, schema) {
@@ -133,17 +129,6 @@ pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
 fn unprepared(error: DataFusionError) -> Refusal {
     let what = format!("an expression could not be prepared: {}", error.strip_backtrace());
     Refusal::new(Rule::Function, what, "write it more simply")
-}
-
-/// How deep an expression nests.
-fn depth(expr: &Expr) -> usize {
-    let mut deepest = 0;
-    // The closure never fails, so neither does the walk.
-    let _ = expr.apply_children(|child| {
-        deepest = deepest.max(depth(child));
-        Ok(TreeNodeRecursion::Continue)
-    });
-    deepest + 1
 }
 
 fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {

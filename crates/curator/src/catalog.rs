@@ -27,6 +27,7 @@ use datafusion::datasource::listing::{
 };
 use datafusion::datasource::{TableType, provider_as_source};
 use datafusion::execution::SessionState;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::functions_aggregate::expr_fn::{max, min};
 use datafusion::logical_expr::{Expr, JoinType, LogicalPlanBuilder, ident};
@@ -36,6 +37,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What plans without protected rows may hold in memory, all at once and together.
+pub(crate) const PUBLIC_MEMORY: usize = 2 << 30;
+
 /// The most rows of a public table whose values are listed.
 const MOST_LISTED: usize = 10_000;
 
@@ -43,6 +47,7 @@ const MOST_LISTED: usize = 10_000;
 pub(crate) struct Catalog {
     tables: BTreeMap<String, Table>,
     context: SessionContext,
+    public: SessionContext,
 }
 
 pub(crate) struct Table {
@@ -142,7 +147,11 @@ impl Catalog {
             context.register_table(name, provider).map_err(|e| wrong(e.strip_backtrace()))?;
             tables.insert(table.name.clone(), opened);
         }
-        let mut catalog = Self { tables, context };
+        let runtime = RuntimeEnvBuilder::new().with_memory_limit(PUBLIC_MEMORY, 1.0);
+        let runtime = runtime.build_arc().map_err(|e| Error::planning(&e))?;
+        let public = SessionStateBuilder::new_from_existing(context.state());
+        let public = SessionContext::new_with_state(public.with_runtime_env(runtime).build());
+        let mut catalog = Self { tables, context, public };
         catalog.check_keys().await?;
         catalog.check_owners().await?;
         catalog.list_values().await?;
@@ -151,6 +160,12 @@ impl Catalog {
 
     pub(crate) fn state(&self) -> SessionState {
         self.context.state()
+    }
+
+    /// For plans that touch no protected row: whoever asks for too much of them is told so, and the
+    /// memory is there for others. (Over protected rows such an end would tell of the rows.)
+    pub(crate) fn public_state(&self) -> SessionState {
+        self.public.state()
     }
 
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {
@@ -508,25 +523,17 @@ fn visible(
         UnitPolicy::Column(column) | UnitPolicy::Via { column, .. } => Some(column.as_str()),
     };
     let declared = protection.columns.iter().map(|column| column.name.as_str()).chain(needed);
-    let real = |t: &DataType| {
-        t.is_floating()
-            || matches!(
-                t,
-                DataType::Decimal32(..)
-                    | DataType::Decimal64(..)
-                    | DataType::Decimal128(..)
-                    | DataType::Decimal256(..)
-            )
+    let shown = |field: &Field| match named(field.name()) {
+        Some(column) if csv => csv_type(column),
+        _ => plain(field.data_type()),
     };
-    if let UnitPolicy::Column(unit) = &protection.unit {
-        let stored = source.field_with_name(unit).map(Field::data_type);
-        let read = named(unit).filter(|_| csv).map(csv_type);
-        if read.as_ref().or(stored.ok()).is_some_and(real) {
-            return Err(format!(
-                "`{unit}` is a real number and cannot say whose row it is (NaN is nobody's name): give \
-                 it `type = \"integer\"` or `type = \"text\"`, or store it so"
-            ));
-        }
+    if let UnitPolicy::Column(unit) = &protection.unit
+        && source.field_with_name(unit).is_ok_and(|field| shown(field).is_floating())
+    {
+        return Err(format!(
+            "`{unit}` is a real number and cannot say whose row it is (NaN is nobody's name): give \
+             it `type = \"integer\"` or `type = \"text\"`, or store it so"
+        ));
     }
     for name in declared {
         if source.field_with_name(name).is_err() {
@@ -544,21 +551,28 @@ fn visible(
         if column.is_some_and(|column| column.hidden) || unlimited(field.data_type()) {
             continue;
         }
-        let data_type = match field.data_type() {
-            stored if csv => column.map_or_else(|| stored.clone(), csv_type),
-            DataType::Decimal32(..)
-            | DataType::Decimal64(..)
-            | DataType::Decimal128(..)
-            | DataType::Decimal256(..)
-            | DataType::Float16
-            | DataType::Float32 => DataType::Float64,
-            DataType::Dictionary(_, values) => values.as_ref().clone(),
-            DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
-            stored => stored.clone(),
-        };
-        fields.push(Field::new(field.name(), data_type, true));
+        if matches!(field.data_type(), DataType::Dictionary(_, values) if values.is_decimal()) {
+            return Err(format!(
+                "`{}` is a dictionary of decimals, which cannot be read: store it as plain \
+                 decimals, or give it `hidden = true`",
+                field.name()
+            ));
+        }
+        fields.push(Field::new(field.name(), shown(field), true));
     }
     Ok(Arc::new(Schema::new(fields)))
+}
+
+/// The type that queries see for a stored one: its values' own, however they are stored.
+fn plain(stored: &DataType) -> DataType {
+    match stored {
+        DataType::Dictionary(_, values) => plain(values),
+        DataType::RunEndEncoded(_, values) => plain(values.data_type()),
+        DataType::Float16 | DataType::Float32 => DataType::Float64,
+        stored if stored.is_decimal() => DataType::Float64,
+        DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
+        stored => stored.clone(),
+    }
 }
 
 /// Whether a value may be of any size and is no text: lists, structures, bytes. They cannot be

@@ -1,5 +1,6 @@
 //! What is known of an expression over protected rows: its interval, its nulls, its values.
 
+use crate::extent;
 use crate::interval::Interval;
 use crate::rows::Rows;
 use datafusion::arrow::datatypes::DataType;
@@ -28,6 +29,8 @@ pub(crate) struct Facts {
     pub(crate) origin: Option<(String, String)>,
     /// How large the column is once every name in it is replaced by what it stands for.
     pub(crate) size: u32,
+    /// And how deep it nests.
+    pub(crate) depth: usize,
 }
 
 impl Facts {
@@ -42,6 +45,7 @@ impl Facts {
             unit: false,
             origin: None,
             size: 1,
+            depth: 1,
         }
     }
 
@@ -70,6 +74,7 @@ impl Facts {
             unit: false,
             origin: None,
             size: 1,
+            depth: 1,
         }
     }
 }
@@ -100,10 +105,18 @@ pub(crate) fn size(expr: &Expr, rows: &Rows) -> u32 {
     total
 }
 
+/// How deep `expr` nests once every name in it is written out.
+pub(crate) fn depth(expr: &Expr, rows: &Rows) -> usize {
+    extent::depth(expr, &|name| match name {
+        Expr::Column(column) => rows.facts_of(column).map_or(1, |facts| facts.depth),
+        _ => 1,
+    })
+}
+
 /// What is known of `expr` over `rows`, with its size. It may be asked before or after the expression
 /// was made total: both have the same value wherever they have one.
 pub(crate) fn facts(expr: &Expr, rows: &Rows) -> Facts {
-    Facts { size: size(expr, rows), ..known(expr, rows) }
+    Facts { size: size(expr, rows), depth: depth(expr, rows), ..known(expr, rows) }
 }
 
 fn known(expr: &Expr, rows: &Rows) -> Facts {

@@ -37,6 +37,7 @@ mod domain;
 mod error;
 mod explain;
 mod expression;
+mod extent;
 mod functions;
 mod incident;
 mod interval;

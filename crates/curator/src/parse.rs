@@ -1,6 +1,7 @@
 //! Which statements there are. Everything else is refused before it is planned.
 
 use crate::error::{Error, Result};
+use crate::extent;
 use crate::refusal::{Refusal, Rule};
 use crate::rows::RESERVED;
 use datafusion::common::TableReference;
@@ -168,6 +169,7 @@ fn query(text: &str, state: &SessionState) -> Result<Parsed> {
     let mut parsed =
         state.sql_to_statement(text, &Dialect::PostgreSQL).map_err(|e| Error::planning(&e))?;
     if let Parsed::Statement(statement) = &mut parsed {
+        extent::statement(statement)?;
         bare(statement);
     }
     match &parsed {

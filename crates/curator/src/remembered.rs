@@ -19,8 +19,11 @@ const BYTES: usize = 10_000;
 /// Answers by statement, settings and parameters.
 #[derive(Default)]
 pub(crate) struct Remembered {
-    answers: Mutex<HashMap<String, Arc<Answer>>>,
+    answers: Mutex<HashMap<Asked, Arc<Answer>>>,
 }
+
+/// What was asked, in which settings; and the values of parameters, as their texts may be one where they are two.
+type Asked = (String, Vec<ScalarValue>);
 
 impl Remembered {
     pub(crate) fn find(
@@ -50,15 +53,28 @@ impl Remembered {
         answers.insert(key(sql, settings, values), Arc::new(answer.clone()));
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Answer>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Asked, Arc<Answer>>> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Different for whatever may have different answers.
-fn key(sql: &str, settings: &Settings, values: &[ScalarValue]) -> String {
-    // Each value with its length: what is within quotes may itself hold quotes.
-    let each = values.iter().map(|value| format!("{value:?}"));
-    let values: String = each.map(|text| format!("{} {text}\n", text.len())).collect();
-    format!("{}\n{settings:?}\n{values}\n{sql}", sql.len())
+fn key(sql: &str, settings: &Settings, values: &[ScalarValue]) -> Asked {
+    (format!("{}\n{settings:?}\n{sql}", sql.len()), values.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_text_are_two() {
+        let day = |n: i32| [ScalarValue::Date32(Some(n))];
+        let of = |values: &[ScalarValue]| key("SELECT $1", &Settings::default(), values);
+        let (one, other) = (day(i32::MAX - 1), day(i32::MIN + 5));
+        assert_eq!(format!("{one:?}"), format!("{other:?}"), "their texts are one");
+        assert!(of(&one) != of(&other) && of(&one) == of(&one));
+        assert!(of(&[ScalarValue::Int32(Some(1))]) != of(&[ScalarValue::Int64(Some(1))]));
+        assert!(of(&[ScalarValue::Utf8(None)]) != of(&[ScalarValue::from("NULL")]));
+    }
 }

@@ -4,9 +4,10 @@
 use crate::analyse::{Analysis, PrivateAggregate, analyse};
 use crate::answer::{Answer, Description, from_bytes, to_bytes};
 use crate::bound::{Engine, Key, Native, Task};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, PUBLIC_MEMORY};
 use crate::error::{Error, Result};
 use crate::explain::{AggregateExplanation, Explanation, advice};
+use crate::extent;
 use crate::incident::Incidents;
 use crate::intervals::with_intervals;
 use crate::parse::{Statement, is_bare, parse};
@@ -22,6 +23,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
+use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
@@ -29,12 +31,13 @@ use datafusion::sql::parser::Statement as Parsed;
 use demure_core::event::Event;
 use demure_core::random::{Randomness, SystemRandom};
 use demure_ledger::{Accounting, Balance, Ledger, Limit, Price, Request, Reservation};
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::runtime::RuntimeFlavor;
 
 /// A policy, its tables and its ledger: what answers questions.
 pub struct Curator {
@@ -208,13 +211,14 @@ impl Curator {
         let plan = self.catalog.state().statement_to_plan(statement).await;
         let plan = plan.map_err(|e| Error::planning(&e))?;
         is_bare(&plan)?;
+        extent::plan(&plan)?;
         Ok(plan)
     }
 
     /// The plan with its parameters' values in place and its types coerced.
     fn completed(&self, plan: LogicalPlan, values: &[ScalarValue]) -> Result<LogicalPlan> {
         let state = self.catalog.state();
-        let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
+        let planned = |e: DataFusionError| Error::planning(&e);
         let plan = match values {
             [] => plan,
             values => plan.with_param_values(values.to_vec()).map_err(planned)?,
@@ -362,7 +366,7 @@ impl Session {
             Statement::Show { name } => return Ok(Description::of_text(&name)),
             Statement::Set { .. } => return Ok(Description::default()),
         };
-        let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
+        let planned = |e: DataFusionError| Error::planning(&e);
         let plan = curator.written(query).await?;
         let types = parameter_types(&plan)?;
         let nulls: std::result::Result<Vec<ScalarValue>, _> =
@@ -414,7 +418,8 @@ impl Session {
         let Analysis { after, aggregates, publics, fans } =
             analyse(&plan, &curator.catalog, &self.settings)?;
         for (plan, rows) in publics {
-            let read = DataFrame::new(curator.catalog.state(), plan).collect().await;
+            let frame = DataFrame::new(curator.catalog.public_state(), plan);
+            let read = collected(frame, PUBLIC_MEMORY).await;
             read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
         }
         spread(&fans)?;
@@ -544,27 +549,51 @@ impl Session {
         &self,
         plan: LogicalPlan,
     ) -> Result<(datafusion::arrow::datatypes::SchemaRef, Vec<RecordBatch>)> {
-        let mut state: SessionState = self.curator.catalog.state();
+        let mut state: SessionState = self.curator.catalog.public_state();
         // One partition: rows keep the order of the public keys where nobody asked for another.
         state.config_mut().options_mut().execution.target_partitions = 1;
         let frame = DataFrame::new(state, plan);
         let schema = Arc::new(frame.schema().as_arrow().clone());
-        let batches = frame.collect().await.map_err(|e| Error::After(e.strip_backtrace()))?;
+        let batches = collected(frame, PUBLIC_MEMORY).await;
+        let batches = batches.map_err(|e| Error::After(e.strip_backtrace()))?;
         Ok((schema, batches))
     }
 }
 
+/// The rows of a plan that touches no protected row, if they are not too many.
+async fn collected(frame: DataFrame, most: usize) -> datafusion::error::Result<Vec<RecordBatch>> {
+    let (mut batches, mut bytes) = (Vec::new(), 0usize);
+    let mut rows = frame.execute_stream().await?;
+    while let Some(batch) = rows.next().await.transpose()? {
+        // Of what is shown of them: several batches may be slices of one.
+        for column in batch.columns() {
+            bytes = bytes.saturating_add(column.to_data().get_slice_memory_size()?);
+        }
+        if bytes > most {
+            let what = "too many public or released rows to hold; ask for less at a time";
+            return Err(DataFusionError::ResourcesExhausted(what.to_owned()));
+        }
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
 /// Runs on a stack with room for the planner, which recurses as deep as a statement nests: its own
 /// stack if that has enough, which it has for a short statement, and a new one otherwise. 6,000 words,
-/// the most there may be, have 150 MiB.
+/// the most there may be, have 150 MiB. While a long one is planned, others go on.
 async fn on_large_stack<T>(sql: &str, work: impl Future<Output = T>) -> T {
     const BASE: usize = 1 << 20;
     const EACH: usize = 24 << 10;
     const MOST: usize = 150 << 20;
-    let room = (BASE + EACH * words(sql)).min(MOST);
+    const LONG: usize = 500;
+    let words = words(sql);
+    let room = (BASE + EACH * words).min(MOST);
+    let flavor = tokio::runtime::Handle::current().runtime_flavor();
+    let alone = words > LONG && flavor == RuntimeFlavor::MultiThread;
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(|context| {
-        stacker::maybe_grow(room, 2 * room, || work.as_mut().poll(context))
+        let mut poll = || stacker::maybe_grow(room, 2 * room, || work.as_mut().poll(context));
+        if alone { tokio::task::block_in_place(poll) } else { poll() }
     })
     .await
 }
@@ -633,4 +662,21 @@ fn spread(fans: &[(Arc<LaterTable>, Vec<usize>)]) -> Result<()> {
 /// Whether an event costs nothing: no mechanism was used.
 fn free(event: &Event) -> bool {
     matches!(event, Event::Compose(events) if events.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::prelude::SessionContext;
+
+    #[tokio::test]
+    async fn rows_are_collected_up_to_a_limit() {
+        let context = SessionContext::new();
+        for (most, enough) in [(1 << 20, true), (79_000, false)] {
+            let frame = context.sql("SELECT * FROM generate_series(1, 10000)").await.unwrap();
+            let batches = collected(frame, most).await;
+            let rows = batches.map(|all| all.iter().map(RecordBatch::num_rows).sum::<usize>());
+            assert_eq!(rows.ok(), enough.then_some(10_000));
+        }
+    }
 }

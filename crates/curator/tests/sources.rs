@@ -4,7 +4,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
-use datafusion::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use datafusion::arrow::array::{
+    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+};
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::parquet::arrow::ArrowWriter;
 use demure_curator::policy::Policy;
@@ -30,8 +32,10 @@ fn parquet(folder: &Path, rows: &[(f64, i64)]) {
     let ids = Int64Array::from_iter_values(0..rows.len() as i64);
     let xs = Float64Array::from_iter_values(rows.iter().map(|row| row.0));
     let ks = Int64Array::from_iter_values(rows.iter().map(|row| row.1));
-    let columns: [(&str, ArrayRef); 3] =
-        [("id", Arc::new(ids)), ("x", Arc::new(xs)), ("k", Arc::new(ks))];
+    written(folder, [("id", Arc::new(ids)), ("x", Arc::new(xs)), ("k", Arc::new(ks))]);
+}
+
+fn written(folder: &Path, columns: [(&str, ArrayRef); 3]) {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let file = std::fs::File::create(folder.join("t.parquet")).unwrap();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
@@ -67,6 +71,39 @@ async fn statistics_of_a_file_decide_nothing() {
             counts.push(count(folder.path(), "parquet", filter).await);
         }
         assert!((0..=1).contains(&(counts[1] - counts[0])), "{filter}: {counts:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_real_number_names_nobody_however_it_is_stored() {
+    // NaN is one person in one place of the engine and many in another.
+    let reals: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, f64::NAN]));
+    let keys = Int32Array::from(vec![0, 1, 2]);
+    let coded: ArrayRef = Arc::new(DictionaryArray::new(keys.clone(), Arc::clone(&reals)));
+    let whole: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    let decimals: ArrayRef = Arc::new(Decimal128Array::from(vec![1, 2, 3]));
+    let coded_decimals: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::clone(&decimals)));
+    let coded_whole: ArrayRef =
+        Arc::new(DictionaryArray::new(Int32Array::from(vec![0, 1, 2]), Arc::clone(&whole)));
+    for (ids, values, said) in [
+        (&reals, &whole, Some("is a real number")),
+        (&coded, &whole, Some("is a real number")),
+        (&decimals, &whole, Some("is a real number")),
+        (&coded_decimals, &whole, Some("is a real number")),
+        (&whole, &coded_decimals, Some("is a dictionary of decimals")),
+        (&whole, &decimals, None),
+        (&coded_whole, &coded, None),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let columns = [("id", ids), ("x", values), ("k", &whole)];
+        written(folder.path(), columns.map(|(name, column)| (name, Arc::clone(column))));
+        let policy = Policy::parse(&POLICY.replace("EXT", "parquet"), folder.path()).unwrap();
+        match (Curator::in_memory(policy).await, said) {
+            (Ok(_), None) => assert_eq!(count(folder.path(), "parquet", "k < 3").await, 2),
+            (Err(error), Some(said)) => assert!(error.to_string().contains(said), "{error}"),
+            (Ok(_), Some(said)) => panic!("opened, though it {said}"),
+            (Err(error), None) => panic!("{error}"),
+        }
     }
 }
 

@@ -34,6 +34,14 @@ impl Walk<'_> {
         let Owner::Person { column: unit, .. } = rows.owner.clone() else {
             return Err(super::unexpected("a person's aggregate without persons"));
         };
+        // Equal in one place and different in another, it would be two people here and one there.
+        if rows
+            .schema()
+            .field_with_unqualified_name(&unit.name)
+            .is_ok_and(|f| f.data_type().is_floating())
+        {
+            return Err(super::unexpected("a person named by a real number"));
+        }
         let keys = aggregate.group_expr.len();
         let mut before: Vec<(Expr, Facts)> = Vec::new();
         for (i, expr) in aggregate.group_expr.iter().enumerate() {

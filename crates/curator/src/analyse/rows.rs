@@ -252,6 +252,7 @@ fn stack(above: Rows, below: Rows) -> Result<Rows> {
             unit: a.unit && b.unit,
             origin: None,
             size: a.size.max(b.size),
+            depth: a.depth.max(b.depth),
         }
     };
     let facts = above.facts.iter().zip(&below.facts).map(merge).collect();

@@ -1,0 +1,223 @@
+//! How large a statement may be, so that planning it ends and nothing overflows a stack.
+//!
+//! The engine plans and evaluates recursively, partly on threads whose stacks are not ours; an overflow there ends the
+//! process, for everybody. And it copies a common table expression into each of its uses, so that a short
+//! statement may stand for a plan of any size. Both are measured before: on the statement as it is
+//! written, and on its plan. Nothing but the statement is looked at.
+
+use crate::error::Result;
+use crate::refusal::{Refusal, Rule};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, Select, Visit, Visitor};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// The most tables and SELECTs, each common table expression counted wherever it is used.
+const MOST_PARTS: u64 = 200;
+/// The deepest expression: as many operators one within the other.
+pub(crate) const DEEPEST: usize = 200;
+/// The deepest plan, in steps from a table to the answer.
+const DEEPEST_PLAN: usize = 300;
+/// The deepest expression of a plan once every name in it is written out, as the engine does.
+const DEEPEST_WRITTEN: usize = 600;
+
+/// Refuses a statement with too many parts, or nested too deeply.
+pub(crate) fn statement(statement: &ast::Statement) -> Result<()> {
+    let mut measure = Measure::default();
+    // It never breaks off.
+    let _ = statement.visit(&mut measure);
+    if measure.deepest > DEEPEST {
+        return Err(deep().into());
+    }
+    if measure.parts.max(measure.largest) > MOST_PARTS {
+        return Err(Refusal::new(
+            Rule::Statement,
+            format!(
+                "a statement with more than {MOST_PARTS} tables and SELECTs, once each WITH is \
+                 written out"
+            ),
+            "ask in several statements",
+        )
+        .into());
+    }
+    Ok(())
+}
+
+/// An expression that is too deep.
+pub(crate) fn deep() -> Refusal {
+    Refusal::new(
+        Rule::Statement,
+        format!("an expression nested more than {DEEPEST} deep"),
+        "write it with IN, BETWEEN or parentheses, or in two queries",
+    )
+}
+
+/// Refuses a plan that is too deep.
+pub(crate) fn plan(plan: &LogicalPlan) -> Result<()> {
+    let (steps, written) = depths(plan);
+    if steps <= DEEPEST_PLAN && written <= DEEPEST_WRITTEN {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        Rule::Statement,
+        "a statement whose parts are nested too deeply once every name is written out",
+        "ask in several statements",
+    )
+    .into())
+}
+
+/// The steps of a plan from top to bottom, and the depth that its expressions would have, each written into the next.
+fn depths(plan: &LogicalPlan) -> (usize, usize) {
+    let (mut below, mut own) = ((0, 0), 0);
+    let mut deeper = |(steps, written): (usize, usize)| {
+        below = (below.0.max(steps), below.1.max(written));
+    };
+    plan.inputs().into_iter().map(depths).for_each(&mut deeper);
+    // The closures never fail, so neither do the walks.
+    let _ = plan.apply_expressions(|expr| {
+        own = own.max(depth(expr, &|_| 1));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    let _ = plan.apply_subqueries(|subquery| {
+        deeper(depths(subquery));
+        Ok(TreeNodeRecursion::Jump)
+    });
+    (below.0 + 1, below.1 + own)
+}
+
+/// How deep an expression nests, with a name as deep as `named` says.
+pub(crate) fn depth(expr: &Expr, named: &impl Fn(&Expr) -> usize) -> usize {
+    if matches!(expr, Expr::Column(_)) {
+        return named(expr);
+    }
+    let mut deepest = 0;
+    // The closure never fails, so neither does the walk.
+    let _ = expr.apply_children(|child| {
+        deepest = deepest.max(depth(child, named));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    deepest + 1
+}
+
+/// Counts on the way through a statement.
+#[derive(Default)]
+struct Measure {
+    /// Of the queries around the place where it is, the innermost last.
+    open: Vec<u64>,
+    /// The parts of each common table expression, by its name.
+    named: HashMap<String, u64>,
+    /// Whose definition a query is.
+    definitions: HashMap<*const Query, String>,
+    parts: u64,
+    /// Of the definitions, the largest.
+    largest: u64,
+    depth: usize,
+    deepest: usize,
+}
+
+impl Measure {
+    fn add(&mut self, parts: u64) {
+        let place = self.open.last_mut().unwrap_or(&mut self.parts);
+        *place = place.saturating_add(parts);
+    }
+}
+
+impl Visitor for Measure {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        for table in query.with.iter().flat_map(|with| &with.cte_tables) {
+            let name = table.alias.name.value.to_lowercase();
+            self.definitions.insert(std::ptr::from_ref(&*table.query), name);
+        }
+        self.open.push(1);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let parts = self.open.pop().unwrap_or(1);
+        match self.definitions.remove(&std::ptr::from_ref(query)) {
+            // Counted where it is used. One name may be defined at several places: as the largest.
+            Some(name) => {
+                let known = self.named.entry(name).or_insert(parts);
+                *known = parts.max(*known);
+                self.largest = self.largest.max(parts);
+            }
+            None => self.add(parts),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, _: &Select) -> ControlFlow<()> {
+        self.add(1);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
+        let name = match &relation.0[..] {
+            [part] => part.as_ident().map(|name| name.value.to_lowercase()),
+            _ => None,
+        };
+        self.add(name.and_then(|name| self.named.get(&name).copied()).unwrap_or(1));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, _: &ast::Expr) -> ControlFlow<()> {
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, _: &ast::Expr) -> ControlFlow<()> {
+        self.depth = self.depth.saturating_sub(1);
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+    use datafusion::sql::sqlparser::parser::Parser;
+
+    fn measured(sql: &str) -> Measure {
+        let parsed = Parser::parse_sql(&PostgreSqlDialect {}, sql).unwrap();
+        let mut measure = Measure::default();
+        let _ = parsed[0].visit(&mut measure);
+        measure
+    }
+
+    #[test]
+    fn a_table_expression_counts_wherever_it_is_used() {
+        let parts = |sql: &str| measured(sql).parts;
+        assert_eq!(parts("SELECT 1"), 2);
+        assert_eq!(parts("SELECT * FROM t"), 3);
+        assert_eq!(parts("SELECT * FROM t WHERE x IN (SELECT y FROM u)"), 6);
+        assert_eq!(parts("SELECT 1 EXCEPT SELECT 2 EXCEPT SELECT 3"), 4);
+        assert_eq!(parts("WITH a AS (SELECT * FROM t) SELECT * FROM A x, a y"), 2 + 2 * 3);
+        let unused = measured("WITH a AS (SELECT * FROM t, t, t, t) SELECT 1");
+        assert_eq!((unused.parts, unused.largest), (2, 6));
+        let doubled = |levels: usize| {
+            let each = (1..=levels).map(|i| {
+                let below = i - 1;
+                format!(", a{i} AS (SELECT x.v FROM a{below} x JOIN a{below} y ON x.v = y.v)")
+            });
+            let each: String = each.collect();
+            parts(&format!("WITH a0 AS (SELECT v FROM r){each} SELECT v FROM a{levels}"))
+        };
+        assert!(doubled(4) < MOST_PARTS && doubled(7) > MOST_PARTS);
+        assert!(doubled(16) > 1 << 16 && doubled(80) == u64::MAX);
+    }
+
+    #[test]
+    fn chains_are_as_deep_as_they_are_long() {
+        assert_eq!(measured("SELECT x").deepest, 1);
+        assert_eq!(measured("SELECT (x + 1) + y, 2").deepest, 4);
+        let long = format!("SELECT x{}", " + x".repeat(500));
+        assert_eq!(measured(&long).deepest, 501);
+        // Deep only within, and not one after the other.
+        let list = format!("SELECT * FROM t WHERE x IN (1{})", ", 2".repeat(500));
+        assert_eq!(measured(&list).deepest, 2);
+    }
+}
