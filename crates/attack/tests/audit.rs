@@ -117,6 +117,14 @@ fn noise_of_few_random_bits_is_convicted() {
     let few = laplace(15);
     let found = audit(&few, few.claim, plan, 21);
     assert!(found.epsilon_lower > 5.5, "{}", found.epsilon_lower);
+    // Four million values for each side, scattered so that nothing else tells the sides apart.
+    let scattered = made_up([0, 1], |side: &u64, rng: &mut dyn Randomness| {
+        let mixed = (2 * uniform_below(1 << 22, rng)? + side).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        Ok(vec![(mixed >> 12) as f64])
+    });
+    let found = audit(&scattered, scattered.claim, plan, 23);
+    assert_eq!(found.verdict(), Verdict::Violated, "{}", found.epsilon_lower);
     // The twin: with 30 bits there are more outputs than runs, and nothing is seen again.
     let many = laplace(30);
     let found = audit(&many, many.claim, plan, 22);
