@@ -4,7 +4,7 @@
 //! Wasserman & Zhou 2010 (JASA 105:375), Theorem 2.4; Kairouz, Oh & Viswanath 2015
 //! (arXiv:1311.0776v4), Theorem 2.1.
 
-use demure_core::unit::{Delta, Epsilon, Rho};
+use demure_core::unit::{Delta, Epsilon, Neighbours, Rho};
 
 /// The most often that a guess between two neighbouring datasets, equally likely before, is right:
 /// `(e^ε + δ)/(1 + e^ε)`.
@@ -32,6 +32,38 @@ pub fn guess(epsilon: Epsilon, delta: Delta) -> f64 {
 pub fn guess_concentrated(rho: Rho) -> f64 {
     let rho = rho.get();
     0.5 + 0.5 * (0.5 * rho).sqrt().min((-(-rho).exp_m1()).sqrt())
+}
+
+/// The most often that a guess between two values of a row that *is there*, equally likely before, is
+/// right. Where a row may be replaced that is [`guess`]; where rows are added or removed it is `guess` at
+/// 2ε and `(1 + e^ε)δ`.
+///
+/// # Proof
+/// One value in place of another is one replacement, or one row less and one more:
+/// `P[M(x)∈E] ≤ e^ε(e^ε P[M(x′)∈E] + δ) + δ`. ∎
+#[must_use]
+pub fn value(neighbours: Neighbours, epsilon: Epsilon, delta: Delta) -> f64 {
+    match neighbours {
+        Neighbours::Replace => guess(epsilon, delta),
+        Neighbours::AddRemove => {
+            // As in `guess`, so that a large ε gives 1: δ(1 + e^ε)e^{−2ε} = δ(e^{−ε} + e^{−2ε}).
+            let once = (-epsilon.get()).exp();
+            let twice = once * once;
+            ((1.0 + delta.get() * (once + twice)) / (1.0 + twice)).min(1.0)
+        }
+    }
+}
+
+/// The same under ρ-zCDP: two steps are one of 4ρ.
+///
+/// # References
+/// Bun & Steinke 2016 (arXiv:1605.02065v1), Proposition 1.9: k steps are k²ρ.
+#[must_use]
+pub fn value_concentrated(neighbours: Neighbours, rho: Rho) -> f64 {
+    match neighbours {
+        Neighbours::Replace => guess_concentrated(rho),
+        Neighbours::AddRemove => Rho::new(4.0 * rho.get()).map_or(1.0, guess_concentrated),
+    }
 }
 
 /// The most true alarms at a rate of false ones: the smaller of `e^ε f + δ` and
@@ -88,5 +120,24 @@ mod tests {
         assert!((guess(one, Delta::ZERO) - 0.731_058_578_630_005).abs() < 1e-14);
         assert_eq!(guess(Epsilon::new(1e4).unwrap(), Delta::ZERO), 1.0);
         assert_eq!(true_alarms(Epsilon::new(1e4).unwrap(), Delta::ZERO, 0.0), 0.0);
+    }
+
+    #[test]
+    fn a_value_is_guessed_at_twice_epsilon_where_rows_are_added_and_removed() {
+        let (one, two) = (Epsilon::new(1.0).unwrap(), Epsilon::new(2.0).unwrap());
+        let delta = Delta::new(0.01).unwrap();
+        let both = Delta::new(0.01 * (1.0 + 1f64.exp())).unwrap();
+        assert_eq!(value(Neighbours::Replace, one, delta), guess(one, delta));
+        let found = value(Neighbours::AddRemove, one, delta);
+        assert!((found - guess(two, both)).abs() < 1e-15);
+        assert_eq!(value(Neighbours::AddRemove, Epsilon::new(1e4).unwrap(), delta), 1.0);
+        let (rho, four) = (Rho::new(0.1).unwrap(), Rho::new(0.4).unwrap());
+        assert_eq!(value_concentrated(Neighbours::AddRemove, rho), guess_concentrated(four));
+        assert_eq!(value_concentrated(Neighbours::Replace, rho), guess_concentrated(rho));
+        // A sum of ±1 with Laplace noise of scale 1/ε is private for a row added or removed. The sign of
+        // the row that is there is guessed right 1 − ½e^{−ε} of the time: above `guess`, below `value`.
+        let sign = 1.0 - 0.5 * (-1f64).exp();
+        assert!(guess(one, Delta::ZERO) < sign);
+        assert!(sign < value(Neighbours::AddRemove, one, Delta::ZERO));
     }
 }

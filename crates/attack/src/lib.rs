@@ -2,7 +2,7 @@
 //!
 //! | module | the attack | what stands against it |
 //! |---|---|---|
-//! | [`difference`] | knows all rows but one, and subtracts | noise: a guess is right at most `e^ε/(1+e^ε)` of the time |
+//! | [`difference`] | knows all rows but one, and subtracts | noise: a guess between neighbours is right at most `e^ε/(1+e^ε)` of the time |
 //! | [`average`] | asks again until the noise is gone | an answer bought is the answer; other words cost again |
 //! | [`reconstruct`] | asks for random subsets and solves for the rows | noise of √n and more, hence a budget |
 //! | [`membership`] | compares many published means with a person's row | the same: true alarms are at most `e^ε`·false + δ |

@@ -8,6 +8,7 @@ use super::cell::Cells;
 use super::event::{Event, Set};
 use super::feature::{Feature, Output};
 use super::score::Scores;
+use super::seen::Seen;
 use std::sync::Arc;
 
 /// An event worth testing.
@@ -95,6 +96,22 @@ fn best(
                 order.iter().take(taken + 1).for_each(|&cell| mask[cell] = true);
                 Set::Cells(cells.clone(), mask)
             });
+        }
+    }
+    // Where there are too many values for cells of their own: those that were seen on one side alone, or more often.
+    let told_apart = feature.by_value() && !cells.single;
+    if let Some(seen) = told_apart.then(|| Seen::of(&learn[0], &learn[1])).flatten() {
+        let counts = [seen.counts(&rank[0]), seen.counts(&rank[1])];
+        // What is taken is taken of all runs: they have seen more values, and are not tested either.
+        let [left, right] = [0, 1].map(|side: usize| [&learn[side][..], &rank[side][..]].concat());
+        let all = Seen::of(&left, &right);
+        for left in [true, false] {
+            let mut sum = [0, 0];
+            for class in seen.speaking(left) {
+                sum = [sum[0] + counts[0][class], sum[1] + counts[1][class]];
+                let all = all.as_ref().unwrap_or(&seen);
+                consider(sum, &|| Set::Keys(all.keys_like(&seen, class, left)));
+            }
         }
     }
     best

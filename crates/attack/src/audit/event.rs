@@ -13,6 +13,8 @@ pub enum Set {
     AtLeast(u64),
     /// A union of cells.
     Cells(Cells, Vec<bool>),
+    /// Keys one by one, in order.
+    Keys(Vec<u64>),
 }
 
 impl Set {
@@ -23,6 +25,7 @@ impl Set {
             Self::AtMost(bound) => key <= *bound,
             Self::AtLeast(bound) => key >= *bound,
             Self::Cells(cells, taken) => taken.get(cells.place(key)).copied().unwrap_or(false),
+            Self::Keys(keys) => keys.binary_search(&key).is_ok(),
         }
     }
 }
@@ -57,6 +60,7 @@ impl fmt::Display for Event {
             Set::AtMost(bound) => write!(f, "at most {}", shown(*bound)),
             Set::AtLeast(bound) if self.feature.beyond(*bound) => write!(f, "missing"),
             Set::AtLeast(bound) => write!(f, "at least {}", shown(*bound)),
+            Set::Keys(keys) => write!(f, "one of {} seen in scouting", keys.len()),
             Set::Cells(cells, taken) => {
                 let edge = |i: usize| cells.edges().get(i).copied();
                 let mut runs: Vec<(usize, usize)> = Vec::new();

@@ -25,6 +25,9 @@ pub trait Source {
     fn describe(&self, pair: usize) -> String;
     /// So many independent runs on the left and on the right input of a pair.
     fn draw(&mut self, pair: usize, runs: usize) -> Result<[Vec<Output>; 2], Self::Error>;
+    /// Scouting is over. What an output is may have depended on earlier ones (which keys there are); from here on
+    /// it must not, or runs would not be independent.
+    fn settle(&mut self) {}
 }
 
 /// What is said of a mechanism.
@@ -124,15 +127,21 @@ impl Finding {
     }
 
     /// About how many runs a side, scouting and testing, this event would need to show `share` of the claimed
-    /// ε; `None` if it would not with any number, or if nothing is claimed.
+    /// ε; `None` if it would not with any number, or if nothing is claimed. Unless the claim is refuted, not
+    /// fewer than [`runs_at_best`](Self::runs_at_best): frequencies that promise more are luck.
     #[must_use]
     pub fn runs_for(&self, share: f64) -> Option<u64> {
         let [(p, _), (q, _)] = self.frequencies();
         let wanted = share * self.claim.epsilon?;
-        Some(2 * needed(p, q, wanted, self.claim.delta, self.error_each())?)
+        let runs = 2 * needed(p, q, wanted, self.claim.delta, self.error_each())?;
+        let least = match self.verdict() {
+            Verdict::Violated => 0,
+            Verdict::NotRefuted | Verdict::NoClaim => self.runs_at_best(share).unwrap_or(0),
+        };
+        Some(runs.max(least))
     }
 
-    /// The same for the most telling event that a mechanism of the claimed ε can have.
+    /// The same for the most telling event that a mechanism that keeps the claim can have.
     #[must_use]
     pub fn runs_at_best(&self, share: f64) -> Option<u64> {
         let epsilon = self.claim.epsilon?;
@@ -178,6 +187,7 @@ pub fn examine<S: Source>(
     // Every output has features (its length, if nothing else), so there is a candidate.
     let (pair, mut finalists, scouted) = best.unwrap_or_default();
     finalists.truncate(FINALISTS);
+    source.settle();
 
     let mut counts = vec![[0u64; 2]; finalists.len()];
     let mut done = 0;

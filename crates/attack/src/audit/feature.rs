@@ -48,9 +48,9 @@ pub enum Feature {
     Likelihood(Arc<Scores>),
 }
 
-/// Numbers looked at one by one.
-const MOST_VALUES: usize = 12;
-/// Numbers whose differences are looked at.
+/// Numbers looked at one by one, each less the one before, and in likelihoods.
+pub(super) const MOST_VALUES: usize = 256;
+/// Numbers of which every difference is looked at.
 const MOST_DIFFERENCES: usize = 5;
 
 impl Feature {
@@ -63,8 +63,9 @@ impl Feature {
         if width > 1 {
             features.extend([Self::Sum, Self::Largest, Self::Least]);
         }
-        for i in 0..width.min(MOST_DIFFERENCES) {
-            features.extend((0..i).map(|j| Self::Difference(j, i)));
+        for i in values().skip(1) {
+            let first = if i < MOST_DIFFERENCES { 0 } else { i - 1 };
+            features.extend((first..i).map(|j| Self::Difference(j, i)));
         }
         features.extend(scores.map(Self::Likelihood));
         features.extend([Self::Pattern, Self::Exactly]);
@@ -99,6 +100,11 @@ impl Feature {
     /// Whether the order of keys means something, so that half-lines are events.
     pub(super) fn has_order(&self) -> bool {
         !matches!(self, Self::Exactly | Self::Pattern | Self::Lattice(_) | Self::LowBits(_))
+    }
+
+    /// Whether one key may tell what its neighbours do not: where noise has few random bits.
+    pub(super) fn by_value(&self) -> bool {
+        matches!(self, Self::Exactly | Self::Pattern | Self::Value(_))
     }
 
     /// Whether a key is beyond those of all numbers.

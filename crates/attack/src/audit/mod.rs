@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `limit` | Clopper–Pearson on both sides of a ratio; what n runs can show at all, and what it takes |
 //! | `feature` | what is looked at: values, sums, differences, missing keys, the lowest bits of floats |
-//! | `cell`, `score` | keys cut into cells; likelihood ratios learnt from runs |
+//! | `cell`, `seen`, `score` | keys cut into cells, or told apart one by one; likelihood ratios learnt from runs |
 //! | `event` | sets of outputs that can be found, tested and read |
 //! | `choose` | which event to test |
 //! | `examine` | the audit: scout on some runs, test on others |
@@ -36,6 +36,7 @@ pub mod limit;
 pub mod one_run;
 mod picture;
 mod score;
+mod seen;
 mod subject;
 
 pub use event::{Event, Set};

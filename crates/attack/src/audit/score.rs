@@ -1,16 +1,13 @@
 //! Log-likelihood ratios, learnt number by number.
 
 use super::cell::Cells;
-use super::feature::Feature;
+use super::feature::{Feature, MOST_VALUES};
 
 /// `Σ_i ln(P[number i in its cell | left]/P[… | right])`, over cells learnt from runs: the best
 /// thing to look at where the numbers have noise of their own, and a fair guess elsewhere. What it is worth is
 /// found out on other runs.
 #[derive(Clone, Debug)]
 pub struct Scores(Vec<(Feature, Cells, Vec<f64>)>);
-
-/// Numbers learnt of.
-const MOST: usize = 64;
 
 impl Scores {
     /// Learns from both sides' runs.
@@ -23,7 +20,7 @@ impl Scores {
             let ratios = cells.ratios(&left, &right);
             (feature, cells, ratios)
         };
-        Self((0..width.min(MOST)).map(one).collect())
+        Self((0..width.min(MOST_VALUES)).map(one).collect())
     }
 
     /// The sum for an output.

@@ -31,7 +31,8 @@ pub struct Measured {
     pub recovered: Share,
     /// The queries that were answered at all.
     pub answered: Share,
-    /// What the closed form says for the answers that there were; `None` where it does not apply.
+    /// What the closed form says for the answers that there were; `None` where it does not apply, and for
+    /// linear programs, which it is not about.
     pub expected: Option<f64>,
 }
 
@@ -40,7 +41,7 @@ pub fn measure(attack: Attack, seed: u64) -> Result<Measured> {
     let none = Share { hits: 0, trials: 0 };
     let (mut right, mut answered) = (none, none);
     let sigma = attack.database.sigma(attack.rows);
-    let mut theory = Some(0.0);
+    let mut theory = (attack.method == Method::LeastSquares).then_some(0.0);
     for part in 0..attack.repeat.max(1) {
         let mut draws = Draws::part(seed, part as u64);
         let bits: Vec<bool> = (0..attack.rows).map(|_| draws.coin()).collect();
@@ -149,7 +150,27 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_program_finds_about_as_much() {
+    fn the_box_tells_more_near_m_equal_n_and_feasibility_more_of_rounded_answers() {
+        let of = |m: usize, database: Database, method: Method| {
+            let found = measure(Attack { method, ..attack(60, m, database, 10) }, 10).unwrap();
+            assert!(method == Method::LeastSquares || found.expected.is_none());
+            found.recovered.rate()
+        };
+        let all = |m: usize, database: Database| {
+            let [sum, largest] = [Norm::Sum, Norm::Largest].map(Method::LinearProgram);
+            [Method::LeastSquares, sum, largest].map(|method| of(m, database, method))
+        };
+        // 600 bits, the same for all three: on a fixed seed, gaps that are seen on others too.
+        let near = all(75, Database::Noised { sigma: 60f64.sqrt() / 4.0 });
+        assert!(near[1] > near[0] + 0.03, "{near:?}");
+        let rounded = all(75, Database::Rounding { step: 5 });
+        assert!(rounded[2] > rounded[0] + 0.05, "{rounded:?}");
+        let coarse = all(240, Database::Rounding { step: 10 });
+        assert!(coarse[2] > coarse[0] + 0.01, "{coarse:?}");
+    }
+
+    #[test]
+    fn a_linear_program_finds_about_as_much_of_many_noised_answers() {
         let sigma = 5.0;
         let squares = attack(60, 240, Database::Noised { sigma }, 6);
         let program = Attack { method: Method::LinearProgram(Norm::Sum), ..squares };

@@ -22,7 +22,8 @@ use std::path::PathBuf;
 ///
 /// The attacker knows what the answer would be with the target and what it would be without, and
 /// guesses whichever the answer is nearer to. Exact answers give the target away each time. The
-/// curator's are right at most e^ε/(1+e^ε) of the time, whatever the attacker knows.
+/// curator's are right at most e^ε/(1+e^ε) of the time, whatever the attacker knows, where both worlds
+/// are neighbours under the policy.
 ///
 /// With a POLICY this is for its steward: it reads the tables, spends nothing of the ledger beside
 /// it, and says whether the target counts in the answer.
@@ -74,6 +75,8 @@ struct Row {
     /// What was spent by each repetition.
     spent: f64,
     bound: f64,
+    /// The bound on guessing what a row says whose owner is known to be there.
+    of_a_value: f64,
     /// The textbook's: two Laplace answers, and 2ε spent.
     naive: Option<(Share, f64)>,
 }
@@ -126,11 +129,14 @@ fn on_made_up(args: &Args) -> Result<Told, Failure> {
             progress.at((part * repeat + answers.len()) as u32);
         }
         let naive = measure_two_laplace(*epsilon, u64::from(args.repeat), &mut draws);
+        // The attacker knows that the target is there, and guesses the bit.
+        let bound = bound::value(world.policy().budget.neighbours, *epsilon, Delta::ZERO);
         rows.push(Row {
             epsilon: *epsilon,
             curator: judge(&answers, without, without + 1.0),
             spent: spent / repeat as f64,
-            bound: bound::guess(*epsilon, Delta::ZERO),
+            bound,
+            of_a_value: bound,
             naive: Some((naive, two_laplace(*epsilon))),
         });
     }
@@ -167,12 +173,20 @@ fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result
             progress.at(part as u32 * args.repeat + at + 1);
         }
         let (spent, delta) = (spent / f64::from(args.repeat), failing / f64::from(args.repeat));
-        let bound = match world.concentrated() {
-            true => bound::guess_concentrated(Rho::new(spent.max(f64::MIN_POSITIVE))?),
-            false => bound::guess(Epsilon::new(spent.max(f64::MIN_POSITIVE))?, Delta::new(delta)?),
+        let relation = world.policy().budget.neighbours;
+        let (bound, of_a_value) = match world.concentrated() {
+            true => {
+                let rho = Rho::new(spent.max(f64::MIN_POSITIVE))?;
+                (bound::guess_concentrated(rho), bound::value_concentrated(relation, rho))
+            }
+            false => {
+                let (epsilon, delta) =
+                    (Epsilon::new(spent.max(f64::MIN_POSITIVE))?, Delta::new(delta)?);
+                (bound::guess(epsilon, delta), bound::value(relation, epsilon, delta))
+            }
         };
         let curator = judge(&answers, without, with);
-        rows.push(Row { epsilon: *epsilon, curator, spent, bound, naive: None });
+        rows.push(Row { epsilon: *epsilon, curator, spent, bound, of_a_value, naive: None });
     }
     drop(progress);
     let lead = format!(
@@ -189,13 +203,19 @@ fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result
                 .to_owned(),
         );
     }
-    if world.policy().budget.neighbours == Neighbours::Replace {
-        meaning.push(
+    match world.policy().budget.neighbours {
+        Neighbours::AddRemove => meaning.push(
+            "The policy protects that a row is there (neighbours = \"add-remove\"), and that is what is guessed \
+             here. What the row of somebody says who is known to be there is one row less and one more: \
+             twice the ε, and the bound \"of a value\"."
+                .to_owned(),
+        ),
+        Neighbours::Replace => meaning.push(
             "The policy protects what a row says, not that it is there (neighbours = \"replace\"). \
              The bound holds here if a row that the query does not count, in place of the target's, \
              gives the same answer as leaving the target out: so it is for COUNT and SUM."
                 .to_owned(),
-        );
+        ),
     }
     let exact = judge(&[(with, true), (without, false)], without, with);
     Ok(told(lead, &rows, (exact, with, without), meaning))
@@ -208,7 +228,11 @@ fn told(
     more: Vec<String>,
 ) -> Told {
     let naive = rows.iter().any(|row| row.naive.is_some());
+    let presence = rows.iter().any(|row| row.of_a_value > row.bound);
     let mut head = vec!["ε asked", "spent", "exact", "curator, right (95 %)", "at most"];
+    if presence {
+        head.push("of a value, at most");
+    }
     if naive {
         head.extend(["two Laplace answers", "in theory", "at most, for 2ε"]);
     }
@@ -220,6 +244,9 @@ fn told(
             measured(row.curator),
             percent(row.bound),
         ];
+        if presence {
+            cells.push(percent(row.of_a_value));
+        }
         if let Some((share, theory)) = &row.naive {
             let twice = Epsilon::new(2.0 * row.epsilon.get());
             let most = twice.map_or(1.0, |twice| bound::guess(twice, Delta::ZERO));
@@ -238,8 +265,8 @@ fn told(
         numbers: 0,
     };
     let mut meaning = vec![
-        "\"At most\" is e^ε/(1+e^ε) at the ε that one attack spends: no attacker does better, \
-         whatever they know (under zCDP: ½ + ½·min(√(ρ/2), √(1−e^−ρ)) at the ρ spent). A count with \
+        "\"At most\" is e^ε/(1+e^ε) at the ε that one attack spends: no attacker does better between \
+         two neighbouring tables, whatever they know (under zCDP: ½ + ½·min(√(ρ/2), √(1−e^−ρ)) at the ρ spent). A count with \
          discrete Laplace noise reaches it: that is what ε means."
             .to_owned(),
     ];
@@ -248,7 +275,7 @@ fn told(
         json!({
             "epsilon": row.epsilon.get(), "spent": row.spent,
             "right": row.curator.rate(), "hits": row.curator.hits, "trials": row.curator.trials,
-            "bound": row.bound,
+            "bound": row.bound, "bound_of_a_value": row.of_a_value,
             "two_laplace": row.naive.map(|(share, _)| share.rate()),
             "two_laplace_expected": row.naive.map(|(_, theory)| theory),
         })

@@ -143,14 +143,15 @@ impl Asking<'_> {
     }
 }
 
-/// The people of `difference`, `average` and `reconstruct`: a public seat, a secret bit.
+/// The people of `difference`, `average` and `reconstruct`: a public seat, a secret bit. Attackers know who is
+/// there and guess the bit, so the policy protects what a row says.
 pub(super) fn seats(secrets: &[bool], seed: Option<u64>) -> Result<World, Failure> {
     let mut csv = String::from("id,seat,secret\n");
     for (seat, secret) in secrets.iter().enumerate() {
         csv += &format!("{seat},{seat},{secret}\n");
     }
     let policy = format!(
-        "[budget]\nepsilon = 1.0\nneighbours = \"add-remove\"\nper_query = 0.1\n\
+        "[budget]\nepsilon = 1.0\nneighbours = \"replace\"\nper_query = 0.1\n\
          [tables.people]\nsource = \"people.csv\"\nunit = \"id\"\n[tables.people.columns]\n\
          id = {{ type = \"integer\", nullable = false }}\n\
          seat = {{ type = \"integer\", bounds = [0, {}], nullable = false }}\n\

@@ -29,7 +29,7 @@ use std::io::Write;
 ///
 /// An audit runs something very often on two neighbouring inputs, looks for an event that tells them apart, and
 /// tests it on runs that it has not looked at. What it reports is below the true ε with 99.9999 % confidence, over
-/// everything it tried. "violated" is therefore never luck; "not refuted" is no proof: the telling input or
+/// everything it tried. "violated" is luck once in a million times; "not refuted" is no proof: the telling input or
 /// event may not have been among those tried.
 #[derive(clap::Args)]
 #[command(after_help = "\

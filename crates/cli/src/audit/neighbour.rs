@@ -121,7 +121,8 @@ impl Table {
         }
         let outstanding = self.outstanding(&units);
         let mut pairs = Vec::new();
-        for &unit in outstanding.iter().take(most.max(1)) {
+        // One place is kept for two units alone, where there is more than one.
+        for &unit in outstanding.iter().take(most.saturating_sub(1).max(1)) {
             let own = &units[unit];
             let row = own.first().map_or(0, |i| i + 2);
             // Someone else, as unlike as there is: the next that stands out.
@@ -141,7 +142,7 @@ impl Table {
             pairs.push((what, [self.clone(), right]));
         }
         // Few rows show more than many, where an answer is a mean or a quantile.
-        if let [first, second, ..] = outstanding[..] {
+        if let (&[first, second, ..], 2..) = (&outstanding[..], most) {
             let (one, other) = (&units[first], &units[second]);
             let both = self.only(|i| one.contains(&i) || other.contains(&i));
             let small = match relation {
@@ -228,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_unit_is_replaced_under_its_own_id() {
-        let pairs = people().neighbours(Some("id"), Neighbours::Replace, 1).unwrap();
+        let pairs = people().neighbours(Some("id"), Neighbours::Replace, 2).unwrap();
         let [left, right] = &pairs[0].1;
         assert_eq!((left.rows.len(), right.rows.len()), (4, 3));
         let last = right.rows.last().unwrap();
@@ -237,6 +238,18 @@ mod tests {
         let [both, twice] = &pairs[1].1;
         assert_eq!(both.rows.len(), 3);
         assert_eq!(twice.rows.len(), 2);
+    }
+
+    #[test]
+    fn there_are_at_most_as_many_pairs_as_wanted() {
+        for relation in [Neighbours::AddRemove, Neighbours::Replace] {
+            for most in 1..=4 {
+                let pairs = people().neighbours(Some("id"), relation, most).unwrap();
+                assert_eq!(pairs.len(), most);
+                let alone = pairs.iter().any(|(what, _)| what.starts_with("two units alone"));
+                assert_eq!(alone, most > 1);
+            }
+        }
     }
 
     #[test]

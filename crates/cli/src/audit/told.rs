@@ -156,7 +156,7 @@ fn report(Audit { name, about, found }: &Audit) -> Report {
                 None => "no number of runs of this event shows".to_owned(),
             };
             let best = found.runs_at_best(share).map_or("more".to_owned(), |n| grouped(n as f64));
-            format!("{this} {percent} % of the claim; the best event there can be, {best}")
+            format!("{this} {percent} % of the claim; the best event that the claim allows, {best}")
         };
         report = report.described(
             "needed",

@@ -37,10 +37,14 @@ fn attack_reconstruct_finds_the_cliff_and_where_a_budget_sits() {
     let curator = list(&found, "curator");
     for one in curator {
         assert!((number(one, "spent") / number(one, "budget") - 1.0).abs() < 1e-6);
-        // One attack: 120 bits. Seat by seat reaches the bound, which no attack exceeds.
-        let most = number(one, "bound");
+        // The bit of somebody who is there is guessed: the policy says replace, or it would be 2ε.
+        let (most, epsilon) = (number(one, "bound"), number(one, "budget"));
+        assert!((most - 1.0 / (1.0 + (-epsilon).exp())).abs() < 1e-12, "{one}");
+        // One attack: 120 bits, none above the bound. Seat by seat is wrong ½e^{−ε/2} of the time; with
+        // noise for a row added or removed it would be ½e^{−ε}.
         assert!(off(number(one, "recovered"), most, 120.0) < 5.0, "{one}");
-        assert!(off(number(one, "recovered_seat_by_seat"), most, 120.0).abs() < 5.0, "{one}");
+        let seats = number(one, "recovered_seat_by_seat");
+        assert!(off(seats, 1.0 - 0.5 * (-0.5 * epsilon).exp(), 120.0).abs() < 5.0, "{one}");
     }
     assert!(number(&curator[0], "recovered") < 0.75 && number(&curator[2], "recovered") > 0.95);
     // The same seed, the same numbers, but for the seconds.
@@ -118,6 +122,11 @@ fn attack_difference_on_a_policy_leaves_its_ledger_alone() {
         assert!(run.err.starts_with("note: for the steward"));
         serde_json::from_str::<Value>(&run.out).unwrap()
     };
+    // Presence is guessed, under add-remove; a value would be bounded at 2ε.
+    let one = attack("id=1", "1");
+    let both = ["bound", "bound_of_a_value"].map(|name| number(&list(&one, "curator")[0], name));
+    let logistic = |epsilon: f64| 1.0 / (1.0 + (-epsilon).exp());
+    assert!((both[0] - logistic(1.0)).abs() < 1e-6 && (both[1] - logistic(2.0)).abs() < 1e-6);
     let ann = attack("id=1", "20");
     assert_eq!((number(&ann, "exact_with"), number(&ann, "exact_without")), (4.0, 3.0));
     // At ε 20 the noise is nothing: e^−20 a guess.

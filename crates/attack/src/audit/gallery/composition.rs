@@ -35,8 +35,7 @@ pub(super) fn subjects() -> Result<Vec<Subject>> {
         },
         Subject {
             name: "wrong-composition",
-            about: "three answers at ε each, and ε charged for all (SmartNoise's budget could be kept from being debited; the same by hand \
-                    in notebooks)",
+            about: "three answers at ε each, and ε charged for all: budgets kept by hand, as in notebooks",
             claim: ONE,
             runs: USUAL,
             pairs: on(whole_noise(1.0)?, vec![("5 and 6", [5i128, 6])], |m, x, rng| {

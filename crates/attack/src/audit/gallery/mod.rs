@@ -1,4 +1,5 @@
-//! Broken mechanisms, each as somebody shipped, published or taught it, which every audit must convict.
+//! Broken mechanisms, most as somebody shipped or published them, which every audit must convict. What names nobody is
+//! a mistake of no known maker.
 //!
 //! | file | what is wrong |
 //! |---|---|

@@ -84,8 +84,8 @@ fn coins() -> Result<Vec<Subject>> {
         },
         Subject {
             name: "clipped-noise",
-            about: "noise cut to ±4 so that answers look sane: the ends are reached from one input alone (a \
-                    common request of users, and ready-made as `truncated` mechanisms)",
+            about: "noise cut to ±4 so that answers look sane: the ends are reached from one input alone \
+                    (a common request of users)",
             claim: ONE,
             runs: USUAL,
             pairs: on(whole_noise(1.0)?, vec![("0 and 1", [0i128, 1])], |m, x, rng| {
@@ -156,7 +156,7 @@ fn scales() -> Result<Vec<Subject>> {
         },
         Subject {
             name: "gaussian-classic",
-            about: "Gaussian noise with σ = √(2 ln(1.25/δ))/ε at ε = 8, where that formula holds for ε ≤ 1 alone (Balle \
+            about: "Gaussian noise with σ = √(2 ln(1.25/δ))/ε at ε = 8, where that formula is proved for ε ≤ 1 and fails for large ε (Balle \
                     and Wang 2018)",
             claim: Claim { epsilon: Some(epsilon), delta },
             runs: 1_000_000,

@@ -141,8 +141,7 @@ pub(super) fn subjects() -> Result<Vec<Subject>> {
         },
         Subject {
             name: "monotone-on-general",
-            about: "the exponential mechanism at the rate for scores that move in one direction, on scores that do not (a public \
-                    implementation of AIM)",
+            about: "the exponential mechanism at the rate for scores that move in one direction, on scores that do not",
             claim: ONE,
             runs: USUAL,
             pairs: on(

@@ -19,7 +19,7 @@ pub(super) struct Budgeted {
     /// By random subsets.
     pub(super) subsets: Share,
     pub(super) expected: Option<f64>,
-    /// By one count of each seat, for the same budget.
+    /// By one sum of each seat, for the same budget.
     pub(super) seats: Share,
     /// What no attack on these bits exceeds.
     pub(super) most: f64,
@@ -77,13 +77,15 @@ pub(super) fn attack(
             subsets: recovered(&secrets, &guess),
             expected: under_budget(rows, queries, *budget),
             seats: seat_by_seat(&world, &secrets, *budget, 2 * part as u64 + 1)?,
-            most: bound::guess(*budget, Delta::ZERO),
+            most: bound::value(world.policy().budget.neighbours, *budget, Delta::ZERO),
         });
     }
     Ok(all)
 }
 
-/// One grouped query: a person is in one group, so every count may have all of the budget.
+/// One grouped query: a person is in one group, so every sum may have all of the budget. With 1000 and −1000, and not
+/// 1 and 0, a bit moves its sum by as much as the noise is for (another row here, or this one elsewhere), and
+/// rounding to whole numbers hides nothing. Laplace noise of scale 2000/ε passes 1000 in the wrong direction with probability ½e^{−ε/2}.
 fn seat_by_seat(
     world: &World,
     secrets: &[bool],
@@ -91,10 +93,10 @@ fn seat_by_seat(
     part: u64,
 ) -> Result<Share, Failure> {
     let mut asking = world.open(Some(budget.get() * (1.0 + 1e-6)), part)?;
-    let sql = "SELECT seat, COUNT(*) FILTER (WHERE secret) AS n \
+    let sql = "SELECT seat, SUM(CASE WHEN secret THEN 1000 ELSE -1000 END) AS n \
                FROM people GROUP BY seat ORDER BY seat";
     let numbers = asking.ask(sql, budget.get())?;
-    let guess: Vec<bool> = numbers.values.chunks(2).map(|pair| pair[1] > 0.5).collect();
+    let guess: Vec<bool> = numbers.values.chunks(2).map(|pair| pair[1] > 0.0).collect();
     Ok(recovered(secrets, &guess))
 }
 

@@ -70,10 +70,7 @@ impl Found {
         let mut rows = Vec::new();
         for (level, some) in LEVELS.iter().zip(self.by_queries.chunks(RATIOS.len())) {
             let mut row = vec![short(*level)];
-            row.extend(some.iter().map(|m| {
-                let theory = m.expected.map_or(f64::NAN, |e| e);
-                format!("{} / {}", share(m), percent(theory))
-            }));
+            row.extend(some.iter().map(|m| format!("{} / {}", share(m), theory(m))));
             rows.push(row);
         }
         Grid {
@@ -113,7 +110,7 @@ impl Found {
         };
         Grid {
             title: format!(
-                "The curator: {} subsets in SQL for one budget, or one count of each seat for the same",
+                "The curator: {} subsets in SQL for one budget, or one sum of each seat for the same",
                 grouped(2.0 * self.rows as f64)
             ),
             head: vec!["ε", "spent", "σ", "by subsets", "in theory", "seat by seat", "at most"],
@@ -128,7 +125,7 @@ impl Found {
         let least = root / 64.0;
         let dots = |all: &[Measured]| -> Vec<(f64, f64)> {
             let at = |m: &Measured| (sigma(m), m.recovered.rate());
-            all.iter().filter(|m| m.expected.is_some()).map(at).collect()
+            all.iter().map(at).filter(|(sigma, _)| sigma.is_finite()).collect()
         };
         let shown = self.curator.iter().filter(|b| b.sigma > least);
         let noises = self.noised.iter().map(sigma);
@@ -149,7 +146,7 @@ impl Found {
             ),
             y: Axis::linear("recovered", 0.4, 1.0),
             series: vec![
-                Series::line("in theory: Φ(√(m−n)/(4σ))", '·', curve.collect()),
+                Series::line("least squares, in theory: Φ(√(m−n)/(4σ))", '·', curve.collect()),
                 Series::dots("noise added", 'o', dots(&self.noised)),
                 Series::dots("rounded, suppressed or plain", '+', dots(&self.databases)),
                 Series::dots("the curator, by its whole budget (m = 2n)", '@', budgets)
@@ -175,7 +172,7 @@ impl Found {
             y: Axis::linear("recovered", 0.4, 1.0),
             series: vec![
                 Series::line("at most: e^ε/(1+e^ε)", '·', curve.collect()),
-                Series::dots("one count of each seat", 'x', points(|b| b.seats.rate())),
+                Series::dots("one sum of each seat", 'x', points(|b| b.seats.rate())),
                 Series::dots("random subsets", 'o', points(|b| b.subsets.rate())),
             ],
             marks: Vec::new(),
@@ -197,7 +194,7 @@ impl Found {
         if let Some(worst) = self.curator.iter().min_by(usual) {
             text.push(format!(
                 "The curator counts: at ε {} for everything together, {} subsets get noise of {} each, \
-                 {} times √n, and give {} of the rows. Seat by seat, one count for each person, the \
+                 {} times √n, and give {} of the rows. Seat by seat, one sum for each person, the \
                  same budget gives {}; on average no attack, of any kind, recovers more of such bits than {}.",
                 short(worst.budget.get()),
                 grouped(worst.queries as f64),
@@ -253,13 +250,7 @@ fn share(m: &Measured) -> String {
 }
 
 fn theory(m: &Measured) -> String {
-    match m.attack.method {
-        Method::LeastSquares => m.expected.map_or("–".to_owned(), percent),
-        // The closed form is that of least squares; a program is about as good.
-        Method::LinearProgram(_) => {
-            m.expected.map_or("–".to_owned(), |e| format!("about {}", percent(e)))
-        }
-    }
+    m.expected.map_or("–".to_owned(), percent)
 }
 
 fn name(database: Database) -> String {

@@ -29,7 +29,7 @@ pub(super) struct Asked<'a> {
     /// The session of each side of the pair that is open, and what it has spent of δ.
     open: Option<(usize, [Side; 2])>,
     /// Keys of the answers, in the order in which they were first seen: the places of an output.
-    keys: BTreeMap<String, usize>,
+    keys: Keys,
     asked: u64,
 }
 
@@ -47,23 +47,30 @@ impl<'a> Asked<'a> {
         settings: (Option<Epsilon>, Option<Delta>),
     ) -> Result<Self, Failure> {
         let (table, runtime) = (table.to_owned(), runtime()?);
-        let (open, keys) = (None, BTreeMap::new());
+        let (open, keys) = (None, Keys::default());
         Ok(Self { policy, table, sql, pairs, settings, runtime, open, keys, asked: 0 })
     }
 
-    /// What one answer is charged.
+    /// What one answer is charged: the same on every side of every pair, or something is wrong.
     pub(super) fn price(&mut self) -> Result<Price, Failure> {
-        let mut sides = self.opened(0)?;
-        let left = self.ask(&mut sides[0])?.1;
-        let right = self.ask(&mut sides[1])?.1;
-        self.open = Some((0, sides));
-        // The jitter of ε keeps answers from being had for nothing; nothing else may tell them apart.
-        if (left.main / right.main - 1.0).abs() > 1e-6 || left.delta != right.delta {
-            return Err(Failure::Unsatisfied(
-                "violated: the price of the answer depends on the data".to_owned(),
-            ));
+        let mut found: Option<Price> = None;
+        // The first pair last: it is asked next.
+        for pair in (0..self.pairs.len()).rev() {
+            let mut sides = self.opened(pair)?;
+            for side in &mut sides {
+                let price = self.ask(side)?.1;
+                let so_far = found.unwrap_or(price);
+                // The jitter of ε keeps answers from being had for nothing; nothing else may tell them apart.
+                if (price.main / so_far.main - 1.0).abs() > 1e-6 || price.delta != so_far.delta {
+                    return Err(Failure::Unsatisfied(
+                        "violated: the price of the answer depends on the data".to_owned(),
+                    ));
+                }
+                found = Some(Price { main: price.main.max(so_far.main), delta: price.delta });
+            }
+            self.open = Some((pair, sides));
         }
-        Ok(Price { main: left.main.max(right.main), delta: left.delta })
+        found.ok_or_else(|| Failure::usage("there are no neighbours to ask about"))
     }
 
     fn side(&self, path: &Path) -> Result<Side, Failure> {
@@ -123,9 +130,9 @@ impl<'a> Asked<'a> {
         Ok((self.output(&answer.batches, &noised), answer.price))
     }
 
-    /// An answer as numbers: a place for every value of every key that was ever seen.
+    /// An answer as numbers: a place for every value of every key.
     fn output(&mut self, batches: &[RecordBatch], noised: &[String]) -> Output {
-        let mut output = vec![f64::NAN; self.keys.len()];
+        let mut output = vec![f64::NAN; self.keys.places.len()];
         for batch in batches {
             let schema = batch.schema();
             let columns: Vec<Vec<Cell>> = batch.columns().iter().map(|c| cells(c)).collect();
@@ -144,22 +151,44 @@ impl<'a> Asked<'a> {
                     .map(|i| at(i).map_or(String::new(), |cell| cell.text.clone()))
                     .collect();
                 for i in (0..columns.len()).filter(|&i| is_value[i]) {
-                    let next = self.keys.len();
                     let name = format!("{i}\u{1f}{}", key.join("\u{1f}"));
-                    let place = *self.keys.entry(name).or_insert(next);
-                    output.resize(output.len().max(place + 1), f64::NAN);
-                    output[place] = at(i).map_or(f64::NAN, |cell| cell.number);
+                    let number = at(i).map_or(f64::NAN, |cell| cell.number);
+                    self.keys.put(name, number, &mut output);
                 }
                 if !is_value.contains(&true) {
                     // Keys alone: that it is there is the answer.
-                    let next = self.keys.len();
-                    let place = *self.keys.entry(key.join("\u{1f}")).or_insert(next);
-                    output.resize(output.len().max(place + 1), f64::NAN);
-                    output[place] = 1.0;
+                    self.keys.put(key.join("\u{1f}"), 1.0, &mut output);
                 }
             }
         }
         output
+    }
+}
+
+/// The place of every key in an output. New ones are added until they are settled; then what is not
+/// known shares one place after all others, which counts them.
+#[derive(Default)]
+struct Keys {
+    places: BTreeMap<String, usize>,
+    settled: bool,
+}
+
+impl Keys {
+    fn put(&mut self, key: String, number: f64, output: &mut Output) {
+        let next = self.places.len();
+        let (place, number) = match self.places.get(&key) {
+            Some(place) => (*place, number),
+            None if self.settled => {
+                let others = output.get(next).copied().filter(|others| !others.is_nan());
+                (next, others.unwrap_or(0.0) + 1.0)
+            }
+            None => {
+                self.places.insert(key, next);
+                (next, number)
+            }
+        };
+        output.resize(output.len().max(place + 1), f64::NAN);
+        output[place] = number;
     }
 }
 
@@ -223,5 +252,34 @@ impl Source for Asked<'_> {
         }
         self.open = Some((pair, sides));
         Ok(all)
+    }
+
+    fn settle(&mut self) {
+        self.keys.settled = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_that_were_not_scouted_share_a_place() {
+        let mut keys = Keys::default();
+        let mut output = Vec::new();
+        keys.put("a".to_owned(), 5.0, &mut output);
+        keys.put("b".to_owned(), 6.0, &mut output);
+        assert_eq!(output, [5.0, 6.0]);
+        keys.settled = true;
+        for _ in 0..2 {
+            // The second output is as the first: nothing was learnt from it.
+            let mut output = vec![f64::NAN; keys.places.len()];
+            keys.put("b".to_owned(), 7.0, &mut output);
+            assert_eq!((output.len(), output[1]), (2, 7.0));
+            keys.put("c".to_owned(), 8.0, &mut output);
+            keys.put("d".to_owned(), 9.0, &mut output);
+            assert_eq!(output[1..], [7.0, 2.0]);
+            assert!(output[0].is_nan());
+        }
     }
 }

@@ -67,7 +67,7 @@ pub(super) struct Args {
     rows: usize,
 
     /// Pairs of neighbours to try, at most
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     pairs: usize,
 
     #[command(flatten)]
