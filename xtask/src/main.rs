@@ -101,9 +101,19 @@ fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// The cargo that runs this.
+/// The cargo that runs this, without what it told us of this package: some build scripts look at that, and would
+/// run again whenever a build is started from here after one that was not, and the other way round.
 fn cargo() -> Command {
-    program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let told = name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        });
+        if told {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// Whether `cargo <subcommand>` is installed.

@@ -3,7 +3,7 @@
 use crate::analyse::{Keys, PrivateAggregate};
 use crate::policy::odds;
 use crate::price::{ColumnQuote, Expected, Quote};
-use demure_core::unit::Epsilon;
+use demure_core::unit::{Epsilon, Neighbours};
 use demure_ledger::Price;
 
 /// What a query would do and cost. Nothing of it comes from the data.
@@ -154,8 +154,8 @@ impl Explanation {
 }
 
 /// What an ε means, and a warning where it is rarely meant.
-pub(crate) fn advice(epsilon: Epsilon) -> Vec<String> {
-    let mut notes = vec![format!("ε {}: {}", short(epsilon.get()), odds(epsilon))];
+pub(crate) fn advice(epsilon: Epsilon, neighbours: Neighbours) -> Vec<String> {
+    let mut notes = vec![format!("ε {}: {}", short(epsilon.get()), odds(epsilon, neighbours))];
     if epsilon.get() < 0.1 {
         notes.push("an ε below 0.1 protects very well and leaves little to see".to_owned());
     }

@@ -451,7 +451,7 @@ impl Session {
         let standing = curator.ledger.balance_for(&self.who)?;
         let mut notes = Vec::new();
         if let Some(epsilon) = priced.first().and_then(|first| first.quote.epsilon) {
-            notes = advice(epsilon);
+            notes = advice(epsilon, curator.policy.budget.neighbours);
         }
         if let Some(frozen) = &standing.frozen {
             notes.push(format!("the budget is frozen by {}: it would be refused", frozen.by));
@@ -535,7 +535,7 @@ impl Session {
         if let Some(epsilon) = bought.and_then(|p| p.quote.epsilon)
             && !(0.1..=5.0).contains(&epsilon.get())
         {
-            notes = advice(epsilon);
+            notes = advice(epsilon, curator.policy.budget.neighbours);
         }
         let bought = !priced.is_empty();
         let columns = priced.into_iter().flat_map(|p| p.quote.columns).collect();

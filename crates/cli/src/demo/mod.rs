@@ -182,7 +182,7 @@ fn opening(patients: u32, conversation: &Conversation) -> String {
          ε {} for all answers together, for ever:\n{}.\n",
         grouped(f64::from(patients)),
         budget.epsilon,
-        wrapped(&odds(budget.epsilon), "")
+        wrapped(&odds(budget.epsilon, budget.neighbours), "")
     )
 }
 

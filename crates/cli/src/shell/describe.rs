@@ -122,6 +122,6 @@ pub(super) fn budget(balance: &Balance, policy: &Policy) -> String {
         balance.limit.accounting,
         told::left(balance),
         policy.budget.per_query,
-        odds(policy.budget.epsilon),
+        odds(policy.budget.epsilon, policy.budget.neighbours),
     )
 }

@@ -1,10 +1,11 @@
 //! ε and δ in plain words: what an attacker's odds can become.
 //!
 //! For every set S of results and neighbours x, x′: `P[M(x) ∈ S] ≤ e^ε·P[M(x′) ∈ S]`. So by
-//! Bayes the odds of "present" against "absent" grow by at most a factor of e^ε, and
+//! Bayes the odds of "present" against "absent" (add or remove), or of somebody's having these values against those
+//! (replace), grow by at most a factor of e^ε, and
 //! even odds become at most e^ε : 1, which is a probability of `e^ε/(1 + e^ε)`.
 
-use demure_core::unit::{Delta, Epsilon};
+use demure_core::unit::{Delta, Epsilon, Neighbours};
 
 /// Beyond it a guarantee is of little comfort.
 const WEAK: f64 = 10.0;
@@ -20,11 +21,15 @@ const USUAL: (f64, f64) = (0.1, 5.0);
 /// 2.72: a guess that was 50:50 becomes at most about 73:27
 /// ```
 #[must_use]
-pub fn odds(epsilon: Epsilon) -> String {
+pub fn odds(epsilon: Epsilon, neighbours: Neighbours) -> String {
     let (factor, even) = words(epsilon.get());
+    let whose = match neighbours {
+        Neighbours::AddRemove => "nobody's presence changes",
+        Neighbours::Replace => "nobody's values change",
+    };
     format!(
-        "whatever is released, nobody's presence changes the odds of it by more than \
-         a factor of {factor}: a guess that was 50:50 becomes at most about {even}"
+        "whatever is released, {whose} the odds of it by more than a factor of {factor}: a guess \
+         that was 50:50 becomes at most about {even}"
     )
 }
 
@@ -55,9 +60,10 @@ fn words(epsilon: f64) -> (String, String) {
 }
 
 /// A warning if the whole budget promises little.
-pub(super) fn of_epsilon(epsilon: Epsilon) -> Option<String> {
+pub(super) fn of_epsilon(epsilon: Epsilon, neighbours: Neighbours) -> Option<String> {
     (epsilon.get() > WEAK).then(|| {
-        format!("`epsilon` = {epsilon} promises little: {}; few go beyond {WEAK}", odds(epsilon))
+        let odds = odds(epsilon, neighbours);
+        format!("`epsilon` = {epsilon} promises little: {odds}; few go beyond {WEAK}")
     })
 }
 
@@ -73,7 +79,7 @@ pub(super) fn of_delta(delta: Delta) -> Option<String> {
 }
 
 /// A warning if a usual query would be noise, or would give too much away.
-pub(super) fn of_query(per_query: Epsilon) -> Option<String> {
+pub(super) fn of_query(per_query: Epsilon, neighbours: Neighbours) -> Option<String> {
     let (least, most) = USUAL;
     match per_query.get() {
         epsilon if epsilon < least => {
@@ -87,7 +93,7 @@ pub(super) fn of_query(per_query: Epsilon) -> Option<String> {
         epsilon if epsilon > most => Some(format!(
             "a query that does not say gets `per_query` = {per_query}, which is much for one: {}; \
              usual are {least} to {most}",
-            odds(per_query)
+            odds(per_query, neighbours)
         )),
         _ => None,
     }
@@ -114,16 +120,20 @@ mod tests {
             assert_eq!(words(epsilon), (factor.to_owned(), even.to_owned()), "{epsilon}");
         }
         assert_eq!(
-            odds(Epsilon::new(1.0).unwrap()),
+            odds(Epsilon::new(1.0).unwrap(), Neighbours::AddRemove),
             "whatever is released, nobody's presence changes the odds of it by more than a factor \
              of 2.72: a guess that was 50:50 becomes at most about 73:27"
         );
+        let values = odds(Epsilon::new(1.0).unwrap(), Neighbours::Replace);
+        assert!(values.starts_with("whatever is released, nobody's values change the odds"));
     }
 
     #[test]
     fn the_usual_needs_no_warning() {
         let epsilon = |value| Epsilon::new(value).unwrap();
         let delta = |value| Delta::new(value).unwrap();
+        let of_epsilon = |epsilon| of_epsilon(epsilon, Neighbours::AddRemove);
+        let of_query = |epsilon| of_query(epsilon, Neighbours::Replace);
         assert_eq!(of_epsilon(epsilon(10.0)), None);
         assert!(of_epsilon(epsilon(10.1)).unwrap().contains("24344"));
         assert_eq!(of_delta(delta(0.0099)), None);

@@ -126,14 +126,15 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
     let tenth = || (Epsilon::new(epsilon.get() / 10.0).unwrap_or(epsilon), epsilon_at);
     let (per_query, per_query_at) = per_query.ok()?.unwrap_or_else(tenth);
     let (delta, delta_at) = delta.ok()?.unwrap_or((Delta::ZERO, at));
-    notes.warn(epsilon_at, odds::of_epsilon(epsilon));
+    let neighbours = neighbours.ok()?.map_or(Neighbours::AddRemove, |(neighbours, _)| neighbours);
+    notes.warn(epsilon_at, odds::of_epsilon(epsilon, neighbours));
     notes.warn(delta_at, odds::of_delta(delta));
-    notes.warn(per_query_at, odds::of_query(per_query));
+    notes.warn(per_query_at, odds::of_query(per_query, neighbours));
     Some(BudgetPolicy {
         epsilon,
         delta,
         accounting: accounting.ok()?.map_or(Accounting::Pure, |(accounting, _)| accounting),
-        neighbours: neighbours.ok()?.map_or(Neighbours::AddRemove, |(neighbours, _)| neighbours),
+        neighbours,
         per_query,
     })
 }

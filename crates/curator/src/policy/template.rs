@@ -8,7 +8,7 @@
 
 use super::name::made_plain;
 use super::odds;
-use demure_core::unit::Epsilon;
+use demure_core::unit::{Epsilon, Neighbours};
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -177,7 +177,7 @@ fn budget(text: &mut String) {
     text.push_str(HEAD);
     for choice in [0.1, EPSILON, 5.0] {
         if let Ok(epsilon) = Epsilon::new(choice) {
-            comment(text, &format!("- {choice:?}: {}.", odds(epsilon)));
+            comment(text, &format!("- {choice:?}: {}.", odds(epsilon, Neighbours::AddRemove)));
         }
     }
     line(text, &format!("epsilon = {EPSILON:?}"));

@@ -46,7 +46,7 @@ pub(super) async fn show(
             "epsilon": balance.limit.epsilon.get(),
             "delta": balance.limit.delta.get(),
             "per_query": policy.per_query.get(),
-            "odds": odds(policy.epsilon),
+            "odds": odds(policy.epsilon, policy.neighbours),
             "spent": price(&balance.spent, concentrated),
             "left": price(&balance.left, concentrated),
             "spent_epsilon": balance.spent_epsilon,
