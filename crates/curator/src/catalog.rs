@@ -551,16 +551,33 @@ fn visible(
         if column.is_some_and(|column| column.hidden) || unlimited(field.data_type()) {
             continue;
         }
-        if matches!(field.data_type(), DataType::Dictionary(_, values) if values.is_decimal()) {
+        if !readable(field.data_type()) {
             return Err(format!(
-                "`{}` is a dictionary of decimals, which cannot be read: store it as plain \
-                 decimals, or give it `hidden = true`",
-                field.name()
+                "`{}` is stored as {}, which cannot be read: store its values plainly, or give it \
+                 `hidden = true`",
+                field.name(),
+                field.data_type()
             ));
         }
         fields.push(Field::new(field.name(), shown(field), true));
     }
     Ok(Arc::new(Schema::new(fields)))
+}
+
+/// Whether the engine reads all of such a column. What it fails on only when it gets there would tell whether
+/// some row was left to read it for.
+fn readable(stored: &DataType) -> bool {
+    use DataType as T;
+    match stored {
+        T::Dictionary(_, values) => {
+            values.is_integer()
+                || values.is_floating()
+                || values.is_temporal() && !matches!(**values, T::Interval(_))
+                || matches!(**values, T::Utf8 | T::LargeUtf8 | T::Utf8View)
+        }
+        T::RunEndEncoded(..) => false,
+        _ => true,
+    }
 }
 
 /// The type that queries see for a stored one: its values' own, however they are stored.

@@ -21,6 +21,15 @@ pub(crate) const DEEPEST: usize = 200;
 const DEEPEST_PLAN: usize = 300;
 /// The deepest expression of a plan once every name in it is written out, as the engine does.
 const DEEPEST_WRITTEN: usize = 600;
+/// And the largest, in parts.
+const LARGEST_WRITTEN: usize = 5_000;
+/// The longest text or list that a function may be told to make.
+const LONGEST_MADE: u64 = 10_000;
+/// Functions that make a text as long as their second argument says.
+const PADS: &[&str] = &["lpad", "rpad", "repeat", "space"];
+/// Functions that make a list of any length.
+const LISTS: &[&str] =
+    &["array_repeat", "array_resize", "generate_series", "list_repeat", "list_resize", "range"];
 
 /// Refuses a statement with too many parts, or nested too deeply.
 pub(crate) fn statement(statement: &ast::Statement) -> Result<()> {
@@ -30,12 +39,20 @@ pub(crate) fn statement(statement: &ast::Statement) -> Result<()> {
     if measure.deepest > DEEPEST {
         return Err(deep().into());
     }
+    if let Some(name) = measure.endless {
+        return Err(Refusal::new(
+            Rule::Function,
+            format!("{name}() of a length that is not a constant of at most {LONGEST_MADE}"),
+            "write the length as a number",
+        )
+        .into());
+    }
     if measure.parts.max(measure.largest) > MOST_PARTS {
         return Err(Refusal::new(
             Rule::Statement,
             format!(
-                "a statement with more than {MOST_PARTS} tables and SELECTs, once each WITH is \
-                 written out"
+                "a statement with more than {MOST_PARTS} tables, SELECTs and sets to group by, once \
+                 each WITH and CUBE is written out"
             ),
             "ask in several statements",
         )
@@ -56,12 +73,12 @@ pub(crate) fn deep() -> Refusal {
 /// Refuses a plan that is too deep.
 pub(crate) fn plan(plan: &LogicalPlan) -> Result<()> {
     let (steps, written) = depths(plan);
-    if steps <= DEEPEST_PLAN && written <= DEEPEST_WRITTEN {
+    if steps <= DEEPEST_PLAN && written <= DEEPEST_WRITTEN && sizes(plan).1 <= LARGEST_WRITTEN {
         return Ok(());
     }
     Err(Refusal::new(
         Rule::Statement,
-        "a statement whose parts are nested too deeply once every name is written out",
+        "a statement that is too large or nested too deeply once every name is written out",
         "ask in several statements",
     )
     .into())
@@ -86,6 +103,37 @@ fn depths(plan: &LogicalPlan) -> (usize, usize) {
     (below.0 + 1, below.1 + own)
 }
 
+/// How large an output column of a plan is at most, written out, and any expression in the plan. What is computed for groups
+/// and windows is not written into others.
+fn sizes(plan: &LogicalPlan) -> (usize, usize) {
+    let (mut column, mut largest) = (1, 1);
+    for (below, within) in plan.inputs().into_iter().map(sizes) {
+        (column, largest) = (column.max(below), largest.max(within));
+    }
+    let mut own = 1;
+    // The closures never fail, so neither do the walks.
+    let _ = plan.apply_expressions(|expr| {
+        let (mut parts, mut names) = (0usize, 0usize);
+        let _ = expr.apply(|part| {
+            parts += 1;
+            names += usize::from(matches!(part, Expr::Column(_)));
+            Ok(TreeNodeRecursion::Continue)
+        });
+        own = own.max(names.saturating_mul(column).saturating_add(parts));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    let _ = plan.apply_subqueries(|subquery| {
+        largest = largest.max(sizes(subquery).1);
+        Ok(TreeNodeRecursion::Jump)
+    });
+    let column = match plan {
+        LogicalPlan::Projection(_) => own,
+        LogicalPlan::Aggregate(_) => 1,
+        _ => column,
+    };
+    (column, largest.max(own))
+}
+
 /// How deep an expression nests, with a name as deep as `named` says.
 pub(crate) fn depth(expr: &Expr, named: &impl Fn(&Expr) -> usize) -> usize {
     if matches!(expr, Expr::Column(_)) {
@@ -100,6 +148,31 @@ pub(crate) fn depth(expr: &Expr, named: &impl Fn(&Expr) -> usize) -> usize {
     deepest + 1
 }
 
+/// Whether a call may make something of any length.
+fn is_endless(call: &ast::Function) -> bool {
+    let name = call.name.0.last().and_then(|part| part.as_ident());
+    let Some(name) = name.map(|name| name.value.to_lowercase()) else { return false };
+    if LISTS.contains(&name.as_str()) {
+        return true;
+    }
+    if !PADS.contains(&name.as_str()) {
+        return false;
+    }
+    let ast::FunctionArguments::List(list) = &call.args else { return true };
+    let length = list.args.get(if name == "space" { 0 } else { 1 });
+    let Some(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Value(value)))) =
+        length
+    else {
+        return true;
+    };
+    match &value.value {
+        ast::Value::Number(number, _) => {
+            number.parse::<u64>().map_or(true, |number| number > LONGEST_MADE)
+        }
+        _ => true,
+    }
+}
+
 /// Counts on the way through a statement.
 #[derive(Default)]
 struct Measure {
@@ -110,6 +183,8 @@ struct Measure {
     /// Whose definition a query is.
     definitions: HashMap<*const Query, String>,
     parts: u64,
+    /// A function that may make something of any length.
+    endless: Option<String>,
     /// Of the definitions, the largest.
     largest: u64,
     depth: usize,
@@ -163,7 +238,17 @@ impl Visitor for Measure {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, _: &ast::Expr) -> ControlFlow<()> {
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+        match expr {
+            ast::Expr::Cube(sets) => {
+                self.add(1u64.checked_shl(sets.len() as u32).unwrap_or(u64::MAX))
+            }
+            ast::Expr::Rollup(sets) | ast::Expr::GroupingSets(sets) => self.add(sets.len() as u64),
+            ast::Expr::Function(call) if is_endless(call) => {
+                self.endless = Some(call.name.to_string().to_lowercase());
+            }
+            _ => {}
+        }
         self.depth += 1;
         self.deepest = self.deepest.max(self.depth);
         ControlFlow::Continue(())
@@ -208,6 +293,27 @@ mod tests {
         };
         assert!(doubled(4) < MOST_PARTS && doubled(7) > MOST_PARTS);
         assert!(doubled(16) > 1 << 16 && doubled(80) == u64::MAX);
+    }
+
+    #[test]
+    fn sets_to_group_by_are_parts_and_lengths_are_constants() {
+        let cube: Vec<String> = (0..30).map(|i| format!("v+{i}")).collect();
+        let cube = format!("SELECT 1 FROM r GROUP BY CUBE({})", cube.join(", "));
+        assert!(measured(&cube).parts > 1 << 30);
+        assert_eq!(measured("SELECT 1 FROM r GROUP BY CUBE(a, b, c)").parts, 3 + 8);
+        assert_eq!(measured("SELECT 1 FROM r GROUP BY ROLLUP(a, b, c)").parts, 3 + 3);
+        for (sql, endless) in [
+            ("SELECT repeat('a', 1000000000 + v) FROM r", true),
+            ("SELECT REPEAT('a', v) FROM r", true),
+            ("SELECT repeat('a', 900000000)", true),
+            ("SELECT lpad(x, 1e9, 'b') FROM r", true),
+            ("SELECT lpad(x, 2, '0'), rpad(x, 10000) FROM r", false),
+            ("SELECT range(1, 5)", true),
+            ("SELECT array_repeat(1, 1000000000)", true),
+            ("SELECT upper(x), left(x, v) FROM r", false),
+        ] {
+            assert_eq!(measured(sql).endless.is_some(), endless, "{sql}");
+        }
     }
 
     #[test]

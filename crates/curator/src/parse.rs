@@ -169,8 +169,8 @@ fn query(text: &str, state: &SessionState) -> Result<Parsed> {
     let mut parsed =
         state.sql_to_statement(text, &Dialect::PostgreSQL).map_err(|e| Error::planning(&e))?;
     if let Parsed::Statement(statement) = &mut parsed {
-        extent::statement(statement)?;
         bare(statement);
+        extent::statement(statement)?;
     }
     match &parsed {
         Parsed::Statement(statement) => match statement.as_ref() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n\
     [tables.t]\nsource = \"t.csv\"\nunit = \"id\"\n\
-    [tables.t.columns]\ns = { type = \"text\" }\n\
+    [tables.t.columns]\nid = { type = \"integer\" }\ns = { type = \"text\" }\n\
     [tables.r]\nsource = \"r.csv\"\npublic = true\n";
 
 fn chain(part: &str, between: &str, times: usize) -> String {
@@ -46,7 +46,23 @@ fn what_would_overflow_or_never_end_is_refused() {
     let copied = |below: &str| format!("SELECT * FROM {below} UNION ALL SELECT * FROM {below}");
     let longer = |below: &str| format!("SELECT y{} AS y FROM {below}", "||'a'".repeat(60));
     let secret = "SELECT s AS y FROM t WHERE s = 's7'";
+    let squared = |below: &str| format!("SELECT v * v AS v FROM {below}");
+    let named = |below: &str| {
+        format!("SELECT x.v FROM public.{below} x JOIN datafusion.public.{below} y ON x.v = y.v")
+    };
+    let filled = |below: &str| format!("SELECT coalesce(nullif(s, 'a'), 'b') AS s FROM {below}");
+    let columns: Vec<String> = (0..30).map(|i| format!("v + {i}")).collect();
     let refused = [
+        format!("{} SELECT COUNT(*) FROM a16", steps("SELECT v FROM r", named, 16)),
+        format!("SELECT COUNT(*) FROM (SELECT 1 FROM r GROUP BY CUBE({}))", columns.join(", ")),
+        format!("{} SELECT COUNT(*) FROM a26 WHERE v > 0", steps("SELECT v FROM r", squared, 26)),
+        format!("{} SELECT COUNT(*) FROM a20 WHERE s > 'c'", steps("SELECT s FROM t", filled, 20)),
+        format!(
+            "SELECT COUNT(*) FROM t WHERE {}id{} > 0",
+            "clamp(".repeat(12),
+            ", 0, 1)".repeat(12)
+        ),
+        "SELECT length(repeat('a0', 1000000000 + v)) FROM r".to_owned(),
         format!(
             "SELECT COUNT(*) FROM t WHERE id IN ({})",
             chain("SELECT v FROM r", " EXCEPT ", 900)
@@ -101,12 +117,17 @@ fn what_would_overflow_or_never_end_is_refused() {
 
 #[test]
 fn what_people_write_is_answered() {
+    let squared = |below: &str| format!("SELECT v * v AS v FROM {below}");
     let next = |below: &str| format!("SELECT v + 1 AS v FROM {below} WHERE v >= 0");
     let summed = |below: &str| {
         format!("SELECT v, COUNT(*) AS n FROM {below} GROUP BY v HAVING COUNT(*) > 0")
     };
     let of_people = |below: &str| format!("SELECT * FROM {below} WHERE id >= 0");
     let answered = [
+        "SELECT lpad(v::text, 4, '0') FROM r".to_owned(),
+        "SELECT v, COUNT(*) FROM r GROUP BY CUBE(v)".to_owned(),
+        "SELECT COUNT(*) FROM t WHERE clamp(coalesce(id, 0), 0, 1) > 0".to_owned(),
+        format!("{} SELECT COUNT(*) FROM a8 WHERE v > 0", steps("SELECT v FROM r", squared, 8)),
         format!("{} SELECT COUNT(*) FROM a30", steps("SELECT v FROM r", next, 30)),
         format!("{} SELECT COUNT(*) FROM a20", steps("SELECT v FROM r", summed, 20)),
         format!("{} SELECT COUNT(*) FROM a20", steps("SELECT * FROM t", of_people, 20)),

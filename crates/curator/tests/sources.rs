@@ -5,7 +5,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
 use datafusion::arrow::array::{
-    ArrayRef, Decimal128Array, DictionaryArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int32Array, Int64Array,
+    RecordBatch,
 };
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::parquet::arrow::ArrowWriter;
@@ -83,6 +84,9 @@ async fn a_real_number_names_nobody_however_it_is_stored() {
     let whole: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     let decimals: ArrayRef = Arc::new(Decimal128Array::from(vec![1, 2, 3]));
     let coded_decimals: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::clone(&decimals)));
+    let truth = Arc::new(BooleanArray::from(vec![true, false]));
+    let coded_truth: ArrayRef =
+        Arc::new(DictionaryArray::new(Int32Array::from(vec![0, 1, 0]), truth));
     let coded_whole: ArrayRef =
         Arc::new(DictionaryArray::new(Int32Array::from(vec![0, 1, 2]), Arc::clone(&whole)));
     for (ids, values, said) in [
@@ -90,7 +94,9 @@ async fn a_real_number_names_nobody_however_it_is_stored() {
         (&coded, &whole, Some("is a real number")),
         (&decimals, &whole, Some("is a real number")),
         (&coded_decimals, &whole, Some("is a real number")),
-        (&whole, &coded_decimals, Some("is a dictionary of decimals")),
+        (&coded_truth, &whole, Some("which cannot be read")),
+        (&whole, &coded_decimals, Some("which cannot be read")),
+        (&whole, &coded_truth, Some("which cannot be read")),
         (&whole, &decimals, None),
         (&coded_whole, &coded, None),
     ] {

@@ -268,9 +268,9 @@ impl Chooser {
             rest = later;
             let crowd = self.max_rows + 1;
             if own.len() < crowd || own.windows(crowd).all(|w| !same_group(w[0], w[crowd - 1])) {
-                let (mut groups, mut last) = (0, u64::MAX);
+                let (mut groups, mut last) = (0, 0);
                 for &word in own {
-                    let first = !same_group(word, last);
+                    let first = groups == 0 || !same_group(word, last);
                     groups += usize::from(first);
                     if groups > self.max_groups {
                         break;
