@@ -94,26 +94,24 @@ fn root() -> PathBuf {
     path
 }
 
-/// A program to run at the root, with no standard input.
+/// A program to run at the root, with no standard input, and without what cargo told us of this package: some build
+/// scripts look at that, and would run again whenever a build is started from here after one that was not.
 fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(name);
     command.current_dir(root()).stdin(Stdio::null());
-    command
-}
-
-/// The cargo that runs this, without what it told us of this package: some build scripts look at that, and would
-/// run again whenever a build is started from here after one that was not, and the other way round.
-fn cargo() -> Command {
-    let mut command = program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     for (name, _) in std::env::vars_os() {
-        let told = name.to_str().is_some_and(|name| {
-            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
-        });
-        if told {
+        let told =
+            |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|p| name.starts_with(p));
+        if name.to_str().is_some_and(told) {
             command.env_remove(name);
         }
     }
     command
+}
+
+/// The cargo that runs this.
+fn cargo() -> Command {
+    program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// Whether `cargo <subcommand>` is installed.
