@@ -105,9 +105,11 @@ fn directory() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
 
-/// Writes a file of a test's own name.
+/// Writes a file, at once: several tests may write and read the same one at a time.
 fn file(name: &str, contents: &str) -> PathBuf {
     let path = directory().join(name);
-    std::fs::write(&path, contents).unwrap();
+    let begun = directory().join(format!("{name}.{}", std::process::id()));
+    std::fs::write(&begun, contents).unwrap();
+    std::fs::rename(&begun, &path).unwrap();
     path
 }
