@@ -461,7 +461,11 @@ impl Table {
             Arc::new(ListingTable::try_new(config).map_err(failed)?);
         let source = if protected { Arc::new(RowsOnly(source)) } else { source };
         let schema = match &policy.access {
-            Access::Public { .. } => source.schema(),
+            Access::Public { .. } => {
+                let schema = source.schema();
+                schema.fields().iter().try_for_each(|f| readable(f)).map_err(wrong)?;
+                schema
+            }
             Access::Protected(protection) => {
                 visible(&source.schema(), protection, matches!(format, Format::Csv))
                     .map_err(wrong)?
@@ -551,32 +555,36 @@ fn visible(
         if column.is_some_and(|column| column.hidden) || unlimited(field.data_type()) {
             continue;
         }
-        if !readable(field.data_type()) {
-            return Err(format!(
-                "`{}` is stored as {}, which cannot be read: store its values plainly, or give it \
-                 `hidden = true`",
-                field.name(),
-                field.data_type()
-            ));
-        }
+        readable(field)?;
         fields.push(Field::new(field.name(), shown(field), true));
     }
     Ok(Arc::new(Schema::new(fields)))
 }
 
-/// Whether the engine reads all of such a column. What it fails on only when it gets there would tell whether
+/// Refuses what the engine cannot read all of. What it fails on only when it gets there would tell whether
 /// some row was left to read it for.
-fn readable(stored: &DataType) -> bool {
+fn readable(field: &Field) -> std::result::Result<(), String> {
     use DataType as T;
-    match stored {
+    let readable = match field.data_type() {
         T::Dictionary(_, values) => {
             values.is_integer()
-                || values.is_floating()
                 || values.is_temporal() && !matches!(**values, T::Interval(_))
-                || matches!(**values, T::Utf8 | T::LargeUtf8 | T::Utf8View)
+                || matches!(
+                    **values,
+                    T::Float32 | T::Float64 | T::Utf8 | T::LargeUtf8 | T::Utf8View
+                )
         }
         T::RunEndEncoded(..) => false,
         _ => true,
+    };
+    match readable {
+        true => Ok(()),
+        false => Err(format!(
+            "`{}` is stored as {}, which cannot be read: store its values plainly, or give it \
+             `hidden = true`",
+            field.name(),
+            field.data_type()
+        )),
     }
 }
 

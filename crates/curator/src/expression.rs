@@ -5,7 +5,6 @@ use crate::interval::Interval;
 use crate::rows::Rows;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 
@@ -92,22 +91,10 @@ pub(crate) fn number(value: &ScalarValue) -> Option<f64> {
 
 /// How large `expr` is once every name in it is replaced by what it stands for.
 pub(crate) fn size(expr: &Expr, rows: &Rows) -> u32 {
-    if let Expr::Column(column) = expr {
-        return rows.facts_of(column).map_or(1, |facts| facts.size);
-    }
-    let mut total: u32 = 1;
-    // The closure never fails, so neither does the walk.
-    let _ = expr.apply_children(|child| {
-        total = total.saturating_add(size(child, rows));
-        Ok(TreeNodeRecursion::Continue)
-    });
-    // What is written out with its arguments twice.
-    match expr {
-        Expr::ScalarFunction(call) if ["clamp", "coalesce", "nvl"].contains(&call.func.name()) => {
-            total.saturating_mul(2)
-        }
-        _ => total,
-    }
+    extent::size(expr, &|name| match name {
+        Expr::Column(column) => rows.facts_of(column).map_or(1, |facts| facts.size),
+        _ => 1,
+    })
 }
 
 /// How deep `expr` nests once every name in it is written out.

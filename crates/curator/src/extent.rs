@@ -22,9 +22,11 @@ const DEEPEST_PLAN: usize = 300;
 /// The deepest expression of a plan once every name in it is written out, as the engine does.
 const DEEPEST_WRITTEN: usize = 600;
 /// And the largest, in parts.
-const LARGEST_WRITTEN: usize = 5_000;
+const LARGEST_WRITTEN: u32 = 2_500;
 /// The longest text or list that a function may be told to make.
 const LONGEST_MADE: u64 = 10_000;
+/// How many times longer all replacements together may make a text.
+const MOST_GROWTH: usize = 1_000;
 /// Functions that make a text as long as their second argument says.
 const PADS: &[&str] = &["lpad", "rpad", "repeat", "space"];
 /// Functions that make a list of any length.
@@ -40,10 +42,21 @@ pub(crate) fn statement(statement: &ast::Statement) -> Result<()> {
         return Err(deep().into());
     }
     if let Some(name) = measure.endless {
+        let lists = LISTS.contains(&name.as_str());
+        let (what, remedy) = match lists {
+            true => (format!("{name}() makes lists of any length"), "leave it out"),
+            false => (
+                format!("{name}() of a length that is not a constant of at most {LONGEST_MADE}"),
+                "write the length as a number",
+            ),
+        };
+        return Err(Refusal::new(Rule::Function, what, remedy).into());
+    }
+    if measure.growth.is_none_or(|growth| growth > MOST_GROWTH) {
         return Err(Refusal::new(
             Rule::Function,
-            format!("{name}() of a length that is not a constant of at most {LONGEST_MADE}"),
-            "write the length as a number",
+            "replace() that may make a text very much longer",
+            "write what is replaced and by what as constants, the second not much longer",
         )
         .into());
     }
@@ -103,35 +116,67 @@ fn depths(plan: &LogicalPlan) -> (usize, usize) {
     (below.0 + 1, below.1 + own)
 }
 
-/// How large an output column of a plan is at most, written out, and any expression in the plan. What is computed for groups
+/// How large each output column of a plan is, written out, and any expression in the plan. What is computed for groups
 /// and windows is not written into others.
-fn sizes(plan: &LogicalPlan) -> (usize, usize) {
-    let (mut column, mut largest) = (1, 1);
-    for (below, within) in plan.inputs().into_iter().map(sizes) {
-        (column, largest) = (column.max(below), largest.max(within));
+fn sizes(plan: &LogicalPlan) -> (Vec<u32>, u32) {
+    let (mut below, mut largest) = (Vec::new(), 1);
+    for (columns, within) in plan.inputs().into_iter().map(sizes) {
+        largest = largest.max(within);
+        below.push(columns);
     }
-    let mut own = 1;
+    let inputs = plan.inputs();
+    let named = |name: &Expr| {
+        let Expr::Column(column) = name else { return 1 };
+        let of = |(input, sizes): (&&LogicalPlan, &Vec<u32>)| {
+            sizes.get(input.schema().maybe_index_of_column(column)?).copied()
+        };
+        inputs.iter().zip(&below).find_map(of).unwrap_or(1)
+    };
+    let mut own = Vec::new();
     // The closures never fail, so neither do the walks.
     let _ = plan.apply_expressions(|expr| {
-        let (mut parts, mut names) = (0usize, 0usize);
-        let _ = expr.apply(|part| {
-            parts += 1;
-            names += usize::from(matches!(part, Expr::Column(_)));
-            Ok(TreeNodeRecursion::Continue)
-        });
-        own = own.max(names.saturating_mul(column).saturating_add(parts));
+        own.push(size(expr, &named));
         Ok(TreeNodeRecursion::Continue)
     });
     let _ = plan.apply_subqueries(|subquery| {
         largest = largest.max(sizes(subquery).1);
         Ok(TreeNodeRecursion::Jump)
     });
-    let column = match plan {
-        LogicalPlan::Projection(_) => own,
-        LogicalPlan::Aggregate(_) => 1,
-        _ => column,
+    largest = own.iter().copied().fold(largest, u32::max);
+    let width = plan.schema().fields().len();
+    let all: Vec<u32> = below.concat();
+    let most = all.iter().copied().max().unwrap_or(1);
+    let columns = match (plan, &below[..]) {
+        (LogicalPlan::Projection(_), _) => own,
+        (LogicalPlan::Aggregate(_), _) => vec![1; width],
+        (_, [only]) if only.len() == width => only.clone(),
+        (LogicalPlan::Join(_), _) if all.len() == width => all,
+        _ => vec![most; width],
     };
-    (column, largest.max(own))
+    (columns, largest)
+}
+
+/// How many parts an expression has, with a name as many as `named` says, once it is written out: what is made of its
+/// arguments twice counts them twice. Constants in a list are not counted.
+pub(crate) fn size(expr: &Expr, named: &impl Fn(&Expr) -> u32) -> u32 {
+    const TWICE: &[&str] = &["clamp", "coalesce", "nvl", "nvl2"];
+    if matches!(expr, Expr::Column(_)) {
+        return named(expr);
+    }
+    let listed = matches!(expr, Expr::InList(_));
+    let mut total: u32 = 1;
+    // The closure never fails, so neither does the walk.
+    let _ = expr.apply_children(|child| {
+        if !(listed && matches!(child, Expr::Literal(..))) {
+            total = total.saturating_add(size(child, named));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    match expr {
+        Expr::Between(_) => total.saturating_mul(2),
+        Expr::ScalarFunction(call) if TWICE.contains(&call.func.name()) => total.saturating_mul(2),
+        _ => total,
+    }
 }
 
 /// How deep an expression nests, with a name as deep as `named` says.
@@ -148,25 +193,48 @@ pub(crate) fn depth(expr: &Expr, named: &impl Fn(&Expr) -> usize) -> usize {
     deepest + 1
 }
 
+/// The name of a function, as it is known.
+fn called(call: &ast::Function) -> Option<String> {
+    let name = call.name.0.last().and_then(|part| part.as_ident());
+    name.map(|name| name.value.to_lowercase())
+}
+
+/// A constant that a function is called with.
+fn constant(call: &ast::Function, place: usize) -> Option<&ast::Value> {
+    let ast::FunctionArguments::List(list) = &call.args else { return None };
+    match list.args.get(place)? {
+        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Value(value))) => {
+            Some(&value.value)
+        }
+        _ => None,
+    }
+}
+
+/// How many times longer a call may make a text; `None` if that is not known.
+fn growth(call: &ast::Function) -> Option<usize> {
+    let text = |place: usize| match constant(call, place)? {
+        ast::Value::SingleQuotedString(text) => Some(text.len()),
+        _ => None,
+    };
+    match called(call).as_deref() {
+        Some("replace") => Some(text(2)?.div_ceil(text(1)?.max(1)).max(1)),
+        // It may replace every character, by what it found and more.
+        Some("regexp_replace") => Some(text(2)?.max(1)),
+        _ => Some(1),
+    }
+}
+
 /// Whether a call may make something of any length.
 fn is_endless(call: &ast::Function) -> bool {
-    let name = call.name.0.last().and_then(|part| part.as_ident());
-    let Some(name) = name.map(|name| name.value.to_lowercase()) else { return false };
+    let Some(name) = called(call) else { return false };
     if LISTS.contains(&name.as_str()) {
         return true;
     }
     if !PADS.contains(&name.as_str()) {
         return false;
     }
-    let ast::FunctionArguments::List(list) = &call.args else { return true };
-    let length = list.args.get(if name == "space" { 0 } else { 1 });
-    let Some(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Value(value)))) =
-        length
-    else {
-        return true;
-    };
-    match &value.value {
-        ast::Value::Number(number, _) => {
+    match constant(call, if name == "space" { 0 } else { 1 }) {
+        Some(ast::Value::Number(number, _)) => {
             number.parse::<u64>().map_or(true, |number| number > LONGEST_MADE)
         }
         _ => true,
@@ -174,7 +242,6 @@ fn is_endless(call: &ast::Function) -> bool {
 }
 
 /// Counts on the way through a statement.
-#[derive(Default)]
 struct Measure {
     /// Of the queries around the place where it is, the innermost last.
     open: Vec<u64>,
@@ -185,10 +252,28 @@ struct Measure {
     parts: u64,
     /// A function that may make something of any length.
     endless: Option<String>,
+    /// How many times longer replacements make a text; `None` if that is not known.
+    growth: Option<usize>,
     /// Of the definitions, the largest.
     largest: u64,
     depth: usize,
     deepest: usize,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            open: Vec::new(),
+            named: HashMap::new(),
+            definitions: HashMap::new(),
+            parts: 0,
+            endless: None,
+            growth: Some(1),
+            largest: 0,
+            depth: 0,
+            deepest: 0,
+        }
+    }
 }
 
 impl Measure {
@@ -244,8 +329,9 @@ impl Visitor for Measure {
                 self.add(1u64.checked_shl(sets.len() as u32).unwrap_or(u64::MAX))
             }
             ast::Expr::Rollup(sets) | ast::Expr::GroupingSets(sets) => self.add(sets.len() as u64),
-            ast::Expr::Function(call) if is_endless(call) => {
-                self.endless = Some(call.name.to_string().to_lowercase());
+            ast::Expr::Function(call) if is_endless(call) => self.endless = called(call),
+            ast::Expr::Function(call) => {
+                self.growth = self.growth.and_then(|g| g.checked_mul(growth(call)?));
             }
             _ => {}
         }
@@ -314,6 +400,11 @@ mod tests {
         ] {
             assert_eq!(measured(sql).endless.is_some(), endless, "{sql}");
         }
+        let growth = |sql: &str| measured(sql).growth;
+        assert_eq!(growth("SELECT replace(x, ',', ''), replace(x, 'ab', 'ba') FROM r"), Some(1));
+        assert_eq!(growth("SELECT replace(replace(x, 'a', 'aaaa'), 'a', 'bbb') FROM r"), Some(12));
+        assert_eq!(growth("SELECT replace(x, 'a', x) FROM r"), None);
+        assert_eq!(growth("SELECT regexp_replace(x, '.', 'abc') FROM r"), Some(3));
     }
 
     #[test]

@@ -63,6 +63,17 @@ fn what_would_overflow_or_never_end_is_refused() {
             ", 0, 1)".repeat(12)
         ),
         "SELECT length(repeat('a0', 1000000000 + v)) FROM r".to_owned(),
+        format!("SELECT {}v{} FROM r", "clamp(".repeat(12), ", 0, 1)".repeat(12)),
+        format!(
+            "SELECT COUNT(*) FROM t WHERE {}id >= 0{}",
+            "(".repeat(14),
+            " BETWEEN false AND true)".repeat(14)
+        ),
+        format!(
+            "SELECT {}v::text{} FROM r",
+            "replace(".repeat(3),
+            format!(", 'a', '{}')", "a".repeat(500)).repeat(3)
+        ),
         format!(
             "SELECT COUNT(*) FROM t WHERE id IN ({})",
             chain("SELECT v FROM r", " EXCEPT ", 900)
@@ -124,7 +135,13 @@ fn what_people_write_is_answered() {
     };
     let of_people = |below: &str| format!("SELECT * FROM {below} WHERE id >= 0");
     let answered = [
-        "SELECT lpad(v::text, 4, '0') FROM r".to_owned(),
+        "SELECT lpad(v::text, 4, '0'), replace(v::text, '1', 'one') FROM r".to_owned(),
+        format!("SELECT COUNT(*) FROM t WHERE id IN ({})", chain("1", ",", 2_600)),
+        format!(
+            "SELECT CASE {} END FROM (SELECT v AS c, v, CASE {} END AS b FROM r) q",
+            "WHEN b > 0 AND v > 0 THEN c ".repeat(15),
+            "WHEN v = 0 THEN 0 ".repeat(30)
+        ),
         "SELECT v, COUNT(*) FROM r GROUP BY CUBE(v)".to_owned(),
         "SELECT COUNT(*) FROM t WHERE clamp(coalesce(id, 0), 0, 1) > 0".to_owned(),
         format!("{} SELECT COUNT(*) FROM a8 WHERE v > 0", steps("SELECT v FROM r", squared, 8)),

@@ -8,6 +8,8 @@ use datafusion::arrow::array::{
     ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int32Array, Int64Array,
     RecordBatch,
 };
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::util::display::array_value_to_string;
 use datafusion::parquet::arrow::ArrowWriter;
 use demure_curator::policy::Policy;
@@ -83,7 +85,10 @@ async fn a_real_number_names_nobody_however_it_is_stored() {
     let coded: ArrayRef = Arc::new(DictionaryArray::new(keys.clone(), Arc::clone(&reals)));
     let whole: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
     let decimals: ArrayRef = Arc::new(Decimal128Array::from(vec![1, 2, 3]));
-    let coded_decimals: ArrayRef = Arc::new(DictionaryArray::new(keys, Arc::clone(&decimals)));
+    let coded_decimals: ArrayRef =
+        Arc::new(DictionaryArray::new(keys.clone(), Arc::clone(&decimals)));
+    let halves = cast(&reals, &DataType::Float16).unwrap();
+    let coded_halves: ArrayRef = Arc::new(DictionaryArray::new(keys.clone(), halves));
     let truth = Arc::new(BooleanArray::from(vec![true, false]));
     let coded_truth: ArrayRef =
         Arc::new(DictionaryArray::new(Int32Array::from(vec![0, 1, 0]), truth));
@@ -97,6 +102,7 @@ async fn a_real_number_names_nobody_however_it_is_stored() {
         (&coded_truth, &whole, Some("which cannot be read")),
         (&whole, &coded_decimals, Some("which cannot be read")),
         (&whole, &coded_truth, Some("which cannot be read")),
+        (&whole, &coded_halves, Some("which cannot be read")),
         (&whole, &decimals, None),
         (&coded_whole, &coded, None),
     ] {
