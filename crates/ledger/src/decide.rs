@@ -2,6 +2,7 @@
 //! state and nothing else.
 
 use crate::error::{Error, Fault, Result};
+use crate::identity::{Identified, Unit};
 use crate::ledger::Request;
 use crate::limit::Limit;
 use crate::price::Price;
@@ -20,6 +21,10 @@ pub(crate) enum Act {
     Close(Closing),
     /// A rule, and the steward whose it is.
     Decree(String, Decree),
+    /// The id and the secret of a journal that has none, who gave them, and why.
+    Identify(String, Identified, String),
+    /// The unit of a table among tables of these names, and who says so.
+    Unit(String, Unit, Vec<String>),
 }
 
 /// The end of a reservation: an answer, or a cancellation without one.
@@ -46,6 +51,8 @@ impl Act {
             Self::Reserve(request, event) => reserved(replay, request, event).map(Some),
             Self::Close(closing) => closed(replay, closing).map(Some),
             Self::Decree(by, decree) => decreed(replay, by, decree),
+            Self::Identify(by, identity, why) => identified(replay, by, &identity, why),
+            Self::Unit(by, unit, tables) => united(replay, by, unit, &tables),
         };
         Ok(draft?.map(|draft| {
             let (last, before) = replay.head();
@@ -119,6 +126,29 @@ fn decreed(replay: &Replay, who: String, decree: Decree) -> Result<Option<Row>> 
     let (kind, price) = (decree.kind(), most.unwrap_or_default());
     let (key, event, query) = decree.texts();
     Ok(Some(Row { who, key, query, event, price, ..draft(kind) }))
+}
+
+fn identified(
+    replay: &Replay,
+    who: String,
+    identity: &Identified,
+    query: String,
+) -> Result<Option<Row>> {
+    replay.begun()?;
+    if replay.identity().is_some() {
+        return Ok(None);
+    }
+    let (key, answer) = (identity.id.to_string(), Some(identity.secret.bytes().to_vec()));
+    Ok(Some(Row { who, key, query, answer, ..draft(Kind::Identity) }))
+}
+
+fn united(replay: &Replay, who: String, unit: Unit, tables: &[String]) -> Result<Option<Row>> {
+    replay.allows(&unit, tables)?;
+    if replay.has(&unit) {
+        return Ok(None);
+    }
+    let Unit { table: key, unit: event, source: query } = unit;
+    Ok(Some(Row { who, key, query, event, ..draft(Kind::Unit) }))
 }
 
 fn closed(replay: &Replay, closing: Closing) -> Result<Row> {

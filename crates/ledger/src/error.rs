@@ -1,6 +1,8 @@
 //! Why the ledger refused. No variant holds a value from protected data: what
 //! is named here is the policy, the file, and public prices.
 
+use crate::access::Exposed;
+use crate::identity::LedgerId;
 use crate::limit::{Accounting, Limit};
 use crate::price::Price;
 use crate::rule::Rule;
@@ -87,7 +89,8 @@ pub enum Error {
     #[error(
         "the ledger of `{dataset}` was kept with {} accounting under {} neighbours, and the \
          policy now says {} under {}; what was spent cannot be converted: put the policy back, \
-         or start a new ledger file, whose guarantee then adds to the old one's",
+         or start again with `demure budget new POLICY --new-ledger`; what was spent before then \
+         adds to what is spent from there on, for the same people",
         stored.accounting, stored.neighbours, asked_accounting, asked_neighbours
     )]
     OtherAccounting {
@@ -100,6 +103,139 @@ pub enum Error {
         /// As the policy has it.
         asked_neighbours: Neighbours,
     },
+
+    /// A table has another unit than the one that its budget was spent for.
+    #[error(
+        "table `{table}` has the unit {asked}, and the ledger of `{dataset}` was kept with the \
+         unit {stored}; what was spent is worth something else per person then: put the unit back, \
+         or start again with `demure budget new POLICY --new-ledger`; what was spent before then \
+         adds to what is spent from there on, for the same people"
+    )]
+    OtherUnit {
+        /// The dataset.
+        dataset: String,
+        /// The table.
+        table: String,
+        /// As the journal has it.
+        stored: String,
+        /// As the policy has it.
+        asked: String,
+    },
+
+    /// The ledger that the policy names is not there.
+    #[error(
+        "there is no ledger at `{}`, where the policy has had one; a new one would be a second \
+         budget: put the file back, with its `-wal` and `-head` (or restore a backup, and count as \
+         spent what was asked since then); to start again all the same, run \
+         `demure budget new POLICY --new-ledger`",
+        path.display()
+    )]
+    NoLedger {
+        /// Where it should be.
+        path: PathBuf,
+    },
+
+    /// The ledger's name is a link to nothing.
+    #[error(
+        "`{}` is a link that leads nowhere; a new ledger behind it would be a second budget: mount \
+         or put back what it points to; to start again all the same, run \
+         `demure budget new POLICY --new-ledger`",
+        path.display()
+    )]
+    DanglingLink {
+        /// The link.
+        path: PathBuf,
+    },
+
+    /// The ledger's file holds nothing.
+    #[error(
+        "the ledger `{}` is empty; a new one in its place would be a second budget: restore a \
+         backup, and count as spent what was asked since then; to start again all the same, run \
+         `demure budget new POLICY --new-ledger`",
+        path.display()
+    )]
+    EmptyLedger {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// Another ledger is where the policy's should be.
+    #[error(
+        "the ledger at `{place}` is not the one that the policy names, {asked}: put that one \
+         there, or correct `[ledger]` in the policy; to start again all the same, run \
+         `demure budget new POLICY --new-ledger`"
+    )]
+    OtherLedger {
+        /// Where it was looked for, without a password.
+        place: String,
+        /// The id that the policy names.
+        asked: LedgerId,
+    },
+
+    /// A ledger without an id, or with several, is where the policy's first one would be.
+    #[error(
+        "`{place}` holds a budget already, and nothing says that it is the one of `{name}`: if it \
+         is, write `[ledger]` with `id = \"…\"` and `at = \"…\"` into the policy{}; if not, \
+         run `demure budget new POLICY --new-ledger`",
+        id.as_ref().map(|id| format!(" (its id is {id})")).unwrap_or_default()
+    )]
+    Unclaimed {
+        /// Where it is, without a password.
+        place: String,
+        /// The policy's name.
+        name: String,
+        /// The id that was found.
+        id: Option<LedgerId>,
+    },
+
+    /// The journal ends before the place that it is known to have reached.
+    #[error(
+        "the ledger `{}` has lost its end: entry {seq} was granted and is not there; put back \
+         its `-wal`, or restore a backup with its `-wal` and `-head`, and count as spent what was \
+         asked since then; to start again all the same, run \
+         `demure budget new POLICY --new-ledger`",
+        path.display()
+    )]
+    LostEnd {
+        /// The file.
+        path: PathBuf,
+        /// The last entry that is known to have been there.
+        seq: u64,
+    },
+
+    /// The mark of a ledger is gone or not readable.
+    #[error(
+        "`{}`, which says how far the ledger had come, is missing or damaged; without it nobody \
+         can tell whether debits were lost: put it back; to start again all the same, run \
+         `demure budget new POLICY --new-ledger`",
+        path.display()
+    )]
+    BadHead {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// The journal has no such entry.
+    #[error(
+        "the ledger does not hold the head that was expected; it is another one, or an older copy: \
+         nothing was granted; restore the right one, and count as spent what was asked since then"
+    )]
+    OtherHead,
+
+    /// Others may read a file that is not for them.
+    #[error(transparent)]
+    Exposed(#[from] Exposed),
+
+    /// There is a ledger already.
+    #[error("there is a file at `{}` already; nothing was changed", path.display())]
+    Occupied {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// No randomness.
+    #[error("the operating system gave no random bytes; nothing was granted; try again")]
+    NoEntropy,
 
     /// The disk is full.
     #[error(
@@ -303,12 +439,14 @@ pub enum Fault {
     OtherCurrency,
     /// A settlement or a cancellation without an open reservation.
     Orphan,
-    /// A settlement without an answer, or an answer without a settlement.
+    /// A settlement without an answer, or an answer where none belongs.
     Answer,
     /// A cancellation that returns another price than was charged.
     Refund,
     /// The running totals are not those of the journal.
     Totals,
+    /// A second identity.
+    Identity,
 }
 
 impl fmt::Display for Fault {
@@ -324,6 +462,7 @@ impl fmt::Display for Fault {
             Self::Answer => "is a settlement without an answer, or has an answer and is none",
             Self::Refund => "gives back another price than was charged",
             Self::Totals => "does not have the total that was kept in memory",
+            Self::Identity => "gives the ledger a second id",
         })
     }
 }

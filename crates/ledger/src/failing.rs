@@ -116,6 +116,10 @@ impl Transaction for FailingTransaction<'_> {
         self.inner.settlement(dataset, key)
     }
 
+    fn journals(&self) -> Result<Vec<(String, Option<String>)>> {
+        self.inner.journals()
+    }
+
     fn check(&self) -> Result<()> {
         self.inner.check()
     }

@@ -3,7 +3,9 @@
 use crate::balance::{self, Balance, Balances, Standing};
 use crate::decide::Act;
 use crate::error::{Error, Fault, Result};
+use crate::identity::{Anchor, Identified, LedgerId, Secret};
 use crate::limit::Limit;
+use crate::mark::{self, Mark};
 use crate::price::Price;
 use crate::queue::Queue;
 use crate::replay::{Replay, Step};
@@ -18,7 +20,7 @@ use crate::totals::Account;
 use demure_core::event::Event;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::SystemTime;
 
 /// Tells the time. It is written down and decides nothing: the journal is in
@@ -36,7 +38,7 @@ pub fn wall_clock() -> Clock {
 pub struct Request {
     /// Who asks: one line, not empty, without `@` in front.
     pub who: String,
-    /// The query's canonical hash, in hexadecimal: equal for equal queries.
+    /// The query's key, in hexadecimal ([`Ledger::seal`]): equal for equal queries.
     pub key: String,
     /// The query's canonical text. It is stored, so it must be public.
     pub query: String,
@@ -94,6 +96,11 @@ struct Shared {
     writer: Mutex<Side>,
     /// A connection that never waits for a writer; none where the store has but one.
     reader: Option<Mutex<Side>>,
+    /// How far the journal has come, noted beside its file.
+    mark: Option<Mutex<Mark>>,
+    identity: OnceLock<Identified>,
+    /// For keys, where the journal has no secret of its own: they then end with this ledger.
+    passing: Secret,
 }
 
 impl Ledger {
@@ -129,13 +136,107 @@ impl Ledger {
         clock: Clock,
     ) -> Result<Self> {
         limit.most()?;
-        let reader = store.another()?.map(|store| Mutex::new(Side::new(store)));
-        let (writer, queue) = (Mutex::new(Side::new(store)), Queue::new());
-        let shared = Shared { dataset: dataset.to_owned(), clock, queue, writer, reader };
-        let ledger = Self { shared: Arc::new(shared) };
+        let ledger = Self::unopened(store, dataset, clock, None)?;
         ledger.append(Act::Limit(limit.clone()))?;
+        ledger.learn_identity()?;
         ledger.share_replay()?;
         Ok(ledger)
+    }
+
+    /// A ledger that has read nothing yet. The journal must hold what `mark` says.
+    pub(crate) fn unopened(
+        store: Box<dyn Store>,
+        dataset: &str,
+        clock: Clock,
+        mark: Option<Mark>,
+    ) -> Result<Self> {
+        let seen = mark.as_ref().map_or(Ok(mark::START), Mark::place)?;
+        let reader = store.another()?.map(|store| Mutex::new(Side::after(store, seen)));
+        let (writer, queue) = (Mutex::new(Side::after(store, seen)), Queue::new());
+        let shared = Shared {
+            dataset: dataset.to_owned(),
+            clock,
+            queue,
+            writer,
+            reader,
+            mark: mark.map(Mutex::new),
+            identity: OnceLock::new(),
+            passing: Secret::random()?,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Remembers the id and the secret of the journal, if it has them.
+    pub(crate) fn learn_identity(&self) -> Result<()> {
+        let mut writer = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+        if let Some(identity) = writer.newest(&self.shared.dataset)?.identity() {
+            self.shared.identity.get_or_init(|| identity.clone());
+        }
+        Ok(())
+    }
+
+    /// What the journal says, as the writer has it.
+    pub(crate) fn known<R>(&self, ask: impl FnOnce(&Replay) -> Result<R>) -> Result<R> {
+        let mut writer = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+        ask(writer.newest(&self.shared.dataset)?)
+    }
+
+    /// The id; `None` for a journal that was never given one.
+    #[must_use]
+    pub fn id(&self) -> Option<&LedgerId> {
+        self.shared.identity.get().map(|identity| &identity.id)
+    }
+
+    /// A key for `message` that says nothing of it to who does not know the ledger's secret.
+    #[must_use]
+    pub fn seal(&self, message: &Hash) -> String {
+        let own = self.shared.identity.get().map(|identity| &identity.secret);
+        own.unwrap_or(&self.shared.passing).seal(message)
+    }
+
+    /// Whether answers may be there under keys of the time before there was a secret.
+    #[must_use]
+    pub fn has_plain_keys(&self) -> bool {
+        // A new ledger has a limit, and then its identity.
+        self.shared.identity.get().is_some_and(|identity| identity.seq > 2)
+    }
+
+    /// The last entry, for keeping elsewhere.
+    pub fn anchor(&self) -> Result<Anchor> {
+        let (seq, hash) = self.known(|replay| Ok(replay.head()))?;
+        Ok(Anchor { seq: Some(seq), hash })
+    }
+
+    /// Refuses a journal that does not hold this entry.
+    pub fn expect(&self, anchor: &Anchor) -> Result<()> {
+        let mut found = false;
+        let after = anchor.seq.map_or(0, |seq| seq.saturating_sub(1));
+        self.apart(|store| {
+            store.begin(Intent::Read)?.scan(&self.shared.dataset, after, &mut |row| {
+                found |= row.hash == anchor.hash && anchor.seq.is_none_or(|seq| seq == row.seq);
+                Ok(!found && anchor.seq.is_none())
+            })
+        })?;
+        if found { Ok(()) } else { Err(Error::OtherHead) }
+    }
+
+    /// Brings all that was committed into the one file, where the journal is in one. A ledger
+    /// that is dropped does so too, if nobody else has it open.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.shared.writer.lock().map_err(|_| Error::Interrupted)?.store.checkpoint()
+    }
+
+    /// Notes beside the file how far the journal has come.
+    pub(crate) fn note_progress(&self) -> Result<()> {
+        let head = self.known(|replay| Ok(replay.head()))?;
+        self.advance_mark(head)
+    }
+
+    fn advance_mark(&self, head: (u64, Hash)) -> Result<()> {
+        match &self.shared.mark {
+            Some(mark) => mark.lock().map_err(|_| Error::Interrupted)?.advance(head),
+            None => Ok(()),
+        }
     }
 
     /// Debits the request and returns when the debit is on disk.
@@ -212,13 +313,16 @@ impl Ledger {
     /// the answers themselves.
     pub fn entries_between(&self, after: u64, before: u64) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
+        let identity = self.shared.identity.get().filter(|_| self.has_plain_keys());
+        let first = identity.map_or(0, |identity| identity.seq);
         self.apart(|store| {
             store.begin(Intent::Read)?.scan(&self.shared.dataset, after, &mut |row| {
                 if row.seq >= before {
                     return Ok(false);
                 }
                 row.check()?;
-                entries.push(Entry::from(row));
+                let shareable = row.seq >= first;
+                entries.push(Entry { shareable, ..Entry::from(row) });
                 Ok(true)
             })
         })?;
@@ -276,10 +380,15 @@ impl Ledger {
         let mut transaction = store.begin(Intent::Append)?;
         let mut scratch = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
         let (before, mut outcomes) = (scratch.head(), Vec::with_capacity(batch.len()));
+        let mut debited = None;
         for (act, time) in batch {
             let decided = act.decide(&scratch, time);
             if let Ok(Some(row)) = &decided {
                 transaction.append(row)?;
+                // Without these more is spent, not less.
+                if !matches!(row.kind, Kind::Settle | Kind::Cancel) {
+                    debited = Some((row.seq, row.hash));
+                }
                 // By the same road as everyone else's rows.
                 if scratch.apply(row)? == Step::StartOver {
                     scratch = Replay::caught_up(None, dataset, *seen, &*transaction)?;
@@ -292,11 +401,13 @@ impl Ledger {
         }
         *seen = scratch.head();
         *replay = Some(scratch);
+        // Before anybody is told: a journal that loses this must be found out.
+        debited.map_or(Ok(()), |head| self.advance_mark(head))?;
         Ok(outcomes)
     }
 
     /// What the writer has read is what the reader begins with.
-    fn share_replay(&self) -> Result<()> {
+    pub(crate) fn share_replay(&self) -> Result<()> {
         if let Some(reader) = &self.shared.reader {
             let writer = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
             let mut reader = reader.lock().map_err(|_| Error::Interrupted)?;

@@ -6,6 +6,11 @@
 //! | `decide` | what may be appended to the journal as it is |
 //! | `queue` | group commit: those who wait share a transaction |
 //! | `side` | a connection, and what was read through it |
+//! | `identity` | [`LedgerId`], [`Charter`]: whose budget a journal is, and the secret of its keys |
+//! | `opening` | the ledger that a policy names, and no other |
+//! | `place` | [`Place`]: where a ledger is |
+//! | `mark` | how far a journal in a file had come, noted beside it |
+//! | `access` | files for their owner alone |
 //! | `steward` | what a steward does: slices, groups, windows, freezes |
 //! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
@@ -54,7 +59,9 @@
 //! 4. *Recomputed, not remembered.* Totals come from the events of the journal
 //!    through the core's filter, rounding up; the prices in the file are for people.
 //! 5. *An error grants nothing*, and memory never holds what is not committed.
-//! 6. *Append-only.* Entries are chained by SHA-256; a change, a gap or an exchange
+//! 6. *The one that the policy names.* [`Ledger::open_own`] opens a journal with that id,
+//!    that unit of each table and all that was granted, or nothing.
+//! 7. *Append-only.* Entries are chained by SHA-256; a change, a gap or an exchange
 //!    is found by [`Ledger::verify`], and at every opening.
 //!
 //! # What this crate does not do
@@ -63,10 +70,11 @@
 //! noise and reads no data.
 //!
 //! It does not resist whoever may write the file: they can put an older copy in its
-//! place, or rewrite the chain from some entry on. An open ledger notices that its
-//! own past is gone; a later one cannot. [`Verified::head`], kept elsewhere, can.
-//! Copying the file alone while it is open loses what is still in its log
-//! (`-wal`): back up with SQLite's `VACUUM INTO` or `.backup`.
+//! place, with its mark (`-head`), or rewrite the chain from some entry on. An open ledger
+//! notices that its own past is gone; a later one cannot. [`Ledger::anchor`], kept elsewhere,
+//! can. Copying the file alone while it is open loses what is still in its log (`-wal`), and
+//! is refused afterwards: back up with SQLite's `VACUUM INTO` or `.backup`, and copy the mark
+//! *before* that.
 //!
 //! It does not merge requests that are under way at the same time: two equal
 //! queries asked at once are paid for twice, and [`Ledger::find`] gives the first
@@ -77,6 +85,7 @@
 //! a socket, a private network or a tunnel.
 #![forbid(unsafe_code)]
 
+pub mod access;
 mod balance;
 #[cfg(test)]
 mod batches;
@@ -86,9 +95,13 @@ mod error;
 mod failing;
 #[cfg(test)]
 mod failures;
+mod identity;
 mod ledger;
 mod limit;
+mod mark;
 mod meter;
+mod opening;
+mod place;
 mod price;
 mod queue;
 mod replay;
@@ -102,8 +115,11 @@ mod totals;
 
 pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
 pub use error::{Error, Fault, Result};
+pub use identity::{Anchor, Charter, LedgerId, Unit};
 pub use ledger::{Clock, Ledger, Request, Verified, wall_clock};
 pub use limit::{Accounting, Limit};
+pub use opening::Adopted;
+pub use place::{Address, Place};
 pub use price::Price;
 pub use reservation::{Reading, Reservation};
 pub use row::{Entry, Hash, Kind};

@@ -14,6 +14,7 @@
 //! few reservations; otherwise the journal is replayed from the start.
 
 use crate::error::{Error, Fault, Result};
+use crate::identity::{Identified, Known, Unit};
 use crate::limit::Limit;
 use crate::price::Price;
 use crate::row::{GENESIS, Hash, Kind, Row};
@@ -60,6 +61,8 @@ pub(crate) struct Replay {
     /// A row that must be there: it was seen before.
     seen: (u64, Hash),
     totals: Option<Totals>,
+    /// Whose budget this is.
+    known: Known,
     open: HashMap<u64, Open>,
     /// Reservations ahead that are known to be cancelled further ahead.
     cancelled_later: HashSet<u64>,
@@ -75,6 +78,7 @@ impl Replay {
             hash: GENESIS,
             seen,
             totals: None,
+            known: Known::default(),
             open: HashMap::new(),
             cancelled_later: HashSet::new(),
             counts: Counts::default(),
@@ -135,7 +139,7 @@ impl Replay {
         if row.seq == self.seen.0 && row.hash != self.seen.1 {
             return Err(row.fault(Fault::Unlinked));
         }
-        if row.answer.is_some() != (row.kind == Kind::Settle) {
+        if row.answer.is_some() != matches!(row.kind, Kind::Settle | Kind::Identity) {
             return Err(row.fault(Fault::Answer));
         }
         let step = match row.kind {
@@ -146,6 +150,7 @@ impl Replay {
             Kind::Grant | Kind::Member | Kind::Window | Kind::Freeze | Kind::Thaw => {
                 self.decree(row)?
             }
+            Kind::Identity | Kind::Unit => self.introduce(row)?,
         };
         (self.seq, self.hash) = (row.seq, row.hash);
         Ok(step)
@@ -165,6 +170,12 @@ impl Replay {
         let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
         let decree = Decree::read(row).ok_or_else(|| row.fault(Fault::Unreadable))?;
         totals.decree(row.seq, &row.who, decree)?;
+        Ok(Step::Done)
+    }
+
+    fn introduce(&mut self, row: &Row) -> Result<Step> {
+        self.begun()?;
+        self.known.read(row)?;
         Ok(Step::Done)
     }
 
@@ -228,6 +239,21 @@ impl Replay {
     /// The number of the last row, and its hash.
     pub(crate) fn head(&self) -> (u64, Hash) {
         (self.seq, self.hash)
+    }
+
+    /// The journal's id and secret; `None` before it was given one.
+    pub(crate) fn identity(&self) -> Option<&Identified> {
+        self.known.identity.as_ref()
+    }
+
+    /// May a table have this unit, among tables of these names?
+    pub(crate) fn allows(&self, unit: &Unit, tables: &[String]) -> Result<()> {
+        self.known.allows(&self.dataset, unit, tables)
+    }
+
+    /// Is the unit of this table written down?
+    pub(crate) fn has(&self, unit: &Unit) -> bool {
+        self.known.units.get(&unit.table) == Some(unit)
     }
 
     pub(crate) fn counts(&self) -> Counts {

@@ -37,10 +37,14 @@ pub enum Kind {
     Freeze,
     /// The end of a freeze.
     Thaw,
+    /// The journal's id and the secret that its keys are made with.
+    Identity,
+    /// Whose row a row of a table is.
+    Unit,
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 11] = [
         Self::Limit,
         Self::Reserve,
         Self::Cancel,
@@ -50,6 +54,8 @@ impl Kind {
         Self::Window,
         Self::Freeze,
         Self::Thaw,
+        Self::Identity,
+        Self::Unit,
     ];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -67,6 +73,8 @@ impl Kind {
             Self::Window => "window",
             Self::Freeze => "freeze",
             Self::Thaw => "thaw",
+            Self::Identity => "identity",
+            Self::Unit => "unit",
         }
     }
 }
@@ -95,6 +103,7 @@ pub(crate) struct Row {
     pub(crate) event: String,
     /// As charged, or as given back; of a limit or a rule, what may be spent.
     pub(crate) price: Price,
+    /// Of a settlement the answer, of an identity the secret.
     pub(crate) answer: Option<Vec<u8>>,
     pub(crate) before: Hash,
     pub(crate) hash: Hash,
@@ -162,18 +171,23 @@ pub struct Entry {
     pub refers: Option<u64>,
     /// Who asked; of a rule, the steward.
     pub who: String,
-    /// The query's canonical hash; of a rule, the analyst or group that it is for.
+    /// The query's key; of a rule, the analyst or group that it is for; of a unit, the table;
+    /// of an identity, the ledger's id.
     pub key: String,
-    /// The query's canonical text (of a reservation), or the reason (of a freeze).
+    /// The query's canonical text (of a reservation), the reason (of a freeze), the source (of
+    /// a unit), or where the ledger comes from (of an identity).
     pub query: String,
     /// What was done, in the core's grammar (of a reservation), the limit, or the rule.
     pub event: String,
     /// As charged or given back; of a limit or a rule, what may be spent.
     pub price: Price,
-    /// How long the answer is, in bytes (of a settlement).
+    /// How long the answer is, in bytes (of a settlement), or the secret (of an identity).
     pub answer_bytes: Option<u64>,
     /// The hash that the next entry names.
     pub hash: Hash,
+    /// Whether `key` and `hash` say nothing of the data. Keys were once plain hashes of sizes
+    /// and times of files; entries of that time may be shown without both only.
+    pub shareable: bool,
 }
 
 impl From<Row> for Entry {
@@ -190,6 +204,7 @@ impl From<Row> for Entry {
             price: row.price,
             answer_bytes: row.answer.map(|answer| answer.len() as u64),
             hash: row.hash,
+            shareable: true,
         }
     }
 }

@@ -18,7 +18,12 @@ pub(crate) struct Side {
 
 impl Side {
     pub(crate) fn new(store: Box<dyn Store>) -> Self {
-        Self { store, replay: None, seen: (0, GENESIS) }
+        Self::after(store, (0, GENESIS))
+    }
+
+    /// The same for a journal that is known to have come to `seen`.
+    pub(crate) fn after(store: Box<dyn Store>, seen: (u64, Hash)) -> Self {
+        Self { store, replay: None, seen }
     }
 
     /// The journal as it is now.

@@ -42,6 +42,11 @@ pub(crate) trait Store: Send {
     /// Another connection to the same place, whose reading does not wait for writers;
     /// none if there can be but one.
     fn another(&self) -> Result<Option<Box<dyn Store>>>;
+
+    /// Brings what is in a log of the store's own into its main place, if there is such a thing.
+    fn checkpoint(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// One consistent state of a store. Dropped, it changes nothing.
@@ -62,6 +67,9 @@ pub(crate) trait Transaction {
 
     /// The first settlement of a key.
     fn settlement(&self, dataset: &str, key: &str) -> Result<Option<Row>>;
+
+    /// Every dataset that has a journal, and the id in it.
+    fn journals(&self) -> Result<Vec<(String, Option<String>)>>;
 
     /// Checks what lies below the rows: pages, indexes.
     fn check(&self) -> Result<()>;

@@ -30,9 +30,10 @@ use super::lookup::{number, stored, unreadable};
 use super::worker::{Session, Worker, failure};
 use super::{Intent, Store, Transaction};
 use crate::error::{Error, Result};
+use crate::place;
 use crate::price::Price;
 use crate::row::{Hash, Kind, Row};
-use postgres::{Config, IsolationLevel};
+use postgres::IsolationLevel;
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -91,11 +92,7 @@ impl Postgres {
     /// Connects to `postgres://user@host/database`, and creates the tables if there
     /// are none.
     pub(crate) fn open(address: &str, patience: Duration) -> Result<Self> {
-        let schemes = ["postgres://", "postgresql://"];
-        if !schemes.iter().any(|scheme| address.starts_with(scheme)) {
-            return Err(Error::BadAddress);
-        }
-        let mut config: Config = address.parse().map_err(|_| Error::BadAddress)?;
+        let mut config = place::config(address)?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(patience);
         }
@@ -268,6 +265,19 @@ impl Transaction for Open<'_> {
             session.client.query_opt(&select, &[&dataset, &key])
         })?;
         found.as_ref().map(row).transpose()
+    }
+
+    fn journals(&self) -> Result<Vec<(String, Option<String>)>> {
+        let rows = self.worker.run(|session| {
+            let select = session.statement(
+                "SELECT dataset, (SELECT key FROM demure.journal j
+                     WHERE j.dataset = h.dataset AND kind = 'identity' ORDER BY seq LIMIT 1)
+                 FROM demure.head h ORDER BY dataset",
+            )?;
+            session.client.query(&select, &[])
+        })?;
+        let text = |row: &postgres::Row| Ok((row.try_get(0)?, row.try_get(1)?));
+        rows.iter().map(|row| text(row).map_err(|_: postgres::Error| unreadable(0))).collect()
     }
 
     /// PostgreSQL checks its own pages; what is checked here is that nothing may be

@@ -18,6 +18,7 @@
 use super::lookup::{COLUMNS, failure, number, row, stored, unreadable};
 use super::schema::{APPLICATION, Layout, VERSION};
 use super::{Intent, PATIENCE, Store, Transaction};
+use crate::access;
 use crate::error::{Error, Result};
 use crate::row::{Hash, Row};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
@@ -38,9 +39,18 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens a file, or creates it.
+    /// Opens a file, or creates it, for its owner alone.
     pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
+        if !["", MEMORY].iter().any(|name| path.as_os_str() == *name) {
+            // Where it cannot be created SQLite says why. Its log gets the same mode.
+            let _ = access::create(path);
+        }
         Self::with_flags(path, patience, OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    /// Opens a file that is there.
+    pub(crate) fn open_existing(path: &Path, patience: Duration) -> Result<Self> {
+        Self::with_flags(path, patience, OpenFlags::empty())
     }
 
     fn with_flags(path: &Path, patience: Duration, create: OpenFlags) -> Result<Self> {
@@ -199,6 +209,13 @@ impl Store for Sqlite {
         }
         Ok(Some(Box::new(another)))
     }
+
+    fn checkpoint(&mut self) -> Result<()> {
+        // Where others read, as much as they allow; the rest stays in the log.
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(|error| self.failure(&error))
+    }
 }
 
 /// The device and the number of a file. Asks for its metadata only: closing a
@@ -283,6 +300,16 @@ impl Transaction for Open<'_> {
         let mut select = self.inner.prepare_cached(&sql).map_err(fail)?;
         let mut rows = select.query([dataset, key]).map_err(fail)?;
         rows.next().map_err(fail)?.map(row).transpose()
+    }
+
+    fn journals(&self) -> Result<Vec<(String, Option<String>)>> {
+        let sql = "SELECT dataset, (SELECT key FROM journal
+                WHERE journal.dataset = head.dataset AND kind = 'identity' ORDER BY seq LIMIT 1)
+            FROM head ORDER BY dataset";
+        let fail = |error: rusqlite::Error| self.failure(&error);
+        let mut select = self.inner.prepare(sql).map_err(fail)?;
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
     fn check(&self) -> Result<()> {

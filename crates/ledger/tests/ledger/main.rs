@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `journal.rs` | reserve, cancel, settle, balance; limits and clocks |
 //! | `contention.rs` | threads that buy at once |
+//! | `identity.rs` | the ledger that a policy names: ids, units, marks, modes, ledgers from before |
 //! | `crash.rs` | processes that are killed, and processes that compete |
 //! | `postgres.rs` | all of the above on PostgreSQL, and what is PostgreSQL's own |
 //! | `server.rs` | a PostgreSQL server for tests |
@@ -38,6 +39,7 @@ macro_rules! scenarios {
 mod contention;
 mod crash;
 mod disk;
+mod identity;
 mod journal;
 mod load;
 mod postgres;

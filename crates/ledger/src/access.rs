@@ -1,0 +1,116 @@
+//! Files that nobody but their owner may read: ledgers, accounts, incidents.
+//!
+//! # Guarantee
+//! What is created here has mode 0600 from its first moment, whatever the umask. What exists
+//! and may be read or written by others is refused.
+//!
+//! # What it does not do
+//! It knows nothing of access control lists, and on systems without Unix modes it checks nothing.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Others may read or write a file that holds answers, keys or secrets.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{}` has mode {mode:o}: others may read or write what only its owner should; \
+     run `chmod 600 {}` and start again, and ask who may have read it",
+    path.display(), path.display()
+)]
+pub struct Exposed {
+    /// The file.
+    pub path: PathBuf,
+    /// Its permissions.
+    pub mode: u32,
+}
+
+/// Creates a file for its owner alone; fails if there is one.
+pub fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Refuses a file that others may read or write. One that is not there is nobody's.
+pub fn check(path: &Path) -> Result<(), Exposed> {
+    match mode(path) {
+        Some(mode) if mode & 0o077 != 0 => Err(Exposed { path: path.to_owned(), mode }),
+        _ => Ok(()),
+    }
+}
+
+/// [`check`] for a SQLite file, its log and its shared memory.
+pub fn check_sqlite(path: &Path) -> Result<(), Exposed> {
+    ["", "-wal", "-shm"].iter().try_for_each(|suffix| check(&beside(path, suffix)))
+}
+
+/// Takes away what others may do. Returns whether that was anything.
+pub(crate) fn tighten(path: &Path) -> io::Result<bool> {
+    if check(path).is_ok() {
+        return Ok(false);
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(true)
+}
+
+/// The file of the same name with more at its end.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Makes the names in a folder survive a loss of power.
+pub fn sync_folder(of: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let parent = of.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = of;
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(std::fs::metadata(path).ok()?.permissions().mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path) -> Option<u32> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn files_are_created_for_their_owner_and_others_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        assert_eq!(check(&path), Ok(()));
+        create(&path).unwrap();
+        assert_eq!(mode(&path), Some(0o600));
+        assert!(create(&path).is_err());
+        for open in [0o640, 0o604, 0o620, 0o601, 0o666] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(open)).unwrap();
+            let exposed = check(&path).unwrap_err();
+            assert!(exposed.to_string().contains("chmod 600"), "{exposed}");
+            assert!(tighten(&path).unwrap() && !tighten(&path).unwrap());
+            assert_eq!(check(&path), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Opening the ledger that a policy names, and no other.
+//!
+//! | the policy | the place | what happens |
+//! |---|---|---|
+//! | names an id | a journal with that id | [`Ledger::open_own`] |
+//! | names an id | nothing, an empty file, a dangling link, another journal, a lost end | refused |
+//! | names none | a journal that has no id yet, of the policy's name | [`Ledger::adopt`]: it gets one |
+//! | names none | a file with an id | [`Ledger::adopt`]: that id; nobody else can have written it there |
+//! | names none | nothing | [`Ledger::create`] |
+//!
+//! A new ledger is made whole before it has its name, and the policy learns the id before
+//! anything is debited. So whoever is killed in between leaves a ledger that is adopted, or
+//! one on a server that nothing was spent from.
+
+use crate::access;
+use crate::decide::Act;
+use crate::error::{Error, Fault, Result};
+use crate::identity::{Charter, Identified, LedgerId};
+use crate::ledger::{Clock, Ledger};
+use crate::mark::{self, Mark};
+use crate::place::{Address, Place};
+use crate::row::Hash;
+use crate::store::postgres::Postgres;
+use crate::store::sqlite::Sqlite;
+use crate::store::{Intent, PATIENCE, Store};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A ledger of the time before ledgers had ids, which has one now.
+#[derive(Debug)]
+pub struct Adopted {
+    /// The ledger.
+    pub ledger: Ledger,
+    /// Its id, for the policy.
+    pub id: LedgerId,
+    /// Whether others could read its file until now.
+    pub was_exposed: bool,
+}
+
+impl Ledger {
+    /// Opens the ledger with this id. Nothing is created, and what is not as the policy says is
+    /// refused before anything is written.
+    pub fn open_own(place: &Place, id: &LedgerId, charter: &Charter, clock: Clock) -> Result<Self> {
+        let (store, mark, shown) = match place {
+            Place::File(path) => {
+                let path = real(path)?;
+                access::check_sqlite(&path)?;
+                let missing = || Error::BadHead { path: Mark::path(&path) };
+                let mark = Mark::open(&path)?.ok_or_else(missing)?;
+                let shown = path.display().to_string();
+                if mark.id() != id {
+                    return Err(Error::OtherLedger { place: shown, asked: id.clone() });
+                }
+                let store: Box<dyn Store> = Box::new(Sqlite::open_existing(&path, PATIENCE)?);
+                (store, Some((mark, path)), shown)
+            }
+            Place::Server(address) => (server(address)?, None, address.without_password()?),
+        };
+        let (dataset, store) = with_id(store, id)?;
+        let Some(dataset) = dataset else {
+            // The mark says that the id was written.
+            return Err(match mark {
+                Some((mark, path)) if mark.place()?.0 > 0 => {
+                    Error::LostEnd { path, seq: mark.place()?.0 }
+                }
+                _ => Error::OtherLedger { place: shown, asked: id.clone() },
+            });
+        };
+        match mark {
+            None => Self::chartered(store, &dataset, None, charter, None, clock),
+            Some((mark, path)) => {
+                let seq = mark.place()?.0;
+                let lost = |error| match error {
+                    Error::Broken { seq: at, fault: Fault::Missing } if at == seq => {
+                        Error::LostEnd { path: path.clone(), seq }
+                    }
+                    other => other,
+                };
+                Self::chartered(store, &dataset, Some(mark), charter, None, clock).map_err(lost)
+            }
+        }
+    }
+
+    /// Makes a ledger where there is none, with an id of its own. `why` is where it comes from,
+    /// for the record.
+    pub fn create(
+        place: &Place,
+        charter: &Charter,
+        why: &str,
+        clock: Clock,
+    ) -> Result<(Self, LedgerId)> {
+        charter.limit.most()?;
+        let id = LedgerId::random()?;
+        let identity = Some((Identified::new(id.clone())?, why.to_owned()));
+        match place {
+            Place::Server(address) => {
+                let (store, dataset) = (server(address)?, id.to_string());
+                let ledger = Self::chartered(store, &dataset, None, charter, identity, clock)?;
+                Ok((ledger, id))
+            }
+            Place::File(path) => {
+                unused(path)?;
+                let begun = begun(path)?;
+                let store = Box::new(Sqlite::open(&begun, PATIENCE)?);
+                let made =
+                    Self::chartered(store, &id.to_string(), None, charter, identity, clock.clone());
+                // The last to close it brings everything into the one file.
+                let put = made.map(drop).and_then(|()| put_in_place(&begun, path, &id));
+                for suffix in ["", "-wal", "-shm"] {
+                    let _ = std::fs::remove_file(access::beside(&begun, suffix));
+                }
+                put?;
+                Ok((Self::open_own(place, &id, charter, clock)?, id))
+            }
+        }
+    }
+
+    /// Opens what is in the place of a policy's first ledger, for a policy that names no id:
+    /// `None` if there is nothing. `name` is what the policy's journal was called before
+    /// ledgers had ids.
+    pub fn adopt(
+        place: &Place,
+        name: &str,
+        charter: &Charter,
+        clock: Clock,
+    ) -> Result<Option<Adopted>> {
+        match place {
+            Place::File(path) => adopt_file(path, name, charter, clock),
+            Place::Server(address) => adopt_on_server(address, name, charter, clock),
+        }
+    }
+
+    /// Where the journal with this id ends, whatever else is wrong with it. Nothing is written.
+    pub fn end_of(place: &Place, id: &LedgerId) -> Result<(u64, Hash)> {
+        let store: Box<dyn Store> = match place {
+            Place::File(path) => Box::new(Sqlite::open_existing(&real(path)?, PATIENCE)?),
+            Place::Server(address) => server(address)?,
+        };
+        let shown = match place {
+            Place::File(path) => path.display().to_string(),
+            Place::Server(address) => address.without_password()?,
+        };
+        let other = || Error::OtherLedger { place: shown.clone(), asked: id.clone() };
+        let (dataset, mut store) = with_id(store, id)?;
+        let head = store.begin(Intent::Read)?.head(&dataset.ok_or_else(other)?)?;
+        head.ok_or_else(other)
+    }
+
+    /// Reads the journal, refuses it if the charter does not fit, and writes down what is new.
+    fn chartered(
+        store: Box<dyn Store>,
+        dataset: &str,
+        mark: Option<Mark>,
+        charter: &Charter,
+        identity: Option<(Identified, String)>,
+        clock: Clock,
+    ) -> Result<Self> {
+        charter.limit.most()?;
+        let (by, tables) = (&charter.by, charter.tables());
+        let ledger = Self::unopened(store, dataset, clock, mark)?;
+        ledger.known(|replay| {
+            charter.units.iter().try_for_each(|unit| replay.allows(unit, &tables))
+        })?;
+        ledger.append(Act::Limit(charter.limit.clone()))?;
+        if let Some((identity, why)) = identity {
+            ledger.append(Act::Identify(by.clone(), identity, why))?;
+        }
+        for unit in &charter.units {
+            ledger.append(Act::Unit(by.clone(), unit.clone(), tables.clone()))?;
+        }
+        ledger.learn_identity()?;
+        ledger.share_replay()?;
+        ledger.note_progress()?;
+        Ok(ledger)
+    }
+}
+
+fn server(address: &Address) -> Result<Box<dyn Store>> {
+    Ok(Box::new(Postgres::open(address.url(), PATIENCE)?))
+}
+
+/// The dataset whose journal has this id.
+fn with_id(mut store: Box<dyn Store>, id: &LedgerId) -> Result<(Option<String>, Box<dyn Store>)> {
+    let journals = store.begin(Intent::Read)?.journals()?;
+    let id = id.to_string();
+    let found = journals.into_iter().find(|(_, other)| other.as_ref() == Some(&id));
+    Ok((found.map(|(dataset, _)| dataset), store))
+}
+
+/// Where the file really is: its log and its mark are beside that. It must hold something.
+fn real(path: &Path) -> Result<PathBuf> {
+    let owned = || path.to_owned();
+    if path.symlink_metadata().is_err() {
+        return Err(Error::NoLedger { path: owned() });
+    }
+    let Ok(metadata) = path.metadata() else { return Err(Error::DanglingLink { path: owned() }) };
+    if !metadata.is_file() {
+        return Err(Error::NotALedger { path: owned() });
+    }
+    if metadata.len() == 0 {
+        return Err(Error::EmptyLedger { path: owned() });
+    }
+    path.canonicalize().map_err(|_| Error::CannotOpen { path: owned() })
+}
+
+/// Refuses a place that has a ledger, or what a deleted one left behind.
+fn unused(path: &Path) -> Result<()> {
+    if path.symlink_metadata().is_ok() {
+        return Err(Error::Occupied { path: path.to_owned() });
+    }
+    let log = access::beside(path, "-wal");
+    let marked = Mark::open(path)?.map(|mark| mark.place()).transpose()?;
+    match marked {
+        Some((seq, _)) if seq > 0 => Err(Error::NoLedger { path: path.to_owned() }),
+        _ if log.metadata().is_ok_and(|log| log.len() > 0) => {
+            Err(Error::NoLedger { path: path.to_owned() })
+        }
+        // Of a ledger that was not finished.
+        Some(_) => std::fs::remove_file(Mark::path(path))
+            .map_err(|_| Error::CannotOpen { path: Mark::path(path) }),
+        None => Ok(()),
+    }
+}
+
+/// A name in the same folder that nobody else has.
+fn begun(path: &Path) -> Result<PathBuf> {
+    let cannot = || Error::CannotOpen { path: path.to_owned() };
+    let name = path.file_name().ok_or_else(cannot)?.to_string_lossy();
+    Ok(path.with_file_name(format!(".{name}.{}.part", LedgerId::random()?)))
+}
+
+/// Gives a finished file its name, and its mark before that; both are on disk when it returns.
+/// Where another process was faster, its file stays.
+fn put_in_place(begun: &Path, path: &Path, id: &LedgerId) -> Result<()> {
+    let occupied = || Error::Occupied { path: path.to_owned() };
+    let cannot = |_: io::Error| Error::CannotOpen { path: path.to_owned() };
+    if access::beside(begun, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
+        return Err(cannot(io::ErrorKind::Other.into()));
+    }
+    // Nobody has it open: closing a descriptor would release SQLite's locks.
+    std::fs::File::open(begun).and_then(|file| file.sync_all()).map_err(cannot)?;
+    if Mark::create(path, id, mark::START)?.id() != id {
+        return Err(occupied());
+    }
+    match std::fs::hard_link(begun, path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(occupied()),
+        // A file system without links.
+        Err(_) if path.symlink_metadata().is_err() => {
+            std::fs::rename(begun, path).map_err(cannot)?;
+        }
+        Err(error) => return Err(cannot(error)),
+    }
+    access::sync_folder(path).map_err(cannot)
+}
+
+fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Result<Option<Adopted>> {
+    let place = Place::File(path.to_owned());
+    let file = match real(path) {
+        Err(Error::NoLedger { .. }) => return Ok(None),
+        other => other?,
+    };
+    let mut store = Box::new(Sqlite::open_existing(&file, PATIENCE)?);
+    let journals = store.begin(Intent::Read)?.journals()?;
+    let unclaimed = |id: Option<LedgerId>| {
+        let place = file.display().to_string();
+        Err(Error::Unclaimed { place, name: name.to_owned(), id })
+    };
+    let ids: Vec<LedgerId> =
+        journals.iter().filter_map(|(_, id)| LedgerId::parse(id.as_deref()?)).collect();
+    match ids.as_slice() {
+        [] => {}
+        [id] => {
+            drop(store);
+            let ledger = Ledger::open_own(&place, id, charter, clock)?;
+            return Ok(Some(Adopted { ledger, id: id.clone(), was_exposed: false }));
+        }
+        [id, ..] => return unclaimed(Some(id.clone())),
+    }
+    if !journals.is_empty() && !journals.iter().any(|(dataset, _)| dataset == name) {
+        return unclaimed(None);
+    }
+    // Before there is a secret in it.
+    let mut was_exposed = false;
+    for suffix in ["", "-wal", "-shm"] {
+        let part = access::beside(&file, suffix);
+        was_exposed |= access::tighten(&part).map_err(|_| Error::CannotOpen { path: part })?;
+    }
+    let head = store.begin(Intent::Read)?.head(name)?.unwrap_or(mark::START);
+    // Who makes the mark decides the id, for all processes that adopt it now, and for one that
+    // was killed between the two.
+    let mark = Mark::create(&file, &LedgerId::random()?, head)?;
+    let (id, seq) = (mark.id().clone(), mark.place()?.0);
+    let identity = Some((Identified::new(id.clone())?, "the ledger gets an id".to_owned()));
+    let adopted = Ledger::chartered(store, name, Some(mark), charter, identity, clock);
+    let ledger = adopted.map_err(|error| match error {
+        Error::Broken { seq: at, fault: Fault::Missing } if at == seq => {
+            Error::LostEnd { path: file.clone(), seq }
+        }
+        other => other,
+    })?;
+    Ok(Some(Adopted { ledger, id, was_exposed }))
+}
+
+fn adopt_on_server(
+    address: &Address,
+    name: &str,
+    charter: &Charter,
+    clock: Clock,
+) -> Result<Option<Adopted>> {
+    let mut store = server(address)?;
+    let journals = store.begin(Intent::Read)?.journals()?;
+    let Some((_, found)) = journals.into_iter().find(|(dataset, _)| dataset == name) else {
+        return Ok(None);
+    };
+    let shown = address.without_password()?;
+    let taken = |id: Option<LedgerId>| {
+        Err(Error::Unclaimed { place: shown.clone(), name: name.to_owned(), id })
+    };
+    // Several policies may have the same name there, and one of them has it already.
+    if let Some(id) = found {
+        return taken(LedgerId::parse(&id));
+    }
+    let id = LedgerId::random()?;
+    let identity = Some((Identified::new(id.clone())?, "the ledger gets an id".to_owned()));
+    let ledger = Ledger::chartered(store, name, None, charter, identity, clock)?;
+    match ledger.id() {
+        Some(own) if *own == id => Ok(Some(Adopted { ledger, id, was_exposed: false })),
+        other => taken(other.cloned()),
+    }
+}

@@ -1,0 +1,145 @@
+//! Where a ledger is, as a policy may write it down: a file, or a PostgreSQL server without the
+//! password.
+
+use crate::error::{Error, Result};
+use postgres::Config;
+use postgres::config::Host;
+use std::path::PathBuf;
+
+/// Where a ledger is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A SQLite file on a local disk.
+    File(PathBuf),
+    /// A PostgreSQL server.
+    Server(Address),
+}
+
+/// The address of a PostgreSQL server, which may hold a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Address(String);
+
+impl Address {
+    /// Whether a text is meant to be one.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
+    }
+
+    /// Reads `postgres://user:password@host:port/database`.
+    pub fn parse(text: &str) -> Result<Self> {
+        config(text).map(|_| Self(text.to_owned()))
+    }
+
+    /// With the password, for connecting.
+    pub(crate) fn url(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether it holds a password.
+    #[must_use]
+    pub fn has_password(&self) -> bool {
+        config(&self.0).is_ok_and(|config| config.get_password().is_some())
+    }
+
+    /// The server and the database, and the user, as a policy may say it.
+    pub fn without_password(&self) -> Result<String> {
+        let config = config(&self.0)?;
+        let user = config.get_user().map(|user| format!("{}@", encoded(user))).unwrap_or_default();
+        let (hosts, database) = parts(&config);
+        let database = encoded(&database);
+        // The folder of a socket reads better as a parameter.
+        if let [(folder, port)] = hosts.as_slice()
+            && folder.starts_with('/')
+        {
+            let folder = encoded(folder);
+            return Ok(format!("postgres://{user}/{database}?host={folder}&port={port}"));
+        }
+        let each = hosts.iter().map(|(host, port)| match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{}:{port}", encoded(host).replace('/', "%2F")),
+        });
+        Ok(format!("postgres://{user}{}/{database}", each.collect::<Vec<_>>().join(",")))
+    }
+
+    /// Are both the same database on the same server? Users and passwords may differ.
+    pub fn same_database(&self, other: &Self) -> Result<bool> {
+        Ok(parts(&config(&self.0)?) == parts(&config(&other.0)?))
+    }
+}
+
+impl std::fmt::Debug for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.without_password().unwrap_or_default())
+    }
+}
+
+/// Reads an address. What the reader says may quote the password.
+pub(crate) fn config(text: &str) -> Result<Config> {
+    if !Address::is_one(text) {
+        return Err(Error::BadAddress);
+    }
+    text.parse().map_err(|_| Error::BadAddress)
+}
+
+/// Hosts with their ports, and the database.
+fn parts(config: &Config) -> (Vec<(String, u16)>, String) {
+    const PORT: u16 = 5432;
+    let ports = config.get_ports();
+    let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(PORT);
+    let hosts = config.get_hosts().iter().enumerate().map(|(at, host)| {
+        let name = match host {
+            Host::Tcp(name) => name.to_lowercase(),
+            #[cfg(unix)]
+            Host::Unix(path) => path.display().to_string(),
+        };
+        (name, port(at))
+    });
+    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    (hosts.collect(), database.to_owned())
+}
+
+/// Percent-encoded, but for what an address may hold as it is.
+fn encoded(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/".contains(&b);
+    let each = |b: u8| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
+    text.bytes().map(each).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_written_without_its_password_and_leads_to_the_same_place() {
+        for (given, written) in [
+            ("postgres://ana:s3cret@db.example/clinic", "postgres://ana@db.example:5432/clinic"),
+            ("postgresql://ana@db:6000/clinic", "postgres://ana@db:6000/clinic"),
+            (
+                "postgres://postgres@/postgres?host=/tmp/a b",
+                "postgres://postgres@/postgres?host=/tmp/a%20b&port=5432",
+            ),
+            ("postgres://a:s3cret@x,y:7/d", "postgres://a@x:5432,y:7/d"),
+            ("postgres://a@%2Frun,y/d", "postgres://a@%2Frun:5432,y:5432/d"),
+            ("postgres://a@[::1]:7/d", "postgres://a@[::1]:7/d"),
+        ] {
+            let address = Address::parse(given).unwrap();
+            let without = address.without_password().unwrap();
+            assert_eq!(without, written);
+            assert!(!format!("{address:?}").contains("s3cret"));
+            let read = Address::parse(&without).unwrap();
+            assert!(address.same_database(&read).unwrap() && !read.has_password(), "{given}");
+            assert_eq!(read.without_password().unwrap(), written);
+        }
+        let same = |a: &str, b: &str| {
+            Address::parse(a).unwrap().same_database(&Address::parse(b).unwrap()).unwrap()
+        };
+        assert!(same("postgres://a:b@h/d", "postgres://c@H:5432/d"));
+        assert!(!same("postgres://a@h/d", "postgres://a@h/e"));
+        assert!(!same("postgres://a@h/d", "postgres://a@h:5433/d"));
+        assert!(!same("postgres://a@h/d", "postgres://a@g/d"));
+        for bad in ["", "mysql://h/d", "postgres://h:port/d"] {
+            assert_eq!(Address::parse(bad).unwrap_err(), Error::BadAddress, "{bad}");
+        }
+    }
+}
