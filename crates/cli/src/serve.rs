@@ -1,6 +1,7 @@
 //! `demure serve …`: one budget, any client.
 
 use crate::Failure;
+use crate::curator::options::ExpectHead;
 use crate::curator::{runtime, told};
 use crate::demo;
 use demure_curator::Curator;
@@ -56,6 +57,9 @@ pub(crate) struct Args {
     #[arg(long)]
     insecure_remote: bool,
 
+    #[command(flatten)]
+    head: ExpectHead,
+
     /// The longest that a statement may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     statement_timeout: u64,
@@ -109,7 +113,10 @@ async fn serve(
     tls: Option<Tls>,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let curator = Curator::open(policy).await?;
+    let curator = Curator::open_expecting(policy, args.head.anchor()).await?;
+    for warning in &curator.policy().warnings {
+        eprintln!("warning: {warning}");
+    }
     let limits = Limits {
         statement_time: Duration::from_secs(args.statement_timeout.max(1)),
         ..Limits::default()
@@ -170,6 +177,8 @@ async fn serve(
     // Nobody listens any more where they have ended already.
     let _ = stop.send(true);
     let _ = tokio::join!(wire, web);
+    // One whole file, for whoever copies it now. What cannot be done stays in the log.
+    let _ = curator.ledger().checkpoint();
     Ok(())
 }
 

@@ -84,6 +84,18 @@ pub enum Error {
         path: PathBuf,
     },
 
+    /// Others may read the reports.
+    #[error(
+        "{path} has mode {mode:o}: others may read or write people's reports; run \
+         `chmod 600 {path}` and start again"
+    )]
+    Exposed {
+        /// The store.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+
     /// Another process has the store open.
     #[error("{path} is in use by another process")]
     InUse {

@@ -115,16 +115,29 @@ fn lock(shared: &Shared) -> MutexGuard<'_, State> {
     shared.state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Opens a file, or creates it, for its owner alone; refuses one that others may read or write.
+fn private(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(Error::io("cannot open", path))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let metadata = file.metadata().map_err(Error::io("cannot look at", path))?;
+        let mode = metadata.permissions().mode() & 0o7777;
+        if mode & 0o077 != 0 {
+            return Err(Error::Exposed { path: path.to_path_buf(), mode });
+        }
+    }
+    Ok(file)
+}
+
 impl Store {
     /// Opens the store of a survey, or makes it. Cuts off what a crash left half done.
     pub fn open(path: &Path, survey: &Survey, rng: &mut dyn Randomness) -> Result<Self> {
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(Error::io("cannot open", path))?;
+        let mut file = private(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::InUse { path: path.to_path_buf() }),

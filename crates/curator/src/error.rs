@@ -5,6 +5,7 @@ use crate::price_in_words;
 use crate::refusal::Refusal;
 use datafusion::error::DataFusionError;
 use demure_ledger::Accounting;
+use std::path::PathBuf;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,36 @@ pub enum Error {
         /// What is wrong with the source.
         reason: String,
     },
+    /// The environment names another ledger than the policy.
+    #[error(
+        "the policy's ledger is at `{policy}`, and DEMURE_LEDGER names `{environment}`; another \
+         ledger would be a second budget\n\
+         hint: unset DEMURE_LEDGER, or give it the same server and database; if the ledger was \
+         moved, correct `at` in the policy's `[ledger]`"
+    )]
+    OtherPlace {
+        /// Where the policy's ledger is.
+        policy: String,
+        /// What the environment says, without a password.
+        environment: String,
+    },
+    /// The policy cannot be made to name its first ledger.
+    #[error(
+        "`{}` has a ledger now and must name it, and cannot be written: {source}\n\
+         hint: add these lines to it, and start again\n{lines}",
+        path.display()
+    )]
+    PolicyUnwritable {
+        /// The policy.
+        path: PathBuf,
+        /// What to add.
+        lines: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// What was to be done could not be recorded first, so it was not done.
+    #[error("the audit record could not be written, so nothing was changed: {0}")]
+    Record(String),
     /// The ledger refused or failed.
     #[error("{0}")]
     Ledger(#[from] demure_ledger::Error),

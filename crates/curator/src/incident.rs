@@ -1,8 +1,9 @@
 //! What went wrong while protected rows may have been read, for the steward alone.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use demure_core::random::SystemRandom;
 use demure_core::sample::uniform_below;
+use demure_ledger::access;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
@@ -18,6 +19,12 @@ impl Incidents {
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
         Self { file: Some(path) }
+    }
+
+    /// The same; a file that others may read is refused.
+    pub fn private(path: PathBuf) -> Result<Self> {
+        access::check(&path).map_err(demure_ledger::Error::from)?;
+        Ok(Self::file(path))
     }
 
     /// Nowhere.

@@ -19,6 +19,7 @@
 //! | `release` | exact in, noised out |
 //! | `released`, `intervals` | the noised table that the rest of the plan reads |
 //! | `explain`, `answer` | what is shown |
+//! | `identity` | which ledger is the policy's |
 //! | `settings`, `session` | one analyst's conversation |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //!
@@ -39,6 +40,7 @@ mod explain;
 mod expression;
 mod extent;
 mod functions;
+mod identity;
 mod incident;
 mod interval;
 mod intervals;
@@ -60,8 +62,11 @@ mod total;
 pub use answer::{Answer, Description};
 pub use error::{Error, Result};
 pub use explain::{AggregateExplanation, Explanation, expected, price as price_in_words};
+pub use identity::{
+    NewLedger, SHARED_LEDGER, fits, ledger_expecting, ledger_of, ledger_path, new_ledger,
+};
 pub use incident::Incidents;
 pub use price::{ColumnQuote, Expected};
 pub use refusal::{Refusal, Rule};
-pub use session::{Curator, Outcome, SHARED_LEDGER, Session, ledger_of, ledger_path};
+pub use session::{Curator, Outcome, Session};
 pub use settings::{SETTINGS, Settings};

@@ -8,6 +8,7 @@ use crate::catalog::{Catalog, PUBLIC_MEMORY};
 use crate::error::{Error, Result};
 use crate::explain::{AggregateExplanation, Explanation, advice};
 use crate::extent;
+use crate::identity::{ledger_expecting, limit};
 use crate::incident::Incidents;
 use crate::intervals::with_intervals;
 use crate::parse::{Statement, is_bare, parse};
@@ -30,11 +31,11 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::sql::parser::Statement as Parsed;
 use demure_core::event::Event;
 use demure_core::random::{Randomness, SystemRandom};
-use demure_ledger::{Accounting, Balance, Ledger, Limit, Price, Request, Reservation};
+use demure_ledger::{Anchor, Balance, Hash, Ledger, Price, Request, Reservation};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::RuntimeFlavor;
@@ -70,40 +71,16 @@ pub enum Outcome {
     Setting(String, String),
 }
 
-/// Where the ledger of a policy is kept: beside it.
-#[must_use]
-pub fn ledger_path(policy: &Path) -> PathBuf {
-    policy.with_extension("ledger")
-}
-
-/// The environment variable with the address of a PostgreSQL ledger that several curators share.
-pub const SHARED_LEDGER: &str = "DEMURE_LEDGER";
-
-/// Opens the ledger of a policy without its sources.
-pub fn ledger_of(path: &Path) -> Result<(Policy, Ledger)> {
-    let policy = Policy::read(path)?;
-    let limit = limit(&policy);
-    let ledger = open_ledger(path, limit)?;
-    Ok((policy, ledger))
-}
-
-/// The file beside the policy, or where [`SHARED_LEDGER`] says.
-fn open_ledger(path: &Path, limit: Limit) -> Result<Ledger> {
-    let clock = demure_ledger::wall_clock();
-    let dataset = path.file_stem().unwrap_or_default().to_string_lossy();
-    match std::env::var(SHARED_LEDGER) {
-        Ok(address) if !address.is_empty() => {
-            Ok(Ledger::connect(&address, &dataset, limit, clock)?)
-        }
-        _ => Ok(Ledger::open(&ledger_path(path), &dataset, limit, clock)?),
-    }
-}
-
 impl Curator {
     /// Opens a policy file, its sources and its ledger.
     pub async fn open(path: &Path) -> Result<Arc<Self>> {
-        let (policy, ledger) = ledger_of(path)?;
-        let incidents = Incidents::file(path.with_extension("incidents"));
+        Self::open_expecting(path, None).await
+    }
+
+    /// The same; the ledger must hold the entry that was noted elsewhere.
+    pub async fn open_expecting(path: &Path, head: Option<&Anchor>) -> Result<Arc<Self>> {
+        let (policy, ledger) = ledger_expecting(path, head)?;
+        let incidents = Incidents::private(Policy::real_path(path).with_extension("incidents"))?;
         Self::with(policy, ledger, incidents, Box::new(SystemRandom::new()?)).await
     }
 
@@ -189,21 +166,51 @@ impl Curator {
         self.policy.budget.accounting == policy::Accounting::Zcdp
     }
 
-    /// What an answer is found by: the plan, the price, the policy and the sources.
+    /// What an answer is found by. It is seen by whoever reads the journal, and sizes and times
+    /// of protected files are in it: so it is made with the ledger's secret.
     fn key(&self, aggregate: &PrivateAggregate, quote: &Quote) -> String {
+        let policy = self.policy.text_without_ledger();
+        self.ledger.seal(&self.digest(&policy, aggregate, quote))
+    }
+
+    /// The answer that was bought for a key; or before there were secrets, for what it is made of.
+    fn bought(
+        &self,
+        key: &str,
+        aggregate: &PrivateAggregate,
+        quote: &Quote,
+    ) -> Result<Option<Vec<u8>>> {
+        let found = self.ledger.find(key)?;
+        if found.is_some() || !self.ledger.has_plain_keys() {
+            return Ok(found);
+        }
+        // Where the policy had no end of line at its end, it has one since it names its ledger.
+        let policy = self.policy.text_without_ledger();
+        for text in [&*policy, policy.trim_end_matches('\n')] {
+            let digest = self.digest(text, aggregate, quote);
+            let plain: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            if let Some(found) = self.ledger.find(&plain)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The plan, the price, the policy and the sources. It must not leave the process.
+    fn digest(&self, policy: &str, aggregate: &PrivateAggregate, quote: &Quote) -> Hash {
         let mut hash = Sha256::new();
         let mut part = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
         };
-        part(&self.policy.text);
+        part(policy);
         for table in &self.policy.tables {
             part(&table.name);
             part(self.catalog.table(&table.name).map_or("", |table| &table.version));
         }
         part(&quote.event.to_string());
         hash.update(aggregate.fingerprint());
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hash.finalize().into()
     }
 
     /// The plan as it is written, parameters and all.
@@ -280,18 +287,6 @@ impl Curator {
                 Ok(balance)
             }
         }
-    }
-}
-
-fn limit(policy: &Policy) -> Limit {
-    Limit {
-        accounting: match policy.budget.accounting {
-            policy::Accounting::Pure => Accounting::Pure,
-            policy::Accounting::Zcdp => Accounting::Zcdp,
-        },
-        epsilon: policy.budget.epsilon,
-        delta: policy.budget.delta,
-        neighbours: policy.budget.neighbours,
     }
 }
 
@@ -427,7 +422,7 @@ impl Session {
         for (aggregate, table) in aggregates {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
-            let known = curator.ledger.find(&key)?.and_then(|bytes| from_bytes(&bytes));
+            let known = curator.bought(&key, &aggregate, &quote)?.and_then(|bytes| from_bytes(&bytes));
             let known = known.filter(|batch| table.fits(batch));
             priced.push(Priced { aggregate, table, quote, key, known });
         }

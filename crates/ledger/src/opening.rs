@@ -130,6 +130,15 @@ impl Ledger {
         }
     }
 
+    /// Refuses a charter whose currency or units are not the journal's. Nothing is written.
+    pub fn fits(&self, charter: &Charter) -> Result<()> {
+        let tables = charter.tables();
+        self.known(|replay| {
+            charter.units.iter().try_for_each(|unit| replay.allows(unit, &tables))?;
+            Act::Limit(charter.limit.clone()).decide(replay, 0).map(drop)
+        })
+    }
+
     /// Where the journal with this id ends, whatever else is wrong with it. Nothing is written.
     pub fn end_of(place: &Place, id: &LedgerId) -> Result<(u64, Hash)> {
         let store: Box<dyn Store> = match place {
@@ -158,9 +167,7 @@ impl Ledger {
         charter.limit.most()?;
         let (by, tables) = (&charter.by, charter.tables());
         let ledger = Self::unopened(store, dataset, clock, mark)?;
-        ledger.known(|replay| {
-            charter.units.iter().try_for_each(|unit| replay.allows(unit, &tables))
-        })?;
+        ledger.fits(charter)?;
         ledger.append(Act::Limit(charter.limit.clone()))?;
         if let Some((identity, why)) = identity {
             ledger.append(Act::Identify(by.clone(), identity, why))?;

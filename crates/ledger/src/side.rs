@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Result};
 use crate::replay::Replay;
-use crate::row::{GENESIS, Hash};
+use crate::row::Hash;
 use crate::store::{Intent, Store};
 
 /// A connection to the store with a replay of its own.
@@ -17,11 +17,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    pub(crate) fn new(store: Box<dyn Store>) -> Self {
-        Self::after(store, (0, GENESIS))
-    }
-
-    /// The same for a journal that is known to have come to `seen`.
+    /// On a journal that is known to have come to `seen`.
     pub(crate) fn after(store: Box<dyn Store>, seen: (u64, Hash)) -> Self {
         Self { store, replay: None, seen }
     }

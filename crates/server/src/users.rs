@@ -12,6 +12,7 @@
 //!   its time; the record cannot be changed by accident (triggers refuse).
 
 use crate::scram::{ITERATIONS, Verifier, hmac};
+use demure_ledger::access;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -90,6 +91,9 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// Others may read the file.
+    #[error(transparent)]
+    Exposed(#[from] access::Exposed),
     /// No randomness.
     #[error("the operating system gave no random bytes")]
     Random,
@@ -196,9 +200,13 @@ impl fmt::Debug for Users {
 }
 
 impl Users {
-    /// Opens the file, or creates it, readable by its owner alone.
+    /// Opens the file, or creates it, readable by its owner alone; refuses one that others may
+    /// read.
     pub fn open(path: &Path, clock: Clock) -> Result<Self> {
-        private(path).map_err(|e| file(path, &e))?;
+        match access::create(path) {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(file(path, &e)),
+            _ => access::check_sqlite(path).map_err(Error::Exposed)?,
+        }
         let connection = Connection::open(path).map_err(|e| file(path, &e))?;
         Self::with(connection, path, clock)
     }
@@ -559,18 +567,6 @@ fn from_seconds(seconds: i64) -> SystemTime {
 
 fn file(path: &Path, what: &dyn fmt::Display) -> Error {
     Error::File { path: path.to_owned(), what: what.to_string() }
-}
-
-/// Creates the file with access for its owner alone, if there is none.
-fn private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => Err(e),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

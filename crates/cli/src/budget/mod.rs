@@ -3,13 +3,16 @@
 //! | file | what |
 //! |---|---|
 //! | `mod.rs` | the commands |
+//! | `own.rs` | which ledger it is: another one, and the head for keeping elsewhere |
 //! | `show.rs` | balances and the journal, for people and programs |
 //! | `plot.rs` | spending over time, as SVG |
 
+mod own;
 mod plot;
 mod show;
 
 use crate::Failure;
+use crate::curator::options::ExpectHead;
 use crate::curator::user as me;
 use crate::input::number;
 use clap::Subcommand;
@@ -20,9 +23,10 @@ use std::path::PathBuf;
 
 /// Show, share out, freeze and check the budget of a policy
 ///
-/// The ledger beside the policy (clinic.toml: clinic.ledger) is a journal in which every line holds
-/// the hash of the line before. A PostgreSQL ledger that several servers share is found by
-/// the environment variable DEMURE_LEDGER (postgres://…).
+/// The ledger is a journal in which every line holds the hash of the line before. The policy
+/// names it in [ledger], from its first use on: a file beside the policy, or the PostgreSQL server
+/// of the environment variable DEMURE_LEDGER (postgres://…), which several servers may share. What
+/// is not that ledger is refused.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +36,9 @@ Examples:
   demure budget grant clinic.toml @oncology --epsilon 1 --members ana,bob
   demure budget window clinic.toml --epsilon 0.2
   demure budget freeze clinic.toml --why 'audit'
-  demure budget verify clinic.toml")]
+  demure budget anchor clinic.toml
+  demure budget verify clinic.toml
+  demure budget new clinic.toml --new-ledger --why 'other unit'")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -119,6 +125,26 @@ enum Command {
         #[command(flatten)]
         of: Of,
     },
+    /// Print the head of the journal, for keeping elsewhere: --expect-head checks it
+    Anchor {
+        #[command(flatten)]
+        of: Of,
+    },
+    /// Give the policy another ledger, with a full budget; what was spent before still happened
+    New {
+        /// The policy
+        #[arg(value_name = "POLICY")]
+        policy: PathBuf,
+        /// Yes: what the old ledger and the new one spend adds up for the same people
+        #[arg(long)]
+        new_ledger: bool,
+        /// For the record
+        #[arg(long, default_value = "")]
+        why: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(clap::Args)]
@@ -129,11 +155,13 @@ pub(super) struct Of {
     /// As JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    head: ExpectHead,
 }
 
 impl Of {
     fn open(&self) -> Result<Ledger, Failure> {
-        Ok(demure_curator::ledger_of(&self.policy)?.1)
+        Ok(demure_curator::ledger_expecting(&self.policy, self.head.anchor())?.1)
     }
 }
 
@@ -156,6 +184,10 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             return show::journal(&ledger, who.as_deref(), of.json, out);
         }
         Command::Verify { of } => return show::verified(&of.open()?, of.json, out),
+        Command::Anchor { of } => return own::anchor(&of.open()?, of.json, out),
+        Command::New { policy, new_ledger, why, json } => {
+            return own::renew(policy, *new_ledger, &by, why, *json, out);
+        }
         Command::Grant { of, subject, epsilon, delta, revoke, members, leave } => {
             let ledger = of.open()?;
             if *revoke {

@@ -114,7 +114,7 @@ pub(super) fn journal(
                 "query": entry.query,
                 "event": entry.event,
                 "cost": price(&entry.price, accounting),
-                "hash": hex(&entry.hash),
+                "hash": entry.shareable.then(|| hex(&entry.hash)),
             })
         });
         return Report::default().field("entries", lines.collect::<Vec<Value>>()).print(true, out);
@@ -128,6 +128,10 @@ pub(super) fn journal(
             }
             Kind::Settle | Kind::Cancel => {
                 format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
+            }
+            // A ledger's id and what it replaces; a table's unit and source.
+            Kind::Identity | Kind::Unit => {
+                [&*entry.key, &*entry.event, &*entry.query].join("  ")
             }
             _ => entry.event.clone(),
         };

@@ -15,6 +15,7 @@ pub(crate) mod told;
 
 use crate::Failure;
 use crate::spinner::Spinner;
+use self::options::ExpectHead;
 use demure_curator::{Curator, Error, Explanation, Outcome, Rule, Session};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,11 +29,11 @@ pub(crate) struct Conversation {
 
 impl Conversation {
     /// Opens a policy, its tables and its ledger, and says what the policy is warned of.
-    pub(crate) fn open(policy: &Path, who: &str) -> Result<Self, Failure> {
+    pub(crate) fn open(policy: &Path, who: &str, head: &ExpectHead) -> Result<Self, Failure> {
         let runtime = runtime()?;
         let curator = {
             let _spinner = Spinner::new("opening the tables");
-            runtime.block_on(Curator::open(policy))?
+            runtime.block_on(Curator::open_expecting(policy, head.anchor()))?
         };
         for warning in &curator.policy().warnings {
             eprintln!("warning: {warning}");

@@ -2,6 +2,7 @@
 
 use super::{Conversation, user};
 use crate::Failure;
+use demure_ledger::Anchor;
 use std::path::PathBuf;
 
 /// Which policy, and what is set for the query.
@@ -17,6 +18,28 @@ pub(crate) struct Asking {
     /// Who asks, as the ledger notes it; by default the user's name
     #[arg(long = "as", value_name = "NAME")]
     who: Option<String>,
+
+    #[command(flatten)]
+    head: ExpectHead,
+}
+
+/// What was noted of the ledger elsewhere.
+#[derive(clap::Args)]
+pub(crate) struct ExpectHead {
+    /// Go on only if the ledger holds this entry, as `demure budget anchor` printed it
+    #[arg(long, value_name = "HEAD", value_parser = anchor)]
+    expect_head: Option<Anchor>,
+}
+
+impl ExpectHead {
+    pub(crate) fn anchor(&self) -> Option<&Anchor> {
+        self.expect_head.as_ref()
+    }
+}
+
+fn anchor(text: &str) -> Result<Anchor, String> {
+    let anchor = Anchor::parse(text.trim());
+    anchor.ok_or_else(|| "a head is a number, a colon and 64 hexadecimal digits".to_owned())
 }
 
 /// Settings; what is not given is the policy's.
@@ -47,7 +70,7 @@ impl Asking {
     /// Opens the policy and sets what was given.
     pub(crate) fn open(&self) -> Result<Conversation, Failure> {
         let who = self.who.clone().unwrap_or_else(user);
-        let mut conversation = Conversation::open(&self.policy, &who)?;
+        let mut conversation = Conversation::open(&self.policy, &who, &self.head)?;
         self.set.apply(&mut conversation)?;
         Ok(conversation)
     }

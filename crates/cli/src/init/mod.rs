@@ -3,10 +3,12 @@
 //! | file | what |
 //! |---|---|
 //! | `mod.rs` | the command |
+//! | `previous.rs` | a policy that is overwritten, and its ledger, which stays |
 //! | `schema.rs` | names and types: a CSV file's heading, a Parquet file's footer |
 //! | `bounds.rs` | `--spend-epsilon`: private bounds for numeric columns |
 
 mod bounds;
+mod previous;
 mod schema;
 
 use crate::Failure;
@@ -18,8 +20,9 @@ use bounds::{Found, Search};
 use demure_core::event::Event;
 use demure_core::unit::Epsilon;
 use demure_curator::Curator;
-use demure_curator::policy::{ColumnKind, Policy, bounds_line, template};
+use demure_curator::policy::{ColumnKind, Policy, bounds_line, template, with_ledger};
 use demure_ledger::Request;
+use previous::Previous;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -73,6 +76,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             "the policy is there already\nhint: --force overwrites it; its ledger stays",
         ));
     }
+    let previous = Previous::read(args.output.as_deref())?;
     let columns = schema::read(&args.data, &args.numeric)?;
     if let Some(unit) = args.unit.as_deref().filter(|unit| *unit != "row") {
         known(&columns, unit, "--unit")?;
@@ -87,11 +91,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if schema::is_csv(&args.data) {
         text.push_str(CSV);
     }
-    let Some(epsilon) = args.spend_epsilon else { return write(args, &text, out) };
+    let Some(epsilon) = args.spend_epsilon else {
+        return finish(args, &text, previous.as_ref(), out);
+    };
 
     let epsilon = Epsilon::new(epsilon)?;
-    let limit = Policy::parse(&text, Path::new("")).map_err(demure_curator::Error::from)?;
-    let limit = limit.budget.epsilon;
+    let folder = args.output.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let policy = Policy::parse(&text, folder).map_err(demure_curator::Error::from)?;
+    let limit = policy.budget.epsilon;
     if epsilon > limit {
         return Err(Failure::usage(format!(
             "--spend-epsilon must be at most {limit}, the budget of a first policy"
@@ -118,9 +125,19 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let found = match &args.output {
         None => runtime.block_on(search.run())?,
         Some(path) => {
-            // The debit is on disk before the first value is read.
-            write(args, &text, out)?;
-            let curator = runtime.block_on(Curator::open(path))?;
+            // The debit is on disk before the first value is read, and before a policy that is
+            // there is overwritten. What is wrong with the table is found before both.
+            let debited = match &previous {
+                Some(previous) => {
+                    demure_curator::fits(&policy, &previous.ledger)?;
+                    runtime.block_on(Curator::in_memory(policy))?;
+                    previous.ledger.clone()
+                }
+                None => {
+                    write(args, &text, out)?;
+                    runtime.block_on(Curator::open(path))?.ledger().clone()
+                }
+            };
             let ledger = |error: demure_ledger::Error| Failure::Curator(error.into());
             let request = Request {
                 who: "init".to_owned(),
@@ -128,15 +145,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                 query: "private bounds of numeric columns, by demure init".to_owned(),
                 event: Event::pure(epsilon.get())?,
             };
-            let reading = curator.ledger().reserve(&request).map_err(ledger)?;
+            let reading = debited.reserve(&request).map_err(ledger)?;
             let reading = reading.begin().map_err(ledger)?;
             let found = runtime.block_on(search.run())?;
             reading.settle(format!("{found:?}").as_bytes()).map_err(ledger)?;
             found
         }
     };
-    let text = with_bounds(&text, &found, epsilon);
-    write(args, &text, out)?;
+    finish(args, &with_bounds(&text, &found, epsilon), previous.as_ref(), out)?;
     out.flush().map_err(Failure::writing)?;
     for column in found.iter().filter(|column| column.bounds.is_none()) {
         eprintln!(
@@ -145,7 +161,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         );
     }
     let noted = match &args.output {
-        Some(_) => "debited in the ledger beside the policy",
+        Some(_) => "debited in the policy's ledger",
         None => "noted nowhere: count it against the budget yourself",
     };
     eprintln!("cost ε {}, {noted}", short(epsilon.get()));
@@ -165,6 +181,40 @@ fn write(args: &Args, text: &str, out: &mut impl Write) -> Result<(), Failure> {
             files::write(path, |to| to.write_all(text.as_bytes()).map_err(Failure::writing))
         }
         None => out.write_all(text.as_bytes()).map_err(Failure::writing),
+    }
+}
+
+/// Writes the policy, which names its ledger: the one that it had, or its first.
+fn finish(
+    args: &Args,
+    text: &str,
+    previous: Option<&Previous>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let Some(path) = &args.output else { return write(args, text, out) };
+    // With bounds that were bought for it, it has had its first.
+    let named = match previous {
+        Some(previous) => Some(previous.named.clone()),
+        None if path.is_file() => Policy::read(path).ok().and_then(|policy| policy.ledger),
+        None => None,
+    };
+    match (named, Policy::parse(text, Path::new(""))) {
+        (Some(named), Ok(policy)) => {
+            write(args, &with_ledger(&policy, &named.id, &named.at), out)?;
+            if let Some(Err(error)) = previous.map(|it| demure_curator::fits(&policy, &it.ledger)) {
+                eprintln!("warning: nothing will be answered under this policy: {error}");
+            }
+            Ok(())
+        }
+        (None, Ok(_)) => {
+            write(args, text, out)?;
+            if path.is_file() {
+                demure_curator::ledger_of(path)?;
+            }
+            Ok(())
+        }
+        // A policy that a steward must complete first.
+        (_, Err(_)) => write(args, text, out),
     }
 }
 

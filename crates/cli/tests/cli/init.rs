@@ -5,7 +5,7 @@ use super::{directory, run};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = directory().join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
@@ -13,7 +13,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// 3,000 people: ages 18 to 97, and one age that is theirs alone.
-fn ages(folder: &std::path::Path) -> String {
+pub(crate) fn ages(folder: &std::path::Path) -> String {
     let mut rows = String::from("person,age,city\n");
     for id in 0..3000 {
         writeln!(

@@ -13,12 +13,18 @@
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
 //! | `shell.rs` | `demure shell` with a script |
+//! | `identity.rs` | which ledger is a policy's, and all that is refused |
 //! | `init.rs` | `demure init`: from the schema alone, and private bounds |
 //! | `serve.rs` | `demure serve`, `user`, `budget`: psql, Python's clients, TLS, signals, crashes |
 //! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
 //! | `help.rs` | every example in the help works |
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that fails panics"
+)]
 
 mod account;
 mod anonymize;
@@ -28,12 +34,15 @@ mod collect;
 mod demo;
 mod graph;
 mod help;
+mod identity;
 mod init;
 mod mechanism;
 mod mistakes;
 mod plan;
 mod query;
 mod serve;
+#[path = "../../../ledger/tests/ledger/server.rs"]
+mod server;
 mod shell;
 
 use serde_json::Value;

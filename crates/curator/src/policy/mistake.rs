@@ -98,6 +98,27 @@ pub enum Mistake {
     )]
     ZcdpWithoutDelta,
 
+    /// No id of a ledger.
+    #[error(
+        "`id` in `[ledger]` is not 32 hexadecimal digits: put back what `demure` wrote there; \
+         remove the section only if the policy never had a ledger"
+    )]
+    LedgerId,
+
+    /// No address of a ledger.
+    #[error(
+        "`at` in `[ledger]` cannot be read: write `at = \"clinic.ledger\"` or \
+         `at = \"postgres://user@host/database\"`"
+    )]
+    LedgerAddress,
+
+    /// A password where everybody reads it.
+    #[error(
+        "`at` in `[ledger]` holds a password: leave it out, and give the whole address in the \
+         environment variable DEMURE_LEDGER"
+    )]
+    LedgerPassword,
+
     /// There is nothing to ask about.
     #[error("the policy has no tables: write `[tables.name]` with a `source` and a `unit`")]
     NoTables,

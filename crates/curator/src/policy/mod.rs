@@ -27,6 +27,10 @@
 //! source = "regions.csv"
 //! public = true                 # nobody's data
 //! key = "code"                  # unique column(s)
+//!
+//! [ledger]                      # written by `demure`, with the first ledger
+//! id = "0123456789abcdef0123456789abcdef"
+//! at = "clinic.ledger"          # relative to this file
 //! ```
 //!
 //! | file | what it holds |
@@ -34,6 +38,7 @@
 //! | `section` | typed access to one TOML table, with did-you-mean |
 //! | `read` | the file, the budget, the tables |
 //! | `column` | what is known of a column |
+//! | `ledger` | the ledger that the policy names |
 //! | `links` | foreign keys that carry a unit |
 //! | `name` | names of tables |
 //! | `mistake`, `problem` | what can be wrong, and where |
@@ -46,6 +51,7 @@
 //! that a misspelt `hidden` hides or fails, and never passes in silence.
 
 mod column;
+mod ledger;
 mod links;
 mod mistake;
 mod name;
@@ -57,6 +63,8 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use ledger::lines as ledger_lines;
+pub use ledger::{LedgerPolicy, with_ledger};
 pub use mistake::Mistake;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
@@ -72,7 +80,9 @@ pub struct Policy {
     pub budget: BudgetPolicy,
     /// The tables, in the order of the file.
     pub tables: Vec<TablePolicy>,
-    /// The folder that sources are relative to: the file's own.
+    /// Its ledger; none until it has had one.
+    pub ledger: Option<LedgerPolicy>,
+    /// The folder that sources are relative to: the file's own, where it really is.
     pub folder: PathBuf,
     /// The file as it was written.
     pub text: String,
@@ -207,15 +217,26 @@ impl Value {
 }
 
 impl Policy {
-    /// Reads a policy from its file. Sources are relative to the file's folder.
+    /// Reads a policy from its file. Sources are relative to the file's folder; of a link, to
+    /// the folder of the file that it leads to.
     ///
     /// # Errors
     /// The file cannot be read, or has mistakes: every one of them, with its line.
     pub fn read(path: &Path) -> Result<Self, PolicyError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| PolicyError::Unreadable { path: path.to_owned(), source })?;
-        let folder = path.parent().unwrap_or(Path::new(""));
+        let real = Self::real_path(path);
+        let folder = real.parent().unwrap_or(Path::new(""));
         read::policy(&text, folder, Some(&path.display().to_string()))
+    }
+
+    /// Where a policy's file really is: a policy that is reached by a link is the same policy.
+    #[must_use]
+    pub fn real_path(path: &Path) -> PathBuf {
+        match path.is_symlink() {
+            true => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+            false => path.to_owned(),
+        }
     }
 
     /// Reads a policy from its text, with sources relative to `folder`.

@@ -7,7 +7,7 @@ use super::problem::Notes;
 use super::section::{self, Form, Noted, Section, in_order};
 use super::{
     Access, Accounting, BudgetPolicy, ColumnPolicy, Mistake, Policy, PolicyError, Protection,
-    TablePolicy, UnitPolicy, column, links, name, odds,
+    TablePolicy, UnitPolicy, column, ledger, links, name, odds,
 };
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use std::path::Path;
@@ -19,6 +19,7 @@ const MOST: u32 = 1 << 20;
 const FILE: Form = &[
     ("budget", "`[budget]` and below it `epsilon = 1.0`"),
     ("tables", "`[tables.name]` and below it `source = \"file.csv\"`"),
+    ("ledger", "`[ledger]`, as `demure` writes it"),
 ];
 const BUDGET: Form = &[
     ("epsilon", "`epsilon = 1.0`"),
@@ -72,10 +73,12 @@ pub(super) fn policy(text: &str, folder: &Path, file: Option<&str>) -> Result<Po
     let document = Section::new("the policy".to_owned(), 0, document.get_ref(), FILE, &mut notes);
     let budget = budget(&document, &mut notes);
     let tables = tables(&document, &mut notes);
+    let ledger = ledger::read(&document, text, &mut notes);
     match budget {
         Some(budget) if notes.clean() => Ok(Policy {
             budget,
             tables,
+            ledger,
             folder: folder.to_owned(),
             text: text.to_owned(),
             warnings: notes.into_warnings(),

@@ -294,7 +294,7 @@ fn key(name: &str) -> String {
 }
 
 /// A text as TOML writes it, on one line.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

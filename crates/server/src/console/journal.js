@@ -7,7 +7,7 @@ import { moment, price } from "./words.js";
 const PAGE = 25;
 const KINDS = {
   limit: "budget set", reserve: "debit", cancel: "taken back", settle: "answered", grant: "slice",
-  member: "group", window: "window", freeze: "frozen", thaw: "thawed",
+  member: "group", window: "window", freeze: "frozen", thaw: "thawed", identity: "ledger", unit: "unit",
 };
 
 export async function journalView(section, who) {
@@ -45,7 +45,7 @@ export async function journalView(section, who) {
 function line(entry) {
   const costs = entry.kind === "reserve" || entry.kind === "cancel";
   const text = { settle: `answer to #${entry.refers}`, cancel: `of #${entry.refers}` }[entry.kind]
-    ?? [entry.key.length < 64 ? entry.key : "", (entry.query || entry.event).split("\n")[0]].filter(Boolean).join(" ");
+    ?? [entry.key, (entry.query || entry.event).split("\n")[0]].filter(Boolean).join(" ");
   return [String(entry.seq), moment(entry.time), entry.who,
     el("span", { class: `badge ${entry.kind}` }, KINDS[entry.kind] ?? entry.kind),
     el("code", { class: "clip", title: [entry.query, entry.event].filter(Boolean).join("\n") }, text),

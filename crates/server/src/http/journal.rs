@@ -8,7 +8,7 @@ use crate::users::Role;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use demure_ledger::{Accounting, Entry, Ledger};
+use demure_ledger::{Accounting, Entry, Kind, Ledger};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -88,19 +88,23 @@ fn found(
     Ok(found)
 }
 
+/// An entry, without what says something of the data: the key that an answer is found by is
+/// nobody's business, and neither is a hash of the time when keys were plain.
 fn line(entry: &Entry, concentrated: bool) -> Value {
+    let subject = matches!(entry.kind, Kind::Grant | Kind::Member | Kind::Identity | Kind::Unit);
+    let hash = entry.shareable.then(|| crate::users::hex(&entry.hash));
     json!({
         "seq": entry.seq,
         "time": moment(entry.time),
         "kind": entry.kind.to_string(),
         "refers": entry.refers,
         "who": entry.who,
-        "key": entry.key,
+        "key": if subject { entry.key.as_str() } else { "" },
         "query": entry.query,
         "event": entry.event,
         "cost": price(&entry.price, concentrated),
         "answer_bytes": entry.answer_bytes,
-        "hash": crate::users::hex(&entry.hash),
+        "hash": hash,
     })
 }
 
