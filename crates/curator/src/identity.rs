@@ -93,7 +93,12 @@ pub fn new_ledger(
     let mut replaces = match &policy.ledger {
         None => "the ledger that the policy had, if it had one".to_owned(),
         Some(named) => {
-            let end = place_of(&path, &named.at).and_then(|old| Ok(Ledger::end_of(&old, &named.id)?));
+            // A file is looked for where it was, whatever the environment says of the new one.
+            let old = match Address::is_one(&named.at) {
+                true => place_of(&path, &named.at),
+                false => Ok(Place::File(in_folder(&path, &named.at))),
+            };
+            let end = old.and_then(|old| Ok(Ledger::end_of(&old, &named.id)?));
             let end = match end {
                 Ok((seq, hash)) => Anchor { seq: Some(seq), hash }.to_string(),
                 Err(_) => "an end that cannot be read".to_owned(),
@@ -160,6 +165,11 @@ fn shared() -> Result<Option<Address>> {
     }
 }
 
+/// A file that a policy names: relative to the policy's folder.
+fn in_folder(policy: &Path, at: &str) -> PathBuf {
+    policy.parent().unwrap_or(Path::new("")).join(at)
+}
+
 /// Where a policy says that its ledger is, unless the environment says otherwise.
 fn place_of(path: &Path, at: &str) -> Result<Place> {
     let elsewhere = |environment: &Address| -> Result<Place> {
@@ -168,8 +178,8 @@ fn place_of(path: &Path, at: &str) -> Result<Place> {
     };
     let environment = shared()?;
     if !Address::is_one(at) {
-        let file = path.parent().unwrap_or(Path::new("")).join(at);
-        return environment.as_ref().map_or(Ok(Place::File(file)), elsewhere);
+        let file = Place::File(in_folder(path, at));
+        return environment.as_ref().map_or(Ok(file), elsewhere);
     }
     let named = Address::parse(at)?;
     match environment {
@@ -199,8 +209,7 @@ fn first(path: &Path) -> Result<(Policy, Ledger)> {
     let place = match shared()? {
         None => Place::File(beside),
         Some(address) if beside.symlink_metadata().is_ok() => {
-            let (policy, environment) =
-                (beside.display().to_string(), address.without_password()?);
+            let (policy, environment) = (beside.display().to_string(), address.without_password()?);
             return Err(Error::OtherPlace { policy, environment });
         }
         Some(address) => Place::Server(address),

@@ -422,7 +422,8 @@ impl Session {
         for (aggregate, table) in aggregates {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
-            let known = curator.bought(&key, &aggregate, &quote)?.and_then(|bytes| from_bytes(&bytes));
+            let known =
+                curator.bought(&key, &aggregate, &quote)?.and_then(|bytes| from_bytes(&bytes));
             let known = known.filter(|batch| table.fits(batch));
             priced.push(Priced { aggregate, table, quote, key, known });
         }
@@ -663,6 +664,74 @@ fn free(event: &Event) -> bool {
 mod tests {
     use super::*;
     use datafusion::prelude::SessionContext;
+
+    /// As the version before secrets left it: the answer is under the plain digest.
+    #[tokio::test]
+    async fn an_answer_under_a_plain_key_is_still_free() {
+        const SQL: &str = "SELECT COUNT(*) AS n FROM people";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clinic.toml");
+        std::fs::write(folder.path().join("people.csv"), "id\n1\n2\n3\n").unwrap();
+        let text = "[budget]\nepsilon = 2.0\n[tables.people]\nsource = \"people.csv\"\n\
+                    unit = \"id\"";
+        std::fs::write(&path, text).unwrap();
+        let policy = Policy::read(&path).unwrap();
+        let before = Curator::in_memory(policy.clone()).await.unwrap();
+        let session = before.session("ann");
+        let Ok(Statement::Query(query)) = parse(SQL, &before.catalog.state()) else { panic!() };
+        let (_, priced) = session.priced(*query, &[]).await.unwrap();
+        let Outcome::Answer(_) = before.session("ann").run(SQL).await.unwrap() else { panic!() };
+        let sealed = before.key(&priced[0].aggregate, &priced[0].quote);
+        let bytes = before.ledger.find(&sealed).unwrap().unwrap();
+        let digest = before.digest(text, &priced[0].aggregate, &priced[0].quote);
+        let plain: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let clock = demure_ledger::wall_clock();
+        let ledger = folder.path().join("clinic.ledger");
+        let ledger = Ledger::open(&ledger, "clinic", limit(&policy), clock).unwrap();
+        let event = priced[0].quote.event.clone();
+        let request = Request { who: "ann".into(), key: plain.clone(), query: SQL.into(), event };
+        ledger.reserve(&request).unwrap().begin().unwrap().settle(&bytes).unwrap();
+        drop(ledger);
+
+        let curator = Curator::open(&path).await.unwrap();
+        assert!(curator.policy().ledger.is_some() && curator.ledger().has_plain_keys());
+        let Outcome::Answer(answer) = curator.session("bob").run(SQL).await.unwrap() else {
+            panic!()
+        };
+        assert!(answer.repeated && answer.price.main == 0.0);
+        let spent = curator.ledger().balance().unwrap().spent.main;
+        let Outcome::Answer(other) =
+            curator.session("bob").run("SELECT COUNT(id) AS n FROM people").await.unwrap()
+        else {
+            panic!()
+        };
+        assert!(!other.repeated && curator.ledger().balance().unwrap().spent.main > spent);
+        // What is bought now is under keys that nobody can compute.
+        let keys: Vec<String> =
+            curator.ledger().entries().unwrap().into_iter().map(|entry| entry.key).collect();
+        let digest = curator.digest(text, &priced[0].aggregate, &priced[0].quote);
+        assert!(keys.contains(&plain) && curator.ledger().seal(&digest) != plain);
+    }
+
+    /// Who knows the policy, the files and the question cannot compute the key.
+    #[tokio::test]
+    async fn keys_differ_between_ledgers_of_the_same_files() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("people.csv"), "id\n1\n2\n3\n").unwrap();
+        let text = "[budget]\nepsilon = 2.0\n[tables.people]\nsource = \"people.csv\"\n\
+                    unit = \"id\"\n";
+        let mut keys = Vec::new();
+        for name in ["one.toml", "two.toml"] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let curator = Curator::open(&path).await.unwrap();
+            curator.session("ann").run("SELECT COUNT(*) AS n FROM people").await.unwrap();
+            let entries = curator.ledger().entries().unwrap();
+            let bought = entries.iter().find(|e| e.kind == demure_ledger::Kind::Reserve).unwrap();
+            keys.push((bought.key.clone(), bought.hash));
+        }
+        assert!(keys[0].0 != keys[1].0 && keys[0].1 != keys[1].1);
+    }
 
     #[tokio::test]
     async fn rows_are_collected_up_to_a_limit() {

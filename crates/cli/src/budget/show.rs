@@ -130,9 +130,7 @@ pub(super) fn journal(
                 format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
             }
             // A ledger's id and what it replaces; a table's unit and source.
-            Kind::Identity | Kind::Unit => {
-                [&*entry.key, &*entry.event, &*entry.query].join("  ")
-            }
+            Kind::Identity | Kind::Unit => [&*entry.key, &*entry.event, &*entry.query].join("  "),
             _ => entry.event.clone(),
         };
         let line = format!(

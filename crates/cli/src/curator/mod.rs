@@ -13,9 +13,9 @@ pub(crate) mod options;
 pub(crate) mod table;
 pub(crate) mod told;
 
+use self::options::ExpectHead;
 use crate::Failure;
 use crate::spinner::Spinner;
-use self::options::ExpectHead;
 use demure_curator::{Curator, Error, Explanation, Outcome, Rule, Session};
 use std::path::Path;
 use std::sync::Arc;

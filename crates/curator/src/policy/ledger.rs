@@ -19,7 +19,8 @@ const LEDGER: Form = &[
 ];
 
 /// What stands above the section that is written here.
-const COMMENT: &str = "# Where all that is spent is written down. Without this ledger nothing is answered.";
+const COMMENT: &str =
+    "# Where all that is spent is written down. Without this ledger nothing is answered.";
 
 /// Which ledger is the policy's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,8 +158,10 @@ mod tests {
     fn a_policy_is_the_same_but_for_its_ledger() {
         let id = LedgerId::parse(&"0a".repeat(16)).unwrap();
         let bare = POLICY.trim_end().to_owned();
-        let headless = "budget.epsilon = 1.0\ntables = { t = { source = \"t.csv\", unit = \"row\" } }\n";
-        for text in [POLICY, bare.as_str(), POLICY.trim_start_matches("# A clinic.\n\n"), headless] {
+        let headless =
+            "budget.epsilon = 1.0\ntables = { t = { source = \"t.csv\", unit = \"row\" } }\n";
+        for text in [POLICY, bare.as_str(), POLICY.trim_start_matches("# A clinic.\n\n"), headless]
+        {
             let named = with_ledger(&parse(text), &id, "odd \"name\".ledger");
             let policy = parse(&named);
             let ledger = policy.ledger.clone().unwrap();

@@ -560,6 +560,14 @@ fn stewards_grant_and_freeze_and_analysts_see_their_part() {
                 .collect()
         };
         assert_eq!(kinds(&hers), ["ana settle", "ana reserve"]);
+        // The key that an answer is found by is made of the files: nobody is shown it.
+        let all = house.get("/api/ledger", &sam).await.json();
+        for entry in
+            hers["entries"].as_array().unwrap().iter().chain(all["entries"].as_array().unwrap())
+        {
+            let subject = matches!(entry["kind"].as_str().unwrap(), "grant" | "member");
+            assert_eq!(entry["key"] != "", subject, "{entry}");
+        }
         let (mut after, mut seen) = (0, Vec::new());
         loop {
             let page = house.get(&format!("/api/ledger?after={after}&limit=3"), &sam).await.json();
