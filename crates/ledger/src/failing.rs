@@ -116,6 +116,10 @@ impl Transaction for FailingTransaction<'_> {
         self.inner.settlement(dataset, key)
     }
 
+    fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
+        self.inner.settlement_of(dataset, reservation)
+    }
+
     fn check(&self) -> Result<()> {
         self.inner.check()
     }

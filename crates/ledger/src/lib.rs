@@ -6,6 +6,7 @@
 //! | `decide` | what may be appended to the journal as it is |
 //! | `queue` | group commit: those who wait share a transaction |
 //! | `side` | a connection, and what was read through it |
+//! | `receive` | [`Purchase`], [`Answers`]: answers that somebody else bought |
 //! | `steward` | what a steward does: slices, groups, windows, freezes |
 //! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
@@ -68,9 +69,10 @@
 //! Copying the file alone while it is open loses what is still in its log
 //! (`-wal`): back up with SQLite's `VACUUM INTO` or `.backup`.
 //!
-//! It does not merge requests that are under way at the same time: two equal
-//! queries asked at once are paid for twice, and [`Ledger::find`] gives the first
-//! answer from then on.
+//! It does not merge requests that are under way at the same time: of two equal queries
+//! the second is debited too unless the first is settled, and its buyer keeps her own
+//! answer; everyone else is given the first. The curator lets equal queries wait for each
+//! other; curators on several machines that share a ledger do not.
 //!
 //! SQLite's locks do not cross a network: the file must be on a local disk. To share
 //! a budget between machines, use PostgreSQL ([`Ledger::connect`]), without TLS: over
@@ -91,6 +93,7 @@ mod limit;
 mod meter;
 mod price;
 mod queue;
+mod receive;
 mod replay;
 mod reservation;
 mod row;
@@ -105,6 +108,7 @@ pub use error::{Error, Fault, Result};
 pub use ledger::{Clock, Ledger, Request, Verified, wall_clock};
 pub use limit::{Accounting, Limit};
 pub use price::Price;
+pub use receive::{Answers, Purchase};
 pub use reservation::{Reading, Reservation};
 pub use row::{Entry, Hash, Kind};
 pub use rule::Rule;

@@ -37,10 +37,12 @@ pub enum Kind {
     Freeze,
     /// The end of a freeze.
     Thaw,
+    /// An analyst is shown an answer that somebody else bought.
+    Receive,
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Limit,
         Self::Reserve,
         Self::Cancel,
@@ -50,6 +52,7 @@ impl Kind {
         Self::Window,
         Self::Freeze,
         Self::Thaw,
+        Self::Receive,
     ];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -67,6 +70,7 @@ impl Kind {
             Self::Window => "window",
             Self::Freeze => "freeze",
             Self::Thaw => "thaw",
+            Self::Receive => "receive",
         }
     }
 }
@@ -160,13 +164,13 @@ pub struct Entry {
     pub kind: Kind,
     /// The reservation that a cancellation or a settlement is about.
     pub refers: Option<u64>,
-    /// Who asked; of a rule, the steward.
+    /// Who asked, or was shown the answer; of a rule, the steward.
     pub who: String,
     /// The query's canonical hash; of a rule, the analyst or group that it is for.
     pub key: String,
     /// The query's canonical text (of a reservation), or the reason (of a freeze).
     pub query: String,
-    /// What was done, in the core's grammar (of a reservation), the limit, or the rule.
+    /// What was done, in the core's grammar (of a reservation or a receipt), the limit, or the rule.
     pub event: String,
     /// As charged or given back; of a limit or a rule, what may be spent.
     pub price: Price,

@@ -218,7 +218,7 @@ impl Decree {
             Kind::Window => Terms::parse(inner("window")?).map(Self::Window),
             Kind::Freeze => Some(Self::Freeze(row.query.clone())),
             Kind::Thaw => Some(Self::Thaw(row.query.clone())),
-            Kind::Limit | Kind::Reserve | Kind::Cancel | Kind::Settle => None,
+            Kind::Limit | Kind::Reserve | Kind::Cancel | Kind::Settle | Kind::Receive => None,
         }
     }
 }

@@ -63,6 +63,9 @@ pub(crate) trait Transaction {
     /// The first settlement of a key.
     fn settlement(&self, dataset: &str, key: &str) -> Result<Option<Row>>;
 
+    /// The settlement of a reservation.
+    fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>>;
+
     /// Checks what lies below the rows: pages, indexes.
     fn check(&self) -> Result<()>;
 
