@@ -15,11 +15,13 @@ pub struct Answer {
     pub schema: SchemaRef,
     /// Its rows.
     pub batches: Vec<RecordBatch>,
-    /// What it cost, in the budget's currency; nothing if it was bought before.
+    /// What it cost whoever asked, in the budget's currency: nothing for what she was shown
+    /// before, and the same for everything else, whether or not somebody else had bought it.
     pub price: Price,
     /// What is spent and left.
     pub balance: Balance,
-    /// Whether all of it was bought before.
+    /// Whether whoever asked was shown all of it before; where the policy shares answers,
+    /// whether all of it was bought before.
     pub repeated: bool,
     /// The noised columns that went into it, with their expected errors.
     pub columns: Vec<ColumnQuote>,

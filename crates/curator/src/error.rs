@@ -75,6 +75,12 @@ pub enum Error {
         /// A random number that is also in the steward's log.
         id: String,
     },
+    /// The same was being bought for somebody else, who was debited, and failed.
+    #[error(
+        "the query could not be completed; nothing was spent\n\
+         hint: ask again; if that fails too, tell the data steward the incident number"
+    )]
+    Together,
     /// Post-processing of released values failed: its message may quote released values only.
     #[error("after the release: {0}")]
     After(String),
@@ -99,7 +105,7 @@ impl Error {
                     words(asked),
                     words(left)
                 );
-                let remedy = "ask with a smaller epsilon, for fewer columns, or what was asked \
+                let remedy = "ask with a smaller epsilon, for fewer columns, or what you asked \
                               before: that is free";
                 Some((what, remedy.to_owned()))
             }
@@ -108,7 +114,7 @@ impl Error {
                     "the budget is frozen by {} ({}); nothing was spent",
                     frozen.by, frozen.why
                 ),
-                "ask what was asked before, or a steward to thaw it".to_owned(),
+                "ask what you asked before, or a steward to thaw it".to_owned(),
             )),
             _ => None,
         }

@@ -11,7 +11,7 @@ use demure_ledger::Price;
 pub struct Explanation {
     /// Each private aggregate of the query; none if it reads public tables only.
     pub aggregates: Vec<AggregateExplanation>,
-    /// What it would cost now: nothing for what was bought before.
+    /// What it would cost whoever asks: nothing for what she was shown before.
     pub price: Price,
     /// What is left of the budget, in the same currency.
     pub left: Price,
@@ -32,7 +32,8 @@ pub struct AggregateExplanation {
     pub contributions: String,
     /// The event that is charged, in the accountant's words.
     pub event: String,
-    /// Whether this answer was bought before and is free.
+    /// Whether this answer is free: whoever asks was shown it before, or the policy shares what
+    /// somebody bought.
     pub bought: bool,
 }
 
@@ -74,6 +75,11 @@ impl AggregateExplanation {
 pub(crate) fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
+    }
+    if x.abs() < 1e-6 {
+        let text = format!("{x:.5e}");
+        let (number, power) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{power}", number.trim_end_matches('0').trim_end_matches('.'));
     }
     let digits = (5.0 - x.abs().log10().floor()).clamp(0.0, 12.0) as usize;
     let text = format!("{x:.digits$}");

@@ -16,8 +16,10 @@
 //! | `analyse/` | the plan, split at the private aggregates |
 //! | `price/` | mechanisms, scales, errors, the event that is charged |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
+//! | `purchase`, `flight` | known, given by the ledger, or bought; once for equal questions |
 //! | `release` | exact in, noised out |
 //! | `released`, `intervals` | the noised table that the rest of the plan reads |
+//! | `lasting` | what gives the same whenever it is run |
 //! | `explain`, `answer` | what is shown |
 //! | `identity` | which ledger is the policy's |
 //! | `settings`, `session` | one analyst's conversation |
@@ -39,16 +41,19 @@ mod error;
 mod explain;
 mod expression;
 mod extent;
+mod flight;
 mod functions;
 mod identity;
 mod incident;
 mod interval;
 mod intervals;
+mod lasting;
 mod parse;
 pub mod policy;
 mod price;
 #[cfg(test)]
 mod property;
+mod purchase;
 mod refusal;
 mod release;
 mod released;

@@ -1,7 +1,8 @@
 //! Answers of this process, found by the words of their question: a dashboard that asks the same
 //! again is answered without planning anything.
 //!
-//! Whoever asks in other words is found by the ledger, which knows plans.
+//! Whoever asks in other words is found by the ledger, which knows plans. An answer is kept for
+//! the analyst who was shown it: what it costs others is for the ledger to say.
 
 use crate::answer::Answer;
 use crate::settings::Settings;
@@ -16,28 +17,30 @@ const ROWS: usize = 1000;
 /// The longest statement.
 const BYTES: usize = 10_000;
 
-/// Answers by statement, settings and parameters.
+/// Answers by analyst, statement, settings and parameters.
 #[derive(Default)]
 pub(crate) struct Remembered {
     answers: Mutex<HashMap<Asked, Arc<Answer>>>,
 }
 
-/// What was asked, in which settings; and the values of parameters, as their texts may be one where they are two.
-type Asked = (String, Vec<ScalarValue>);
+/// Who asked what, in which settings; and the values of parameters, as their texts may be one where they are two.
+type Asked = (String, String, Vec<ScalarValue>);
 
 impl Remembered {
     pub(crate) fn find(
         &self,
+        who: &str,
         sql: &str,
         settings: &Settings,
         values: &[ScalarValue],
     ) -> Option<Arc<Answer>> {
-        self.lock().get(&key(sql, settings, values)).cloned()
+        self.lock().get(&key(who, sql, settings, values)).cloned()
     }
 
     /// Keeps a small answer. When there are too many all are forgotten, which costs time only.
     pub(crate) fn keep(
         &self,
+        who: &str,
         sql: &str,
         settings: &Settings,
         values: &[ScalarValue],
@@ -50,7 +53,7 @@ impl Remembered {
         if answers.len() >= MOST {
             answers.clear();
         }
-        answers.insert(key(sql, settings, values), Arc::new(answer.clone()));
+        answers.insert(key(who, sql, settings, values), Arc::new(answer.clone()));
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Asked, Arc<Answer>>> {
@@ -59,8 +62,8 @@ impl Remembered {
 }
 
 /// Different for whatever may have different answers.
-fn key(sql: &str, settings: &Settings, values: &[ScalarValue]) -> Asked {
-    (format!("{}\n{settings:?}\n{sql}", sql.len()), values.to_vec())
+fn key(who: &str, sql: &str, settings: &Settings, values: &[ScalarValue]) -> Asked {
+    (who.to_owned(), format!("{}\n{settings:?}\n{sql}", sql.len()), values.to_vec())
 }
 
 #[cfg(test)]
@@ -70,11 +73,13 @@ mod tests {
     #[test]
     fn values_of_one_text_are_two() {
         let day = |n: i32| [ScalarValue::Date32(Some(n))];
-        let of = |values: &[ScalarValue]| key("SELECT $1", &Settings::default(), values);
+        let of = |values: &[ScalarValue]| key("ann", "SELECT $1", &Settings::default(), values);
         let (one, other) = (day(i32::MAX - 1), day(i32::MIN + 5));
         assert_eq!(format!("{one:?}"), format!("{other:?}"), "their texts are one");
         assert!(of(&one) != of(&other) && of(&one) == of(&one));
         assert!(of(&[ScalarValue::Int32(Some(1))]) != of(&[ScalarValue::Int64(Some(1))]));
+        let one = [ScalarValue::Int32(Some(1))];
+        assert!(of(&one) != key("ben", "SELECT $1", &Settings::default(), &one));
         assert!(of(&[ScalarValue::Utf8(None)]) != of(&[ScalarValue::from("NULL")]));
     }
 }

@@ -2,36 +2,37 @@
 //! Release → Answer`, each stage by value.
 
 use crate::analyse::{Analysis, PrivateAggregate, analyse};
-use crate::answer::{Answer, Description, from_bytes, to_bytes};
+use crate::answer::{Answer, Description, to_bytes};
 use crate::bound::{Engine, Key, Native, Task};
 use crate::catalog::{Catalog, PUBLIC_MEMORY};
 use crate::error::{Error, Result};
 use crate::explain::{AggregateExplanation, Explanation, advice};
 use crate::extent;
+use crate::flight::Flights;
 use crate::identity::{ledger_expecting, limit};
 use crate::incident::Incidents;
 use crate::intervals::with_intervals;
+use crate::lasting::changing;
 use crate::parse::{Statement, is_bare, parse};
 use crate::policy::{self, Policy};
 use crate::price::{Quote, quote};
 use crate::refusal::{Refusal, Rule};
-use crate::release::{public_keys, release};
+use crate::release::release;
 use crate::released::LaterTable;
 use crate::remembered::Remembered;
 use crate::settings::{SETTINGS, Settings};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as Parsed;
 use demure_core::event::Event;
 use demure_core::random::{Randomness, SystemRandom};
-use demure_ledger::{Anchor, Balance, Hash, Ledger, Price, Request, Reservation};
+use demure_ledger::{Anchor, Balances, Hash, Ledger, Price, Reservation};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
@@ -42,20 +43,21 @@ use tokio::runtime::RuntimeFlavor;
 
 /// A policy, its tables and its ledger: what answers questions.
 pub struct Curator {
-    policy: Policy,
+    pub(crate) policy: Policy,
     catalog: Catalog,
     engine: Box<dyn Engine>,
     ledger: Ledger,
-    incidents: Incidents,
+    pub(crate) incidents: Incidents,
     randomness: Mutex<Box<dyn Randomness + Send>>,
     remembered: Remembered,
-    last_balance: Mutex<Option<(Instant, Balance)>>,
+    pub(crate) flights: Arc<Flights>,
+    last_balances: Mutex<Option<(Instant, Arc<Balances>)>>,
 }
 
 /// One analyst's conversation with a curator.
 pub struct Session {
-    curator: Arc<Curator>,
-    who: String,
+    pub(crate) curator: Arc<Curator>,
+    pub(crate) who: String,
     settings: Settings,
 }
 
@@ -127,7 +129,8 @@ impl Curator {
             incidents,
             randomness: Mutex::new(randomness),
             remembered: Remembered::default(),
-            last_balance: Mutex::new(None),
+            flights: Arc::new(Flights::default()),
+            last_balances: Mutex::new(None),
         }))
     }
 
@@ -173,27 +176,27 @@ impl Curator {
         self.ledger.seal(&self.digest(&policy, aggregate, quote))
     }
 
-    /// The answer that was bought for a key; or before there were secrets, for what it is made of.
-    fn bought(
+    /// The key under which an answer is found: `key`, or the plain hash of what it is made of, if
+    /// the answer was bought under that, before ledgers had secrets.
+    fn key_in_use(
         &self,
-        key: &str,
+        key: String,
         aggregate: &PrivateAggregate,
         quote: &Quote,
-    ) -> Result<Option<Vec<u8>>> {
-        let found = self.ledger.find(key)?;
-        if found.is_some() || !self.ledger.has_plain_keys() {
-            return Ok(found);
+    ) -> Result<String> {
+        if !self.ledger.has_plain_keys() || self.ledger.find(&key)?.is_some() {
+            return Ok(key);
         }
         // Where the policy had no end of line at its end, it has one since it names its ledger.
         let policy = self.policy.text_without_ledger();
         for text in [&*policy, policy.trim_end_matches('\n')] {
             let digest = self.digest(text, aggregate, quote);
             let plain: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            if let Some(found) = self.ledger.find(&plain)? {
-                return Ok(Some(found));
+            if self.ledger.find(&plain)?.is_some() {
+                return Ok(plain);
             }
         }
-        Ok(None)
+        Ok(key)
     }
 
     /// The plan, the price, the policy and the sources. It must not leave the process.
@@ -235,7 +238,11 @@ impl Curator {
     }
 
     /// Plans the engine's part, with a fresh key. No row is read yet.
-    async fn prepare(&self, aggregate: &PrivateAggregate, quote: &Quote) -> Result<Task> {
+    pub(crate) async fn prepare(
+        &self,
+        aggregate: &PrivateAggregate,
+        quote: &Quote,
+    ) -> Result<Task> {
         let key = Key::draw(&mut **self.rng())?;
         self.engine.prepare(aggregate.input.clone(), &quote.spec(aggregate), key).await
     }
@@ -246,7 +253,12 @@ impl Curator {
     }
 
     /// Buys one aggregate: its debit is on disk already.
-    async fn buy(&self, p: &Priced, task: Task, paid: Reservation) -> Result<RecordBatch> {
+    pub(crate) async fn buy(
+        &self,
+        p: &Priced,
+        task: Task,
+        paid: Reservation,
+    ) -> Result<RecordBatch> {
         // From here on protected rows may have been read.
         let reading = paid.begin()?;
         // A panic may quote what it stumbled over, as an error may.
@@ -266,7 +278,7 @@ impl Curator {
 
     /// Does what waits for the disk on a thread where waiting holds nobody up. Whoever stops
     /// waiting for it does not stop it: what is debited then stays spent.
-    async fn at_the_ledger<T: Send + 'static>(
+    pub(crate) async fn at_the_ledger<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Ledger) -> T + Send + 'static,
     ) -> Result<T> {
@@ -275,28 +287,28 @@ impl Curator {
         done.map_err(|_| Error::Ledger(demure_ledger::Error::Interrupted))
     }
 
-    /// What is spent and left, not older than a tenth of a second.
-    fn balance_lately(&self) -> Result<Balance> {
+    /// What is spent and left and who is denied, not older than a tenth of a second.
+    fn balances_lately(&self) -> Result<Arc<Balances>> {
         const AGE: Duration = Duration::from_millis(100);
-        let mut last = self.last_balance.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_balances.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
-            Some((at, balance)) if at.elapsed() < AGE => Ok(balance.clone()),
+            Some((at, balances)) if at.elapsed() < AGE => Ok(Arc::clone(balances)),
             _ => {
-                let balance = self.ledger.balance()?;
-                *last = Some((Instant::now(), balance.clone()));
-                Ok(balance)
+                let balances = Arc::new(self.ledger.balances()?);
+                *last = Some((Instant::now(), Arc::clone(&balances)));
+                Ok(balances)
             }
         }
     }
 }
 
-/// A private aggregate, priced; its answer if it was bought before.
-struct Priced {
-    aggregate: PrivateAggregate,
-    table: Arc<LaterTable>,
-    quote: Quote,
-    key: String,
-    known: Option<RecordBatch>,
+/// A private aggregate, priced; its answer if that is free for whoever asks.
+pub(crate) struct Priced {
+    pub(crate) aggregate: PrivateAggregate,
+    pub(crate) table: Arc<LaterTable>,
+    pub(crate) quote: Quote,
+    pub(crate) key: String,
+    pub(crate) known: Option<RecordBatch>,
 }
 
 impl Session {
@@ -307,20 +319,24 @@ impl Session {
 
     /// The same with values for `$1`, `$2`, …
     pub async fn run_with(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
-        if let Some(answer) = self.curator.remembered.find(sql, &self.settings, values) {
-            let balance = self.curator.balance_lately()?;
-            return Ok(Outcome::Answer(Box::new(answer.again(balance))));
+        if let Some(answer) = self.curator.remembered.find(&self.who, sql, &self.settings, values) {
+            let balances = self.curator.balances_lately()?;
+            if !balances.denies(&self.who) {
+                let balance = balances.dataset.clone();
+                return Ok(Outcome::Answer(Box::new(answer.again(balance))));
+            }
         }
-        on_large_stack(sql, self.run_here(sql, values)).await
+        on_large_stack(words(sql), self.run_here(sql, values)).await
     }
 
     async fn run_here(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
         let state = self.curator.catalog.state();
         match parse(sql, &state)? {
             Statement::Query(query) => {
-                let (answer, lasting) = self.answer(*query, values).await?;
+                let (answer, lasting) = self.answer(*query, values, words(sql)).await?;
                 if lasting {
-                    self.curator.remembered.keep(sql, &self.settings, values, &answer);
+                    let curator = &self.curator;
+                    curator.remembered.keep(&self.who, sql, &self.settings, values, &answer);
                 }
                 Ok(Outcome::Answer(Box::new(answer)))
             }
@@ -350,7 +366,7 @@ impl Session {
     /// What a query takes and gives, without asking it: the types of its parameters, where they
     /// are known, and its columns. Nothing is read.
     pub async fn describe(&self, sql: &str) -> Result<Description> {
-        on_large_stack(sql, self.describe_here(sql)).await
+        on_large_stack(words(sql), self.describe_here(sql)).await
     }
 
     async fn describe_here(&self, sql: &str) -> Result<Description> {
@@ -381,7 +397,7 @@ impl Session {
 
     /// What a query would cost; `sql` without `EXPLAIN PRIVACY`.
     pub async fn explanation(&self, sql: &str) -> Result<Explanation> {
-        on_large_stack(sql, self.explanation_here(sql)).await
+        on_large_stack(words(sql), self.explanation_here(sql)).await
     }
 
     async fn explanation_here(&self, sql: &str) -> Result<Explanation> {
@@ -407,7 +423,7 @@ impl Session {
         &self,
         query: Parsed,
         values: &[ScalarValue],
-    ) -> Result<(LogicalPlan, Vec<Priced>)> {
+    ) -> Result<(LogicalPlan, Vec<Arc<Priced>>)> {
         let curator = &self.curator;
         let plan = curator.completed(curator.written(query).await?, values)?;
         let Analysis { after, aggregates, publics, fans } =
@@ -422,10 +438,11 @@ impl Session {
         for (aggregate, table) in aggregates {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
-            let known =
-                curator.bought(&key, &aggregate, &quote)?.and_then(|bytes| from_bytes(&bytes));
-            let known = known.filter(|batch| table.fits(batch));
-            priced.push(Priced { aggregate, table, quote, key, known });
+            let key = curator.key_in_use(key, &aggregate, &quote)?;
+            let known = curator.ledger.recall(&self.who, &key, curator.policy.budget.answers)?;
+            let mut one = Priced { aggregate, table, quote, key, known: None };
+            one.known = known.and_then(|bytes| one.fitting(&bytes));
+            priced.push(Arc::new(one));
         }
         Ok((after, priced))
     }
@@ -453,10 +470,16 @@ impl Session {
             notes.push(format!("the budget is frozen by {}: it would be refused", frozen.by));
         } else if price.main > standing.left.main || price.delta > standing.left.delta {
             let which = &standing.which;
-            notes.push(format!("{which} does not have that much left: it would be refused"));
+            let unless = match which {
+                demure_ledger::Rule::Slice(_) => "",
+                // What somebody else bought costs the dataset nothing.
+                _ => " unless somebody has bought it before",
+            };
+            notes
+                .push(format!("{which} does not have that much left: it would be refused{unless}"));
         }
         let explained =
-            |p: &Priced| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
+            |p: &Arc<Priced>| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
         Ok(Explanation {
             aggregates: priced.iter().map(explained).collect(),
             price,
@@ -467,64 +490,27 @@ impl Session {
     }
 
     /// An answer, and whether it is the same whenever this is asked again.
-    async fn answer(&self, query: Parsed, values: &[ScalarValue]) -> Result<(Answer, bool)> {
+    async fn answer(
+        &self,
+        query: Parsed,
+        values: &[ScalarValue],
+        words: usize,
+    ) -> Result<(Answer, bool)> {
         let (after, priced) = self.priced(query, values).await?;
         let curator = &self.curator;
         if priced.iter().any(|p| p.known.is_none() && !free(&p.quote.event)) {
             curator.catalog.is_as_opened()?;
         }
-        // Plans first, as they cost nothing; then all debits, before any row is read: one that is
-        // refused takes the others back.
-        let mut prepared = Vec::new();
-        for p in &priced {
-            prepared.push(match p.known.is_some() || free(&p.quote.event) {
-                true => None,
-                false => Some(curator.prepare(&p.aggregate, &p.quote).await?),
-            });
-        }
-        let mut reservations: Vec<Option<Reservation>> = Vec::new();
-        let mut price = Price { main: 0.0, delta: 0.0 };
-        for p in &priced {
-            if p.known.is_some() || free(&p.quote.event) {
-                reservations.push(None);
-                continue;
-            }
-            let request = Request {
-                who: self.who.clone(),
-                key: p.key.clone(),
-                query: p.aggregate.text(),
-                event: p.quote.event.clone(),
-            };
-            match curator.at_the_ledger(move |ledger| ledger.reserve(&request)).await? {
-                Ok(reservation) => {
-                    let charged = reservation.price();
-                    price.main += charged.main;
-                    price.delta += charged.delta;
-                    reservations.push(Some(reservation));
-                }
-                Err(error) => {
-                    for reservation in reservations.into_iter().flatten() {
-                        reservation.cancel()?;
-                    }
-                    return Err(error.into());
-                }
-            }
-        }
         let repeated = !priced.is_empty() && priced.iter().all(|p| p.known.is_some());
-        for ((p, reservation), prepared) in priced.iter().zip(reservations).zip(prepared) {
-            let batch = match (&p.known, reservation, prepared) {
-                (Some(batch), ..) => batch.clone(),
-                (None, Some(paid), Some(prepared)) => curator.buy(p, prepared, paid).await?,
-                // Public keys alone: nothing of it comes from the data.
-                _ => public_keys(&p.aggregate)?,
-            };
-            p.table.fill(vec![batch]).map_err(|e| Error::After(e.strip_backtrace()))?;
+        let (tables, price) = self.obtain(&priced, words).await?;
+        for (p, table) in priced.iter().zip(tables) {
+            p.table.fill(vec![table]).map_err(|e| Error::After(e.strip_backtrace()))?;
         }
         let after = match self.settings.intervals {
             true => with_intervals(after).map_err(|e| Error::After(e.strip_backtrace()))?,
             false => after,
         };
-        let lasting = is_lasting(&after);
+        let lasting = matches!(changing(&after), Ok(None));
         let (schema, batches) = self.post_process(after).await?;
         let mut notes = Vec::new();
         let bought = priced.iter().find(|p| p.known.is_none());
@@ -534,7 +520,7 @@ impl Session {
             notes = advice(epsilon, curator.policy.budget.neighbours);
         }
         let bought = !priced.is_empty();
-        let columns = priced.into_iter().flat_map(|p| p.quote.columns).collect();
+        let columns = priced.iter().flat_map(|p| p.quote.columns.clone()).collect();
         let balance = curator.at_the_ledger(Ledger::balance).await??;
         let answer = Answer { schema, batches, price, balance, repeated, columns, notes };
         Ok((answer, bought && lasting))
@@ -577,12 +563,11 @@ async fn collected(frame: DataFrame, most: usize) -> datafusion::error::Result<V
 /// Runs on a stack with room for the planner, which recurses as deep as a statement nests: its own
 /// stack if that has enough, which it has for a short statement, and a new one otherwise. 6,000 words,
 /// the most there may be, have 150 MiB. While a long one is planned, others go on.
-async fn on_large_stack<T>(sql: &str, work: impl Future<Output = T>) -> T {
+pub(crate) async fn on_large_stack<T>(words: usize, work: impl Future<Output = T>) -> T {
     const BASE: usize = 1 << 20;
     const EACH: usize = 24 << 10;
     const MOST: usize = 150 << 20;
     const LONG: usize = 500;
-    let words = words(sql);
     let room = (BASE + EACH * words).min(MOST);
     let flavor = tokio::runtime::Handle::current().runtime_flavor();
     let alone = words > LONG && flavor == RuntimeFlavor::MultiThread;
@@ -622,22 +607,6 @@ fn parameter_types(plan: &LogicalPlan) -> Result<Vec<DataType>> {
     Ok(types)
 }
 
-/// Whether a plan over released rows gives the same whenever it is run.
-fn is_lasting(plan: &LogicalPlan) -> bool {
-    let mut lasting = true;
-    let looked = plan.apply_with_subqueries(|node| {
-        node.apply_expressions(|expr| {
-            expr.apply(|part| {
-                if let Expr::ScalarFunction(call) = part {
-                    lasting &= call.func.signature().volatility == Volatility::Immutable;
-                }
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })
-    });
-    lasting && looked.is_ok()
-}
-
 /// Refuses joins with public tables that make very many rows of one: which rows they are made of
 /// would show in the time that it takes. Nothing but public rows is looked at.
 fn spread(fans: &[(Arc<LaterTable>, Vec<usize>)]) -> Result<()> {
@@ -656,7 +625,7 @@ fn spread(fans: &[(Arc<LaterTable>, Vec<usize>)]) -> Result<()> {
 }
 
 /// Whether an event costs nothing: no mechanism was used.
-fn free(event: &Event) -> bool {
+pub(crate) fn free(event: &Event) -> bool {
     matches!(event, Event::Compose(events) if events.is_empty())
 }
 
@@ -689,17 +658,24 @@ mod tests {
         let ledger = folder.path().join("clinic.ledger");
         let ledger = Ledger::open(&ledger, "clinic", limit(&policy), clock).unwrap();
         let event = priced[0].quote.event.clone();
-        let request = Request { who: "ann".into(), key: plain.clone(), query: SQL.into(), event };
+        let request = demure_ledger::Request {
+            who: "ann".into(),
+            key: plain.clone(),
+            query: SQL.into(),
+            event,
+        };
         ledger.reserve(&request).unwrap().begin().unwrap().settle(&bytes).unwrap();
         drop(ledger);
 
         let curator = Curator::open(&path).await.unwrap();
         assert!(curator.policy().ledger.is_some() && curator.ledger().has_plain_keys());
-        let Outcome::Answer(answer) = curator.session("bob").run(SQL).await.unwrap() else {
+        let Outcome::Answer(answer) = curator.session("ann").run(SQL).await.unwrap() else {
             panic!()
         };
         assert!(answer.repeated && answer.price.main == 0.0);
         let spent = curator.ledger().balance().unwrap().spent.main;
+        let Outcome::Answer(_) = curator.session("bob").run(SQL).await.unwrap() else { panic!() };
+        assert_eq!(curator.ledger().balance().unwrap().spent.main, spent, "bob receives it");
         let Outcome::Answer(other) =
             curator.session("bob").run("SELECT COUNT(id) AS n FROM people").await.unwrap()
         else {

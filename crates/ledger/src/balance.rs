@@ -45,6 +45,19 @@ pub struct Balances {
     pub frozen: Option<Frozen>,
 }
 
+impl Balances {
+    /// Whether `who`, or a group that she is in, may not be shown anything.
+    #[must_use]
+    pub fn denies(&self, who: &str) -> bool {
+        let within = |name: &str| {
+            let group = self.groups.iter().find(|group| group.name == name);
+            group.is_some_and(|group| group.members.iter().any(|member| member == who))
+        };
+        let denying = self.slices.iter().filter(|slice| slice.share.epsilon == 0.0);
+        denying.into_iter().any(|slice| slice.subject == who || within(&slice.subject))
+    }
+}
+
 /// The slice of an analyst or a group.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -85,7 +98,8 @@ pub struct Share {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// What this analyst spent in all; rounded up.
+    /// What this analyst was charged in all, for what she bought and what she received;
+    /// rounded up.
     pub spent: Price,
     /// The least that any rule leaves, in each amount: one event of this price is
     /// within all of them. 0 while frozen.

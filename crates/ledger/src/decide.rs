@@ -6,9 +6,12 @@ use crate::identity::{Identified, Unit};
 use crate::ledger::Request;
 use crate::limit::Limit;
 use crate::price::Price;
+use crate::receive::{Answers, Sale};
 use crate::replay::Replay;
 use crate::row::{GENESIS, Kind, Row};
 use crate::rule::Decree;
+use crate::totals::{Account, Totals};
+use demure_core::event::Event;
 
 /// What somebody wants to have in the journal.
 #[derive(Clone, Debug)]
@@ -17,6 +20,8 @@ pub(crate) enum Act {
     Limit(Limit),
     /// A debit, and its event as text.
     Reserve(Request, String),
+    /// An answer, and its event as text: a debit, or a receipt if it was bought before.
+    Purchase(Request, String, Answers),
     /// The end of a reservation.
     Close(Closing),
     /// A rule, and the steward whose it is.
@@ -43,12 +48,13 @@ impl Act {
     /// write.
     ///
     /// # Guarantee
-    /// A row of kind `reserve` is returned only if the totals with it are within
-    /// every rule in force.
+    /// A row of kind `reserve` or `receive` is returned only if the totals with it are within
+    /// every rule in force that it counts against.
     pub(crate) fn decide(self, replay: &Replay, time: i64) -> Result<Option<Row>> {
         let draft = match self {
             Self::Limit(limit) => limited(replay, &limit),
             Self::Reserve(request, event) => reserved(replay, request, event).map(Some),
+            Self::Purchase(request, event, answers) => purchased(replay, request, event, answers),
             Self::Close(closing) => closed(replay, closing).map(Some),
             Self::Decree(by, decree) => decreed(replay, by, decree),
             Self::Identify(by, identity, why) => identified(replay, by, &identity, why),
@@ -103,15 +109,59 @@ fn reserved(replay: &Replay, request: Request, text: String) -> Result<Row> {
     if let Some(frozen) = totals.frozen() {
         return Err(Error::Frozen(frozen.clone()));
     }
-    let accounting = totals.limit.accounting;
-    let unpriced = |source| Error::Unpriced { accounting, source };
-    let price = totals.price(&request.event).map_err(unpriced)?;
-    if let Some(account) = totals.forbidding(&request.who, &request.event).map_err(unpriced)? {
-        let (which, left) = (account.rule(), totals.left(&account).unwrap_or_default());
-        return Err(Error::OverBudget { accounting, asked: price, left, which });
-    }
+    let accounts = totals.concerned(&request.who);
+    let price = allowed(totals, accounts, &request.event)?;
     let Request { who, key, query, .. } = request;
     Ok(Row { who, key, query, event: text, price, ..draft(Kind::Reserve) })
+}
+
+/// What a debit costs, if the rules of all these accounts allow it.
+fn allowed(totals: &Totals, accounts: Vec<Account>, event: &Event) -> Result<Price> {
+    let unpriced = |source| Error::Unpriced { accounting: totals.limit.accounting, source };
+    let price = totals.price(event).map_err(unpriced)?;
+    match totals.forbidding(accounts, event).map_err(unpriced)? {
+        Some(account) => Err(over(totals, &account, price)),
+        None => Ok(price),
+    }
+}
+
+fn over(totals: &Totals, account: &Account, asked: Price) -> Error {
+    let (which, left) = (account.rule(), totals.left(account).unwrap_or_default());
+    Error::OverBudget { accounting: totals.limit.accounting, asked, left, which }
+}
+
+fn purchased(
+    replay: &Replay,
+    request: Request,
+    text: String,
+    answers: Answers,
+) -> Result<Option<Row>> {
+    let (totals, sales) = (replay.begun()?, replay.sales());
+    if let Some(account) = totals.denying(&request.who) {
+        let unpriced = |source| Error::Unpriced { accounting: totals.limit.accounting, source };
+        let asked = totals.price(&request.event).map_err(unpriced)?;
+        return Err(over(totals, &account, asked));
+    }
+    if sales.shown(&request.who, &request.key).is_some() {
+        return Ok(None);
+    }
+    match (sales.sold(&request.key), answers) {
+        (Some(_), Answers::Shared) => Ok(None),
+        (Some(sale), Answers::Personal) => received(totals, sale, request, text).map(Some),
+        (None, _) => reserved(replay, request, text).map(Some),
+    }
+}
+
+fn received(totals: &Totals, sale: &Sale, request: Request, text: String) -> Result<Row> {
+    if let Some(frozen) = totals.frozen() {
+        return Err(Error::Frozen(frozen.clone()));
+    }
+    if !sale.is_of(&text) {
+        return Err(Error::Broken { seq: sale.reservation, fault: Fault::Receipt });
+    }
+    allowed(totals, totals.personal(&request.who), &request.event)?;
+    let Request { who, key, .. } = request;
+    Ok(Row { who, key, event: text, price: sale.price, ..draft(Kind::Receive) })
 }
 
 fn decreed(replay: &Replay, who: String, decree: Decree) -> Result<Option<Row>> {

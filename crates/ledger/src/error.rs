@@ -40,8 +40,8 @@ pub enum Error {
 
     /// A steward has stopped all spending. It cost nothing.
     #[error(
-        "{} has frozen the budget (reason: {:?}); nothing was spent; what was bought before can \
-         still be asked for, and a steward can thaw it",
+        "{} has frozen the budget (reason: {:?}); nothing was spent; what you were shown before \
+         can still be asked for, and a steward can thaw it",
         .0.by, .0.why
     )]
     Frozen(Frozen),
@@ -443,6 +443,9 @@ pub enum Fault {
     Answer,
     /// A cancellation that returns another price than was charged.
     Refund,
+    /// A receipt of an answer that was not bought, was bought for another price, or that the
+    /// analyst had been shown before.
+    Receipt,
     /// The running totals are not those of the journal.
     Totals,
     /// A second identity.
@@ -461,6 +464,10 @@ impl fmt::Display for Fault {
             Self::Orphan => "settles or cancels a reservation that is not open",
             Self::Answer => "is a settlement without an answer, or has an answer and is none",
             Self::Refund => "gives back another price than was charged",
+            Self::Receipt => {
+                "receives an answer that was not bought before it at that price, or not for the first \
+                 time"
+            }
             Self::Totals => "does not have the total that was kept in memory",
             Self::Identity => "gives the ledger a second id",
         })

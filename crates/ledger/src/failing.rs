@@ -120,6 +120,10 @@ impl Transaction for FailingTransaction<'_> {
         self.inner.journals()
     }
 
+    fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
+        self.inner.settlement_of(dataset, reservation)
+    }
+
     fn check(&self) -> Result<()> {
         self.inner.check()
     }

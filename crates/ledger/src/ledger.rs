@@ -15,7 +15,7 @@ use crate::rule::Subject;
 use crate::side::Side;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
-use crate::store::{Intent, PATIENCE, Store};
+use crate::store::{Intent, PATIENCE, Store, Transaction};
 use crate::totals::Account;
 use demure_core::event::Event;
 use std::fmt;
@@ -58,6 +58,8 @@ pub struct Verified {
     pub cancelled: u64,
     /// How many of them have an answer.
     pub settled: u64,
+    /// How often an analyst was shown an answer that somebody else had bought.
+    pub received: u64,
     /// How many cost something else by this version's accountant than when they
     /// were made. The balance counts today's prices.
     pub repriced: u64,
@@ -82,7 +84,8 @@ pub struct Verified {
 /// At all times, what all reservations that were ever returned and not
 /// cancelled cost together, rounded up, was within the limit in force when the
 /// last of them was made; so for the window, and for the slices of the analyst
-/// and of all its groups; and each was on disk before it was returned.
+/// and of all its groups, in which also counts what was received; and each was on disk
+/// before it was returned.
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
@@ -255,15 +258,21 @@ impl Ledger {
     /// rows on disk after all, the total counts them as soon as they are seen: too
     /// much is counted then, not too little. ∎
     pub fn reserve(&self, request: &Request) -> Result<Reservation> {
+        let event = Self::written(request)?;
+        // A debit that is decided on is a row.
+        let row = self.append(Act::Reserve(request.clone(), event))?.ok_or(Error::Interrupted)?;
+        Ok(Reservation::new(self.clone(), row))
+    }
+
+    /// The request's event as text, if all of the request can be written down.
+    pub(crate) fn written(request: &Request) -> Result<String> {
         Subject::analyst("analyst", &request.who)?;
         let event = request.event.to_string();
         // What is replayed must be what was priced.
         if Event::parse(&event).as_ref() != Ok(&request.event) {
             return Err(Error::Unwritable);
         }
-        // A debit that is decided on is a row.
-        let row = self.append(Act::Reserve(request.clone(), event))?.ok_or(Error::Interrupted)?;
-        Ok(Reservation::new(self.clone(), row))
+        Ok(event)
     }
 
     /// What has been spent, by everyone, and what is left of the dataset's limit.
@@ -281,8 +290,8 @@ impl Ledger {
         balance::standing(self.reading()?.newest(&self.shared.dataset)?.begun()?, who)
     }
 
-    /// The answer that was bought for `key`, the first if there are several: asking
-    /// again is free, and averaging repeats gains nothing.
+    /// The answer that was bought for `key`, the first if there are several, whoever may see
+    /// it; [`Ledger::recall`] knows who.
     pub fn find(&self, key: &str) -> Result<Option<Vec<u8>>> {
         let mut side = self.reading()?;
         let transaction = side.store.begin(Intent::Read)?;
@@ -335,7 +344,8 @@ impl Ledger {
     /// If it succeeds: every entry is as it was written, follows from the one
     /// before, and the last is where the journal says it ends; every answer and
     /// every cancellation belongs to one reservation; no reservation has two; what
-    /// was given back is what was charged; and the rules and totals kept in memory
+    /// was given back is what was charged; what was received had been bought, for the same
+    /// price, and was new to whoever received it; and the rules and totals kept in memory
     /// are those of the journal.
     pub fn verify(&self) -> Result<Verified> {
         let dataset = &self.shared.dataset;
@@ -354,6 +364,7 @@ impl Ledger {
             reserved: counts.reserved,
             cancelled: counts.cancelled,
             settled: counts.settled,
+            received: counts.received,
             repriced: counts.repriced,
             beyond: counts.beyond,
             spent: fresh.begun()?.spent(&Account::Dataset),
@@ -420,6 +431,19 @@ impl Ledger {
     fn reading(&self) -> Result<MutexGuard<'_, Side>> {
         let side = self.shared.reader.as_ref().unwrap_or(&self.shared.writer);
         side.lock().map_err(|_| Error::Interrupted)
+    }
+
+    /// The journal as it is now, and the same state of the store.
+    pub(crate) fn read<R>(
+        &self,
+        look: impl FnOnce(&Replay, &dyn Transaction) -> Result<R>,
+    ) -> Result<R> {
+        let mut guard = self.reading()?;
+        let Side { store, replay, seen } = &mut *guard;
+        let transaction = store.begin(Intent::Read)?;
+        let newest = Replay::caught_up(replay.take(), &self.shared.dataset, *seen, &*transaction)?;
+        *seen = newest.head();
+        look(replay.insert(newest), &*transaction)
     }
 
     /// Something long, on a connection of its own where there can be one.

@@ -11,6 +11,7 @@
 //! | `place` | [`Place`]: where a ledger is |
 //! | `mark` | how far a journal in a file had come, noted beside it |
 //! | `access` | files for their owner alone |
+//! | `receive` | [`Purchase`], [`Answers`]: answers that somebody else bought |
 //! | `steward` | what a steward does: slices, groups, windows, freezes |
 //! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
@@ -76,9 +77,10 @@
 //! is refused afterwards: back up with SQLite's `VACUUM INTO` or `.backup`, and copy the mark
 //! *before* that.
 //!
-//! It does not merge requests that are under way at the same time: two equal
-//! queries asked at once are paid for twice, and [`Ledger::find`] gives the first
-//! answer from then on.
+//! It does not merge requests that are under way at the same time: of two equal queries
+//! the second is debited too unless the first is settled, and its buyer keeps her own
+//! answer; everyone else is given the first. The curator lets equal queries wait for each
+//! other; curators on several machines that share a ledger do not.
 //!
 //! SQLite's locks do not cross a network: the file must be on a local disk. To share
 //! a budget between machines, use PostgreSQL ([`Ledger::connect`]), without TLS: over
@@ -104,6 +106,7 @@ mod opening;
 mod place;
 mod price;
 mod queue;
+mod receive;
 mod replay;
 mod reservation;
 mod row;
@@ -121,6 +124,7 @@ pub use limit::{Accounting, Limit};
 pub use opening::Adopted;
 pub use place::{Address, Place};
 pub use price::Price;
+pub use receive::{Answers, Purchase};
 pub use reservation::{Reading, Reservation};
 pub use row::{Entry, Hash, Kind};
 pub use rule::Rule;

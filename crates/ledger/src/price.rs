@@ -57,12 +57,15 @@ impl Price {
 }
 
 /// To six significant digits: for people, never for a comparison.
-fn rounded(x: f64) -> f64 {
+fn rounded(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
-        return x;
+        return x.to_string();
+    }
+    if x.abs() < 1e-6 {
+        return format!("{x:.1e}");
     }
     let unit = 10f64.powi(5 - x.abs().log10().floor() as i32);
-    if unit.is_finite() { (x * unit).round() / unit } else { x }
+    if unit.is_finite() { (x * unit).round() / unit } else { x }.to_string()
 }
 
 /// `a − b` rounded down, exactly for b = 0, and at least 0.

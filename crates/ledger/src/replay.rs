@@ -17,6 +17,7 @@ use crate::error::{Error, Fault, Result};
 use crate::identity::{Identified, Known, Unit};
 use crate::limit::Limit;
 use crate::price::Price;
+use crate::receive::Sales;
 use crate::row::{GENESIS, Hash, Kind, Row};
 use crate::rule::Decree;
 use crate::store::Transaction;
@@ -27,7 +28,9 @@ use std::collections::{HashMap, HashSet};
 /// A reservation without a cancellation or an answer.
 #[derive(Clone, Debug)]
 struct Open {
+    who: String,
     key: String,
+    event: String,
     price: Price,
 }
 
@@ -37,9 +40,10 @@ pub(crate) struct Counts {
     pub(crate) reserved: u64,
     pub(crate) cancelled: u64,
     pub(crate) settled: u64,
+    pub(crate) received: u64,
     /// Reservations that cost something else today than when they were made.
     pub(crate) repriced: u64,
-    /// Reservations that some rule in force did not allow, at today's prices.
+    /// Reservations and receipts that some rule in force did not allow, at today's prices.
     pub(crate) beyond: u64,
 }
 
@@ -64,6 +68,7 @@ pub(crate) struct Replay {
     /// Whose budget this is.
     known: Known,
     open: HashMap<u64, Open>,
+    sales: Sales,
     /// Reservations ahead that are known to be cancelled further ahead.
     cancelled_later: HashSet<u64>,
     counts: Counts,
@@ -80,6 +85,7 @@ impl Replay {
             totals: None,
             known: Known::default(),
             open: HashMap::new(),
+            sales: Sales::default(),
             cancelled_later: HashSet::new(),
             counts: Counts::default(),
         }
@@ -147,6 +153,7 @@ impl Replay {
             Kind::Reserve => self.reserve(row)?,
             Kind::Cancel => self.cancel(row)?,
             Kind::Settle => self.settle(row)?,
+            Kind::Receive => self.receive(row)?,
             Kind::Grant | Kind::Member | Kind::Window | Kind::Freeze | Kind::Thaw => {
                 self.decree(row)?
             }
@@ -186,19 +193,20 @@ impl Replay {
         let unpriced = |source| Error::UnpricedEntry { seq: row.seq, source };
         let price = totals.price(&event).map_err(unpriced)?;
         if !self.cancelled_later.contains(&row.seq) {
-            let added = totals.add(row.seq, &row.who, event).map_err(unpriced)?;
+            let added = totals.add(row.seq, totals.concerned(&row.who), event).map_err(unpriced)?;
             let allowed = added.ok_or_else(|| row.fault(Fault::Totals))?;
             self.counts.beyond += u64::from(!allowed);
         }
-        self.open.insert(row.seq, Open { key: row.key.clone(), price: row.price });
+        let (who, key, event) = (row.who.clone(), row.key.clone(), row.event.clone());
+        self.open.insert(row.seq, Open { who, key, event, price: row.price });
         self.counts.reserved += 1;
         self.counts.repriced += u64::from(price != row.price);
         Ok(Step::Done)
     }
 
     fn cancel(&mut self, row: &Row) -> Result<Step> {
-        let (seq, price) = self.close(row)?;
-        if row.price != price {
+        let (seq, open) = self.close(row)?;
+        if row.price != open.price {
             return Err(row.fault(Fault::Refund));
         }
         self.counts.cancelled += 1;
@@ -212,17 +220,31 @@ impl Replay {
     }
 
     fn settle(&mut self, row: &Row) -> Result<Step> {
-        self.close(row)?;
+        let (seq, open) = self.close(row)?;
+        self.sales.settled(&open.who, &open.key, (seq, &open.event, open.price));
         self.counts.settled += 1;
         Ok(Step::Done)
     }
 
+    fn receive(&mut self, row: &Row) -> Result<Step> {
+        let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
+        self.sales.received(row)?;
+        let event = Event::parse(&row.event)
+            .map_err(|source| Error::UnknownEvent { seq: row.seq, source })?;
+        let added = totals.add(row.seq, totals.personal(&row.who), event);
+        let added = added.map_err(|source| Error::UnpricedEntry { seq: row.seq, source })?;
+        let allowed = added.ok_or_else(|| row.fault(Fault::Totals))?;
+        self.counts.received += 1;
+        self.counts.beyond += u64::from(!allowed);
+        Ok(Step::Done)
+    }
+
     /// The open reservation that the row is about, which it closes.
-    fn close(&mut self, row: &Row) -> Result<(u64, Price)> {
+    fn close(&mut self, row: &Row) -> Result<(u64, Open)> {
         let orphan = || row.fault(Fault::Orphan);
         let seq = row.refers.ok_or_else(orphan)?;
         match self.open.remove(&seq) {
-            Some(open) if open.key == row.key => Ok((seq, open.price)),
+            Some(open) if open.key == row.key => Ok((seq, open)),
             _ => Err(orphan()),
         }
     }
@@ -230,6 +252,11 @@ impl Replay {
     /// Is this reservation neither cancelled nor settled?
     pub(crate) fn is_open(&self, seq: u64) -> bool {
         self.open.contains_key(&seq)
+    }
+
+    /// What was bought, and who was shown it.
+    pub(crate) fn sales(&self) -> &Sales {
+        &self.sales
     }
 
     pub(crate) fn dataset(&self) -> &str {
@@ -270,9 +297,10 @@ impl Replay {
         self.totals.as_ref().ok_or_else(|| self.broken(Fault::NoLimit))
     }
 
-    /// Do both end at the same row with the same rules and totals?
+    /// Do both end at the same row with the same rules, totals and answers?
     pub(crate) fn same(&self, other: &Self) -> Result<bool> {
-        Ok(self.head() == other.head() && self.begun()?.same(other.begun()?))
+        let alike = self.head() == other.head() && self.sales == other.sales;
+        Ok(alike && self.begun()?.same(other.begun()?))
     }
 
     /// Something is wrong at the end of what was read.
@@ -285,6 +313,7 @@ impl Replay {
 mod tests {
     use super::*;
     use crate::row::example;
+    use crate::rule::Subject;
     use crate::totals::Account;
 
     /// A chain that is whole, whatever its rows say.
@@ -313,6 +342,7 @@ mod tests {
         (Kind::Limit, None, "limit(accounting=pure, eps=1, delta=0, neighbours=replace)", 1.0);
     const DEBIT: (Kind, Option<u64>, &str, f64) = (Kind::Reserve, None, "pure(eps=0.5)", 0.5);
     const REFUND: (Kind, Option<u64>, &str, f64) = (Kind::Cancel, Some(2), "", 0.5);
+    const RECEIPT: (Kind, Option<u64>, &str, f64) = (Kind::Receive, None, "pure(eps=0.5)", 0.5);
     const ANSWER: (Kind, Option<u64>, &str, f64) = (Kind::Settle, Some(2), "", 0.0);
 
     #[test]
@@ -339,6 +369,13 @@ mod tests {
             (vec![LIMIT, DEBIT, ANSWER, REFUND], 4, Fault::Orphan),
             (vec![LIMIT, DEBIT, (Kind::Cancel, Some(2), "", 0.75)], 3, Fault::Refund),
             (vec![LIMIT, DEBIT, (Kind::Cancel, Some(1), "", 1.0)], 3, Fault::Orphan),
+            // Nothing is received that was not bought, or for another price or event, or twice:
+            // the buyer has it already.
+            (vec![RECEIPT], 1, Fault::NoLimit),
+            (vec![LIMIT, RECEIPT], 2, Fault::Receipt),
+            (vec![LIMIT, DEBIT, RECEIPT], 3, Fault::Receipt),
+            (vec![LIMIT, DEBIT, REFUND, RECEIPT], 4, Fault::Receipt),
+            (vec![LIMIT, DEBIT, ANSWER, RECEIPT], 4, Fault::Receipt),
         ] {
             let error = replayed(&chain(&rows)).unwrap_err();
             assert_eq!(error, Error::Broken { seq, fault });
@@ -365,6 +402,46 @@ mod tests {
         assert!(matches!(replayed(&newer), Err(Error::UnknownEvent { seq: 2, .. })));
         let priceless = chain(&[LIMIT, (Kind::Reserve, None, "gaussian(sigma=1)", 1.0)]);
         assert!(matches!(replayed(&priceless), Err(Error::UnpricedEntry { seq: 2, .. })));
+    }
+
+    #[test]
+    fn a_receipt_is_of_what_was_bought_and_by_somebody_else() {
+        let with = |change: fn(&mut Row)| {
+            let mut rows = chain(&[LIMIT, DEBIT, ANSWER, RECEIPT]);
+            rows[3].who = "bob".into();
+            change(&mut rows[3]);
+            rows[3] = rows[3].clone().sealed();
+            replayed(&rows)
+        };
+        let replay = with(|_| {}).unwrap();
+        let spent = |who: &str| {
+            let account = Account::Subject(Subject::Analyst(who.into()));
+            replay.begun().unwrap().spent(&account).main
+        };
+        assert_eq!((spent("ann"), spent("bob"), spent("eve")), (0.5, 0.5, 0.0));
+        assert_eq!(replay.begun().unwrap().spent(&Account::Dataset).main, 0.5);
+        assert_eq!((replay.counts().received, replay.counts().beyond), (1, 0));
+        let changes: [fn(&mut Row); 5] = [
+            |row| row.key.push('0'),
+            |row| row.event = "pure(eps=0.25)".into(),
+            |row| row.price.main = 0.25,
+            |row| row.price.delta = 1e-9,
+            |row| row.refers = Some(2),
+        ];
+        for change in changes {
+            let error = with(change).unwrap_err();
+            assert_eq!(error, Error::Broken { seq: 4, fault: Fault::Receipt });
+        }
+        let answered = with(|row| row.answer = Some(Vec::new())).unwrap_err();
+        assert_eq!(answered, Error::Broken { seq: 4, fault: Fault::Answer });
+        // Twice by the same.
+        let mut rows = chain(&[LIMIT, DEBIT, ANSWER, RECEIPT, RECEIPT]);
+        for at in [3, 4] {
+            (rows[at].who, rows[at].before) = ("bob".into(), rows[at - 1].hash);
+            rows[at] = rows[at].clone().sealed();
+        }
+        let twice = replayed(&rows).unwrap_err();
+        assert_eq!(twice, Error::Broken { seq: 5, fault: Fault::Receipt });
     }
 
     #[test]

@@ -41,10 +41,12 @@ pub enum Kind {
     Identity,
     /// Whose row a row of a table is.
     Unit,
+    /// An analyst is shown an answer that somebody else bought.
+    Receive,
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Limit,
         Self::Reserve,
         Self::Cancel,
@@ -56,6 +58,7 @@ impl Kind {
         Self::Thaw,
         Self::Identity,
         Self::Unit,
+        Self::Receive,
     ];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -75,6 +78,7 @@ impl Kind {
             Self::Thaw => "thaw",
             Self::Identity => "identity",
             Self::Unit => "unit",
+            Self::Receive => "receive",
         }
     }
 }
@@ -169,7 +173,7 @@ pub struct Entry {
     pub kind: Kind,
     /// The reservation that a cancellation or a settlement is about.
     pub refers: Option<u64>,
-    /// Who asked; of a rule, the steward.
+    /// Who asked, or was shown the answer; of a rule, the steward.
     pub who: String,
     /// The query's key; of a rule, the analyst or group that it is for; of a unit, the table;
     /// of an identity, the ledger's id.
@@ -177,7 +181,7 @@ pub struct Entry {
     /// The query's canonical text (of a reservation), the reason (of a freeze), the source (of
     /// a unit), or where the ledger comes from (of an identity).
     pub query: String,
-    /// What was done, in the core's grammar (of a reservation), the limit, or the rule.
+    /// What was done, in the core's grammar (of a reservation or a receipt), the limit, or the rule.
     pub event: String,
     /// As charged or given back; of a limit or a rule, what may be spent.
     pub price: Price,

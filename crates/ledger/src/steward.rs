@@ -13,19 +13,20 @@ use demure_core::unit::{Delta, Epsilon};
 
 impl Ledger {
     /// Gives `subject`, an analyst or a group (`@group`), a slice: the most that it
-    /// may spend of the dataset's budget, ever. It replaces the one before, and counts
-    /// what was spent before.
+    /// may spend of the dataset's budget, or be shown of what others bought, ever. It replaces
+    /// the one before, and counts what was spent before.
     ///
     /// # Guarantee
-    /// What the subject's debits buy is together (ε, δ)-DP, if it was before. An
-    /// analyst's debits are all of its own; a group's those of its members that they
-    /// made while they were members.
+    /// What the subject's debits and receipts show is together (ε, δ)-DP, if it was before.
+    /// An analyst's are all of its own; a group's those of its members that they made while
+    /// they were members.
     pub fn grant(&self, by: &str, subject: &str, epsilon: Epsilon, delta: Delta) -> Result<()> {
         let terms = Terms::AtMost(epsilon, delta);
         self.decree(by, Decree::Slice(Subject::parse(subject)?, terms))
     }
 
-    /// Gives `subject` a slice of nothing: it may buy nothing more.
+    /// Gives `subject` a slice of nothing: it gets no answer any more by [`Ledger::purchase`],
+    /// not even one that it was shown before.
     pub fn deny(&self, by: &str, subject: &str) -> Result<()> {
         self.decree(by, Decree::Slice(Subject::parse(subject)?, Terms::Nothing))
     }
@@ -68,7 +69,7 @@ impl Ledger {
     }
 
     /// Nothing can be reserved from now on. What is reserved can still be settled or
-    /// cancelled, and what was bought can be found.
+    /// cancelled, and what an analyst was shown before she can be shown again.
     pub fn freeze(&self, by: &str, why: &str) -> Result<()> {
         self.decree(by, Decree::Freeze(printable("reason", why)?))
     }

@@ -3,14 +3,16 @@
 //! They are all alike: an [`Account`] with a meter of its own and, where there
 //! is a rule, the most that it may reach. A debit is counted in every account
 //! that it concerns when it is made: the dataset's, the window's if there is
-//! one, the analyst's, and those of the groups that the analyst is in.
+//! one, the analyst's, and those of the groups that the analyst is in. An answer
+//! that is received counts in the last two alone.
 //!
 //! # Guarantee
-//! The meter of an account is the core's filter over the debits that concern
-//! it and have no cancellation, in the order of the journal. So while it is
+//! The meter of an account is the core's filter over the debits and receipts that
+//! concern it and have no cancellation, in the order of the journal. So while it is
 //! within (ε, δ), what these debits bought is together (ε, δ)-DP: for the
-//! dataset, what everyone learnt; for a slice, what its analyst learnt, or what
-//! the group's members learnt while they were members.
+//! dataset, what everyone learnt; for a slice, what its analyst was shown, or what
+//! the group's members were shown while they were members (all of it where answers are
+//! [personal](crate::Answers::Personal), and what they bought where they are shared).
 //!
 //! Whoever has no slice is still counted, so that one granted later counts from
 //! the beginning of the journal.
@@ -135,19 +137,33 @@ impl Totals {
     pub(crate) fn concerned(&self, who: &str) -> Vec<Account> {
         let mut accounts = vec![Account::Dataset];
         accounts.extend(self.window.map(|(seq, _)| Account::Window(seq)));
-        accounts.push(Account::Subject(Subject::Analyst(who.to_owned())));
+        accounts.extend(self.personal(who));
+        accounts
+    }
+
+    /// The accounts that a receipt of `who` concerns: her own and her groups'.
+    pub(crate) fn personal(&self, who: &str) -> Vec<Account> {
+        let mut accounts = vec![Account::Subject(Subject::Analyst(who.to_owned()))];
         let groups = self.groups.get(who).into_iter().flatten().cloned();
         accounts.extend(groups.map(|group| Account::Subject(Subject::Group(group))));
         accounts
     }
 
-    /// The first account whose rule does not allow `event` to `who`; `None` if all do.
+    /// The account of `who`, or of one of her groups, that allows nothing at all.
+    pub(crate) fn denying(&self, who: &str) -> Option<Account> {
+        self.personal(who).into_iter().find(|account| match account {
+            Account::Subject(subject) => self.slices.get(subject) == Some(&Terms::Nothing),
+            Account::Dataset | Account::Window(_) => false,
+        })
+    }
+
+    /// The first of `accounts` whose rule does not allow `event`; `None` if all do.
     pub(crate) fn forbidding(
         &self,
-        who: &str,
+        accounts: Vec<Account>,
         event: &Event,
     ) -> demure_core::Result<Option<Account>> {
-        for account in self.concerned(who) {
+        for account in accounts {
             let Some(most) = self.most(&account) else { continue };
             let next = self.meter(&account).with(event)?;
             if !next.is_some_and(|next| next.within(most)) {
@@ -157,16 +173,16 @@ impl Totals {
         Ok(None)
     }
 
-    /// Counts a debit, and says whether every rule allows it; `None` where a total
-    /// overflows, and then the totals are of no more use.
+    /// Counts a debit or a receipt in `accounts`, and says whether every rule allows it; `None`
+    /// where a total overflows, and then the totals are of no more use.
     pub(crate) fn add(
         &mut self,
         seq: u64,
-        who: &str,
+        accounts: Vec<Account>,
         event: Event,
     ) -> demure_core::Result<Option<bool>> {
         let (mut before, mut allowed) = (Vec::new(), self.frozen.is_none());
-        for account in self.concerned(who) {
+        for account in accounts {
             let meter = self.meter(&account).clone();
             let Some(next) = meter.with(&event)? else { return Ok(None) };
             allowed &= self.most(&account).is_none_or(|most| next.within(most));

@@ -65,13 +65,15 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         plot: Option<PathBuf>,
     },
-    /// Say how much somebody, or a group, may ever spend
+    /// Say how much somebody, or a group, may ever be shown, whoever bought it
+    ///
+    /// With `answers = "shared"` in the policy: may ever spend. What others bought is then free for all.
     Grant {
         #[command(flatten)]
         of: Of,
         /// An analyst's name, or @group
         subject: String,
-        /// In all, from the first day on; 0 for nothing
+        /// In all, from the first day on; 0 for no answers at all, not even those shown before
         #[arg(long, value_parser = number, required_unless_present_any = ["revoke", "members", "leave"])]
         epsilon: Option<f64>,
         /// In all
@@ -104,7 +106,7 @@ enum Command {
         #[arg(long, conflicts_with = "epsilon")]
         none: bool,
     },
-    /// Let nobody spend anything
+    /// Let nobody buy or receive anything; what somebody was shown before stays free
     Freeze {
         #[command(flatten)]
         of: Of,

@@ -126,6 +126,9 @@ pub(super) fn journal(
                 let query: String = query.chars().take(100).collect();
                 format!("{}  {query}", words(&entry.price, accounting))
             }
+            Kind::Receive => {
+                format!("{}  bought by somebody else", words(&entry.price, accounting))
+            }
             Kind::Settle | Kind::Cancel => {
                 format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
             }
@@ -158,6 +161,7 @@ pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         .field("reserved", found.reserved)
         .field("cancelled", found.cancelled)
         .field("settled", found.settled)
+        .field("received", found.received)
         .field("repriced", found.repriced)
         .field("beyond", found.beyond)
         .described("spent", price(&found.spent, accounting), words(&found.spent, accounting))

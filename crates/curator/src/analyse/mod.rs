@@ -22,6 +22,7 @@ pub(crate) use aggregate::{Keys, Measure, PrivateAggregate};
 
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
+use crate::lasting::changing;
 use crate::policy::Access;
 use crate::refusal::{Refusal, Rule};
 use crate::released::LaterTable;
@@ -279,6 +280,12 @@ impl Walk<'_> {
     /// Otherwise an engine may skip it where no protected row is left, and whether it fails, or
     /// how long it takes, says whether there is one.
     fn read_before(&mut self, public: LogicalPlan) -> Result<(LogicalPlan, Arc<LaterTable>)> {
+        if let Some(name) = changing(&public).map_err(|e| Error::planning(&e))? {
+            let what = format!("{name}() in public rows that protected rows are joined with");
+            let remedy = "its value changes, and an answer that was bought before would be of \
+                          another one: write the value itself (a date, a number)";
+            return Err(Refusal::new(Rule::Function, what, remedy).into());
+        }
         let name = format!("{RESERVED}public_{}", aggregate::digest(&public));
         let same = self.publics.iter().find(|(plan, _)| *plan == public);
         let rows = match same {

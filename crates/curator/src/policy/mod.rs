@@ -7,6 +7,7 @@
 //! accounting = "pure"           # or "zcdp"
 //! neighbours = "add-remove"     # or "replace"
 //! per_query = 0.5               # ε of a query that does not say; default epsilon/10
+//! answers = "personal"          # or "shared": what one analyst bought is free for all
 //!
 //! [tables.patients]
 //! source = "patients.csv"       # relative to this file
@@ -71,6 +72,7 @@ pub use problem::{PolicyError, Problem};
 pub use template::{ColumnKind, bounds_line, template};
 
 use demure_core::unit::{Delta, Epsilon, Neighbours};
+use demure_ledger::Answers;
 use std::path::{Path, PathBuf};
 
 /// A policy without mistakes.
@@ -103,6 +105,8 @@ pub struct BudgetPolicy {
     pub neighbours: Neighbours,
     /// The ε of a query that does not say; never more than `epsilon`.
     pub per_query: Epsilon,
+    /// What an answer that somebody bought costs the others.
+    pub answers: Answers,
 }
 
 /// How the costs of queries add up.

@@ -84,7 +84,15 @@ pub(super) fn of_query(per_query: Epsilon, neighbours: Neighbours) -> Option<Str
     match per_query.get() {
         epsilon if epsilon < least => {
             let off = (1.0 / epsilon).floor();
-            let off = if off < 1e15 { off.to_string() } else { format!("{off:e}") };
+            let off = match off {
+                off if off < 1e15 => off.to_string(),
+                off if off.is_finite() => format!("{off:e}"),
+                _ => "more than can be written".to_owned(),
+            };
+            let per_query = match epsilon {
+                epsilon if epsilon < 1e-6 => format!("{epsilon:e}"),
+                epsilon => epsilon.to_string(),
+            };
             Some(format!(
                 "a query that does not say gets `per_query` = {per_query}, so little that even a \
                  count is off by {off} on average; usual are {least} to {most}"

@@ -10,6 +10,7 @@ use super::{
     TablePolicy, UnitPolicy, column, ledger, links, name, odds,
 };
 use demure_core::unit::{Delta, Epsilon, Neighbours};
+use demure_ledger::Answers;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
@@ -27,6 +28,7 @@ const BUDGET: Form = &[
     ("accounting", "`accounting = \"pure\"` or `accounting = \"zcdp\"`"),
     ("neighbours", "`neighbours = \"add-remove\"` or `neighbours = \"replace\"`"),
     ("per_query", "`per_query = 0.1`"),
+    ("answers", "`answers = \"personal\"` or `answers = \"shared\"`"),
 ];
 const TABLE: Form = &[
     ("source", "`source = \"file.csv\"`"),
@@ -112,6 +114,12 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
         notes,
     );
     let per_query = quantity(&section, "per_query", Epsilon::new, notes);
+    let answers = choice(
+        &section,
+        "answers",
+        &[("personal", Answers::Personal), ("shared", Answers::Shared)],
+        notes,
+    );
 
     if let (Ok(Some((Accounting::Zcdp, at))), Ok(delta)) = (&accounting, &delta)
         && delta.is_none_or(|(delta, _)| delta.get() == 0.0)
@@ -139,6 +147,7 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
         accounting: accounting.ok()?.map_or(Accounting::Pure, |(accounting, _)| accounting),
         neighbours,
         per_query,
+        answers: answers.ok()?.map_or(Answers::Personal, |(answers, _)| answers),
     })
 }
 

@@ -103,6 +103,9 @@ const BUDGET: &str = r#"# The probability that this may fail: far below 1 in the
 # accounting = "pure"
 # What is protected: that someone is in the data at all, or ("replace") only their values.
 # neighbours = "add-remove"
+# Who pays for an answer that somebody bought: whoever else is shown it too, out of her own
+# limit ("personal"), or nobody ("shared").
+# answers = "personal"
 # The ε of a query that does not say.
 "#;
 const UNIT: &str = r#"# Whose row it is: a column with the same value in all rows of one person, or "row" only

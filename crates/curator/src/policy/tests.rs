@@ -100,6 +100,10 @@ fn what_is_not_said_has_a_default() {
     let budget = policy.budget;
     assert_eq!((budget.delta, budget.per_query.get()), (Delta::ZERO, 0.2));
     assert_eq!((budget.accounting, budget.neighbours), (Accounting::Pure, Neighbours::AddRemove));
+    assert_eq!(budget.answers, Answers::Personal);
+    let shared = with_budget("epsilon = 2\nanswers = 'shared'");
+    assert_eq!(parse(&shared).unwrap().budget.answers, Answers::Shared);
+    refused(&with_budget("epsilon = 2\nanswers = 'all'"), &[(3, "`all` is not a choice")]);
     let text = "budget.epsilon = 2\ntables.a = { source = 'a.csv', public = true, key = 'x' }";
     let key = vec!["x".to_owned()];
     assert_eq!(parse(text).unwrap().tables[0].access, Access::Public { key });

@@ -27,6 +27,7 @@ pub(crate) use {mode::Mode, order::Method};
 use crate::analyse::{Keys, Measure, PrivateAggregate};
 use crate::bound::{Argument, BoundSpec, Form};
 use crate::error::{Error, Result};
+use crate::explain::short;
 use crate::policy::{Accounting, BudgetPolicy};
 use crate::refusal::{Refusal, Rule};
 use crate::settings::Settings;
@@ -126,6 +127,29 @@ pub(crate) fn quote(
     settings: &Settings,
 ) -> Result<Quote> {
     let spend = Spend::of(settings, budget)?;
+    quoted(aggregate, budget, settings, spend).map_err(|error| match error {
+        Error::Core(source) => out_of_reach(spend, settings, &source).into(),
+        other => other,
+    })
+}
+
+/// No mechanism works at this price: so small an ε, or so large a one. The core's words name
+/// parameters, and no value.
+fn out_of_reach(spend: Spend, settings: &Settings, source: &demure_core::Error) -> Refusal {
+    let price = match settings.error_at_most {
+        Some(error) => format!("an error of at most {error:e}"),
+        None => format!("ε {}", short(spend.epsilon.get())),
+    };
+    let what = format!("no noise can be drawn for {price}: {source}");
+    Refusal::new(Rule::Setting, what, "ask with an epsilon nearer to 1")
+}
+
+fn quoted(
+    aggregate: &PrivateAggregate,
+    budget: &BudgetPolicy,
+    settings: &Settings,
+    spend: Spend,
+) -> Result<Quote> {
     let Some(wanted) = settings.error_at_most else { return at(aggregate, budget, spend) };
     let worst = |quote: &Quote| {
         let known = quote.columns.iter().filter_map(|column| match column.error {

@@ -64,6 +64,11 @@ fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     assert!(reading.cancelled("visits", 5).unwrap().is_empty());
     assert_eq!(reading.settlement("visits", "00ff").unwrap().as_ref(), Some(&rows[3]));
     assert_eq!(reading.settlement("visits", "none").unwrap(), None);
+    assert_eq!(reading.settlement_of("visits", 2).unwrap().as_ref(), Some(&rows[3]));
+    // A cancellation is none, nor is what nothing refers to.
+    assert_eq!(reading.settlement_of("visits", 3).unwrap(), None);
+    assert_eq!(reading.settlement_of("visits", 1).unwrap(), None);
+    assert_eq!(reading.settlement_of("other", 2).unwrap(), None);
     // Another dataset is another journal.
     assert_eq!(reading.head("other").unwrap(), None);
     assert_eq!(reading.settlement("other", "00ff").unwrap(), None);

@@ -71,6 +71,9 @@ pub(crate) trait Transaction {
     /// Every dataset that has a journal, and the id in it.
     fn journals(&self) -> Result<Vec<(String, Option<String>)>>;
 
+    /// The settlement of a reservation.
+    fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>>;
+
     /// Checks what lies below the rows: pages, indexes.
     fn check(&self) -> Result<()>;
 

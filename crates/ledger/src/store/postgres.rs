@@ -280,6 +280,19 @@ impl Transaction for Open<'_> {
         rows.iter().map(|row| text(row).map_err(|_: postgres::Error| unreadable(0))).collect()
     }
 
+    fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
+        let (dataset, reservation) = (dataset.to_owned(), stored(reservation)?);
+        let found = self.worker.run(move |session| {
+            let select = session.statement(
+                "SELECT dataset, seq, time, kind, refers, who, key, query, event, cost, delta,
+                        answer, prev_hash, hash FROM demure.journal
+                 WHERE dataset = $1 AND refers = $2 AND kind = 'settle'",
+            )?;
+            session.client.query_opt(&select, &[&dataset, &reservation])
+        })?;
+        found.as_ref().map(row).transpose()
+    }
+
     /// PostgreSQL checks its own pages; what is checked here is that nothing may be
     /// changed by accident.
     fn check(&self) -> Result<()> {

@@ -312,6 +312,16 @@ impl Transaction for Open<'_> {
         rows.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
+    fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM journal WHERE dataset = ? AND refers = ? AND kind = 'settle'"
+        );
+        let fail = |error: rusqlite::Error| self.failure(&error);
+        let mut select = self.inner.prepare_cached(&sql).map_err(fail)?;
+        let mut rows = select.query(params![dataset, stored(reservation)?]).map_err(fail)?;
+        rows.next().map_err(fail)?.map(row).transpose()
+    }
+
     fn check(&self) -> Result<()> {
         let first: String = self
             .inner

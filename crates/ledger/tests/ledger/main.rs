@@ -8,6 +8,7 @@
 //! | `crash.rs` | processes that are killed, and processes that compete |
 //! | `postgres.rs` | all of the above on PostgreSQL, and what is PostgreSQL's own |
 //! | `server.rs` | a PostgreSQL server for tests |
+//! | `receive.rs` | answers that somebody else bought |
 //! | `rules.rs` | slices, groups, windows, freezes |
 //! | `disk.rs` | disks that are full, files that may not grow, kills at every system call |
 //! | `load.rs` | processes and servers that are killed under load |
@@ -43,6 +44,7 @@ mod identity;
 mod journal;
 mod load;
 mod postgres;
+mod receive;
 mod rules;
 mod server;
 mod tamper;

@@ -1,7 +1,7 @@
 //! PostgreSQL: the same tests as in SQLite, and what is its own.
 
 use super::server::Server;
-use super::{Place, contention, journal, pure, request, rules};
+use super::{Place, contention, journal, pure, receive, request, rules};
 use demure_ledger::{Error, Ledger, wall_clock};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,8 @@ fn open(server: &Server, epsilon: f64) -> Ledger {
 #[test]
 fn all_that_holds_in_sqlite_holds_in_postgresql() {
     let Some(server) = Server::start() else { return };
-    for group in [journal::SCENARIOS, rules::SCENARIOS, contention::SCENARIOS] {
+    let groups = [journal::SCENARIOS, rules::SCENARIOS, contention::SCENARIOS, receive::SCENARIOS];
+    for group in groups {
         for (name, scenario) in group {
             eprintln!("{name}");
             scenario(&Place::Server { address: server.address(), dataset: (*name).to_owned() });

@@ -8,6 +8,7 @@ const PAGE = 25;
 const KINDS = {
   limit: "budget set", reserve: "debit", cancel: "taken back", settle: "answered", grant: "slice",
   member: "group", window: "window", freeze: "frozen", thaw: "thawed", identity: "ledger", unit: "unit",
+  receive: "received",
 };
 
 export async function journalView(section, who) {
@@ -43,7 +44,7 @@ export async function journalView(section, who) {
 }
 
 function line(entry) {
-  const costs = entry.kind === "reserve" || entry.kind === "cancel";
+  const costs = ["reserve", "cancel", "receive"].includes(entry.kind);
   const text = { settle: `answer to #${entry.refers}`, cancel: `of #${entry.refers}` }[entry.kind]
     ?? [entry.key, (entry.query || entry.event).split("\n")[0]].filter(Boolean).join(" ");
   return [String(entry.seq), moment(entry.time), entry.who,

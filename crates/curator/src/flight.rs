@@ -1,0 +1,264 @@
+//! Equal questions that are asked at once are bought once.
+//!
+//! ```text
+//! ann ── leads: debit, rows, noise, settle ── answer
+//! ben ──── joins ─────────────────────────── receives it from the ledger
+//! eva ────── joins ── disconnects
+//! ```
+//!
+//! Whoever asks first leads the flight of an answer's key; others who ask for the same key wait
+//! for it to end. What they then get, and for what, is for the ledger to say.
+//!
+//! # What a flight ends with
+//! | end | those who joined |
+//! |---|---|
+//! | settled | are given the answer by the ledger |
+//! | failed after the debit | report that, and have spent nothing: a failure is paid for once |
+//! | refused, or given up before its rows were read | begin anew, and one of them leads |
+//!
+//! # Who keeps it going
+//! The work is a task of its own. It goes on while anybody waits for it: if the one who leads
+//! disconnects, the others still get what was debited. When the last one has left, it is
+//! aborted, as a question is that nobody else asks.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use tokio::sync::watch;
+use tokio::task::{AbortHandle, JoinError, JoinHandle};
+
+/// The answers that are being bought, by their keys.
+#[derive(Default)]
+pub(crate) struct Flights {
+    under_way: Mutex<HashMap<String, Weak<Flight>>>,
+}
+
+/// How a purchase ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The answer is in the ledger.
+    Settled,
+    /// It was debited, and there is no answer.
+    Failed,
+}
+
+/// One purchase. Everyone who waits for it holds it; the last who drops it ends its work.
+pub(crate) struct Flight {
+    end: watch::Receiver<Option<End>>,
+    work: OnceLock<AbortHandle>,
+}
+
+/// What whoever asks for a key is to do.
+pub(crate) enum Claim {
+    /// Buy it.
+    Lead(Lead),
+    /// Wait for whoever buys it.
+    Join(Arc<Flight>),
+}
+
+/// The right to buy. Dropped, it is free for the next.
+pub(crate) struct Lead {
+    ticket: Ticket,
+    flight: Arc<Flight>,
+}
+
+/// A flight's place among those under way, which it loses when this is dropped.
+struct Ticket {
+    flights: Arc<Flights>,
+    key: String,
+    flight: Weak<Flight>,
+    end: watch::Sender<Option<End>>,
+}
+
+/// Work that has begun.
+pub(crate) struct Running<T> {
+    work: JoinHandle<T>,
+    flight: Arc<Flight>,
+}
+
+impl Flights {
+    /// Leads the flight of `key`, or joins the one that is under way.
+    pub(crate) fn claim(self: &Arc<Self>, key: &str) -> Claim {
+        let mut under_way = self.lock();
+        if let Some(flight) = under_way.get(key).and_then(Weak::upgrade) {
+            return Claim::Join(flight);
+        }
+        let (sender, receiver) = watch::channel(None);
+        let flight = Arc::new(Flight { end: receiver, work: OnceLock::new() });
+        under_way.insert(key.to_owned(), Arc::downgrade(&flight));
+        let ticket = Ticket {
+            flights: Arc::clone(self),
+            key: key.to_owned(),
+            flight: Arc::downgrade(&flight),
+            end: sender,
+        };
+        Claim::Lead(Lead { ticket, flight })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Weak<Flight>>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Flight {
+    /// Waits for its end; `None` if it was given up.
+    pub(crate) async fn ended(&self) -> Option<End> {
+        let mut end = self.end.clone();
+        end.wait_for(Option::is_some).await.ok().and_then(|end| *end)
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if let Some(work) = self.work.get() {
+            work.abort();
+        }
+    }
+}
+
+impl Lead {
+    /// The answer was in the ledger all along.
+    pub(crate) fn found(self) {
+        self.ticket.ended(End::Settled);
+    }
+
+    /// Does the work, in a task of its own.
+    pub(crate) fn start<T, E>(
+        self,
+        work: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> Running<Result<T, E>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let Self { ticket, flight } = self;
+        let work = tokio::spawn(async move {
+            let outcome = work.await;
+            ticket.ended(if outcome.is_ok() { End::Settled } else { End::Failed });
+            outcome
+        });
+        // It is set here and nowhere else.
+        let _ = flight.work.set(work.abort_handle());
+        Running { work, flight }
+    }
+}
+
+impl Ticket {
+    fn ended(self, end: End) {
+        self.leave();
+        self.end.send_replace(Some(end));
+    }
+
+    /// The next who asks leads.
+    fn leave(&self) {
+        let mut under_way = self.flights.lock();
+        if under_way.get(&self.key).is_some_and(|flight| flight.ptr_eq(&self.flight)) {
+            under_way.remove(&self.key);
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.leave();
+        // Others would panic too, at their own expense.
+        if std::thread::panicking() {
+            self.end.send_replace(Some(End::Failed));
+        }
+    }
+}
+
+impl<T> Running<T> {
+    /// What came of it.
+    pub(crate) async fn outcome(self) -> Result<T, JoinError> {
+        let Self { work, flight } = self;
+        let outcome = work.await;
+        drop(flight);
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    fn lead(flights: &Arc<Flights>, key: &str) -> Lead {
+        match flights.claim(key) {
+            Claim::Lead(lead) => lead,
+            Claim::Join(_) => panic!("{key} is under way"),
+        }
+    }
+
+    fn join(flights: &Arc<Flights>, key: &str) -> Arc<Flight> {
+        match flights.claim(key) {
+            Claim::Join(flight) => flight,
+            Claim::Lead(_) => panic!("{key} is not under way"),
+        }
+    }
+
+    #[tokio::test]
+    async fn those_who_join_learn_how_it_ended() {
+        let flights = Arc::new(Flights::default());
+        for (outcome, end) in [(Ok(7), End::Settled), (Err("no"), End::Failed)] {
+            let first = lead(&flights, "k");
+            let second = join(&flights, "k");
+            let other = lead(&flights, "another key");
+            let running = first.start(async move {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                outcome
+            });
+            assert_eq!(running.outcome().await.unwrap(), outcome);
+            assert_eq!(second.ended().await, Some(end));
+            // It is over: the next one leads, though the last one is still held.
+            drop((lead(&flights, "k"), other));
+        }
+        assert!(flights.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_is_given_up_is_free_for_the_next() {
+        let flights = Arc::new(Flights::default());
+        let first = lead(&flights, "k");
+        let second = join(&flights, "k");
+        drop(first);
+        assert_eq!(second.ended().await, None);
+        lead(&flights, "k").found();
+        assert!(flights.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn work_goes_on_while_anybody_waits_and_no_longer() {
+        struct Counted(Arc<AtomicUsize>);
+        impl Drop for Counted {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+        let flights = Arc::new(Flights::default());
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let counted = Counted(Arc::clone(&dropped));
+        let running = lead(&flights, "k").start(async move {
+            let _counted = counted;
+            std::future::pending::<Result<(), ()>>().await
+        });
+        let second = join(&flights, "k");
+        drop(running);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(dropped.load(Ordering::SeqCst), 0, "somebody waits");
+        drop(second);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(dropped.load(Ordering::SeqCst), 1, "nobody does");
+        drop(lead(&flights, "k"));
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_failure_to_all() {
+        let flights = Arc::new(Flights::default());
+        let first = lead(&flights, "k");
+        let second = join(&flights, "k");
+        let running = first.start(async { std::panic::panic_any("no") as Result<(), ()> });
+        assert!(running.outcome().await.unwrap_err().is_panic());
+        assert_eq!(second.ended().await, Some(End::Failed));
+    }
+}

@@ -1,0 +1,217 @@
+//! Who has been shown which answer, and what that costs her.
+//!
+//! The dataset pays for an answer once: when it is bought. Everyone else who is shown it
+//! afterwards *receives* it, by an entry of its own:
+//!
+//! | kind | who | key | event, cost, delta |
+//! |---|---|---|---|
+//! | `receive` | the analyst | of the answer | those of the reservation that bought it |
+//!
+//! It counts against the analyst's own limit and those of the groups that she is in, and
+//! against nothing else: what all analysts together have learnt is no more than before.
+//! `refers` is empty, because a reservation may be referred to once: the key says which
+//! answer it is, the first that was bought for it.
+//!
+//! # Guarantee
+//! Under [`Answers::Personal`], all that an analyst was shown, whoever bought it, is within
+//! her limit and those of her groups, and each entry is on disk before the answer is handed
+//! out. What she was shown once is hers: asking again costs nothing.
+//! # Proof
+//! [`Ledger::purchase`] hands out an answer that was bought before only if [`Sales::shown`]
+//! has it for this analyst. That is so after her own purchase, which counts in her accounts as
+//! a reservation, and after a `receive`, which is decided on like a debit, in the same
+//! serial order, and counted in the same accounts. ∎
+//!
+//! A group whose members receive the same answer pays for each of them: more than what they
+//! learnt together, never less.
+
+use crate::decide::Act;
+use crate::error::{Error, Fault, Result};
+use crate::ledger::{Ledger, Request};
+use crate::price::Price;
+use crate::replay::Replay;
+use crate::reservation::Reservation;
+use crate::row::{Kind, Row};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+
+/// What an answer that somebody bought costs the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Answers {
+    /// The dataset nothing; each analyst who is shown it its price, once, out of her own limit
+    /// and those of her groups.
+    #[default]
+    Personal,
+    /// Nothing: what one analyst bought is free for all who are not denied everything. Personal
+    /// limits then bound what an analyst makes the dataset spend, not what she is shown.
+    Shared,
+}
+
+/// What came of a purchase.
+#[derive(Debug)]
+#[must_use = "an answer that was paid for, or the right to compute it"]
+pub enum Purchase {
+    /// The answer was not bought before: it is debited now, and may be computed.
+    Reserved(Reservation),
+    /// The answer was bought before.
+    Given {
+        /// As it was settled.
+        answer: Vec<u8>,
+        /// What it cost this analyst now; nothing if she was shown it before.
+        price: Price,
+    },
+}
+
+/// The first 128 bits of a text's SHA-256: entries are many, and texts long.
+type Mark = [u8; 16];
+
+fn mark(text: &str) -> Mark {
+    let digest: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    let mut mark = Mark::default();
+    mark.copy_from_slice(&digest[..16]);
+    mark
+}
+
+/// The first answer that was bought for a key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sale {
+    /// The number of the reservation.
+    pub(crate) reservation: u64,
+    /// As it was charged.
+    pub(crate) price: Price,
+    event: Mark,
+}
+
+impl Sale {
+    /// Is it of this event?
+    pub(crate) fn is_of(&self, event: &str) -> bool {
+        self.event == mark(event)
+    }
+}
+
+/// Every answer that was bought, and who has been shown it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Sales {
+    analysts: HashMap<String, u32>,
+    first: HashMap<Mark, Sale>,
+    /// Which reservation bought the answer that the analyst was shown first.
+    shown: HashMap<(u32, Mark), u64>,
+}
+
+impl Sales {
+    /// `who` bought the answer for `key`.
+    pub(crate) fn settled(
+        &mut self,
+        who: &str,
+        key: &str,
+        (reservation, event, price): (u64, &str, Price),
+    ) {
+        let (key, event) = (mark(key), mark(event));
+        self.first.entry(key).or_insert(Sale { reservation, price, event });
+        let who = self.number(who);
+        self.shown.entry((who, key)).or_insert(reservation);
+    }
+
+    /// `who` received it. Is that as [`Ledger::purchase`] would have it?
+    pub(crate) fn received(&mut self, row: &Row) -> Result<()> {
+        let fault = || row.fault(Fault::Receipt);
+        let sale = *self.sold(&row.key).ok_or_else(fault)?;
+        let same = sale.is_of(&row.event) && sale.price == row.price;
+        if !same || row.refers.is_some() || self.shown(&row.who, &row.key).is_some() {
+            return Err(fault());
+        }
+        let who = self.number(&row.who);
+        self.shown.insert((who, mark(&row.key)), sale.reservation);
+        Ok(())
+    }
+
+    /// The first answer that anybody bought for `key`.
+    pub(crate) fn sold(&self, key: &str) -> Option<&Sale> {
+        self.first.get(&mark(key))
+    }
+
+    /// The reservation that bought the answer for `key` that `who` has been shown.
+    pub(crate) fn shown(&self, who: &str, key: &str) -> Option<u64> {
+        let who = *self.analysts.get(who)?;
+        self.shown.get(&(who, mark(key))).copied()
+    }
+
+    /// The reservation whose answer `who` may have for nothing.
+    fn free(&self, who: &str, key: &str, answers: Answers) -> Option<u64> {
+        let shared = || match answers {
+            Answers::Personal => None,
+            Answers::Shared => self.sold(key).map(|sale| sale.reservation),
+        };
+        self.shown(who, key).or_else(shared)
+    }
+
+    fn number(&mut self, who: &str) -> u32 {
+        if let Some(number) = self.analysts.get(who) {
+            return *number;
+        }
+        let next = self.analysts.len() as u32;
+        self.analysts.insert(who.to_owned(), next);
+        next
+    }
+}
+
+impl Ledger {
+    /// The answer of the request's key if it was bought before, and a debit if it was not.
+    /// Returns when what it costs is on disk.
+    ///
+    /// # Guarantee
+    /// As of [`Ledger::reserve`]. Whether an answer has been bought, and whether this analyst
+    /// has been shown it, is decided in the transaction that debits: of any number of equal
+    /// requests that come after a settlement, in any process, none debits the dataset. Those
+    /// that come between a debit elsewhere and its settlement do: nobody can know whether
+    /// that will ever be settled.
+    ///
+    /// Whoever is denied everything gets nothing, not even what she was shown before. While
+    /// the budget is frozen there is nothing but what she was shown before.
+    pub fn purchase(&self, request: &Request, answers: Answers) -> Result<Purchase> {
+        let text = Self::written(request)?;
+        let row = self.append(Act::Purchase(request.clone(), text, answers))?;
+        let price = match row {
+            Some(row) if row.kind == Kind::Reserve => {
+                return Ok(Purchase::Reserved(Reservation::new(self.clone(), row)));
+            }
+            Some(row) => row.price,
+            None => Price::ZERO,
+        };
+        // What was decided on stays so: nothing is ever taken out of the journal.
+        let answer = self.given(&request.who, &request.key, answers)?.ok_or(Error::Interrupted)?;
+        Ok(Purchase::Given { answer, price })
+    }
+
+    /// The answer for `key` that `who` may have for nothing, if there is one: what she bought
+    /// or received before, or under [`Answers::Shared`] what anybody bought. Nothing for those
+    /// who are denied everything.
+    pub fn recall(&self, who: &str, key: &str, answers: Answers) -> Result<Option<Vec<u8>>> {
+        if self.is_denied(who)? {
+            return Ok(None);
+        }
+        self.given(who, key, answers)
+    }
+
+    /// Whether `who`, or a group that she is in, is denied everything.
+    pub fn is_denied(&self, who: &str) -> Result<bool> {
+        self.read(|replay, _| Ok(replay.begun()?.denying(who).is_some()))
+    }
+
+    fn given(&self, who: &str, key: &str, answers: Answers) -> Result<Option<Vec<u8>>> {
+        self.read(|replay: &Replay, store| {
+            let Some(reservation) = replay.sales().free(who, key, answers) else {
+                return Ok(None);
+            };
+            let missing = || Error::Broken { seq: reservation, fault: Fault::Missing };
+            let row = store.settlement_of(replay.dataset(), reservation)?.ok_or_else(missing)?;
+            row.check()?;
+            let fits = row.key == key && row.kind == Kind::Settle;
+            if !fits || row.refers != Some(reservation) || row.dataset != replay.dataset() {
+                return Err(row.fault(Fault::Unlinked));
+            }
+            Ok(row.answer)
+        })
+    }
+}
