@@ -26,16 +26,29 @@ pub(super) struct Asked<'a> {
     pairs: Vec<(String, [PathBuf; 2])>,
     settings: (Option<Epsilon>, Option<Delta>),
     runtime: Runtime,
-    /// The session of each side of the pair that is open, and what it has spent of δ.
+    /// The session of each side of the pair that is open.
     open: Option<(usize, [Side; 2])>,
     /// Keys of the answers, in the order in which they were first seen: the places of an output.
     keys: Keys,
     asked: u64,
+    /// What the last answer cost.
+    price: Price,
 }
 
 struct Side {
     session: Session,
-    delta: f64,
+    /// What may be spent, and what was.
+    most: Price,
+    spent: Price,
+}
+
+impl Side {
+    /// Whether another answer of this price can be bought.
+    fn affords(&self, price: Price) -> bool {
+        let room = |most: f64, spent: f64, price: f64| (spent + price) * (1.0 + 1e-6) <= most;
+        room(self.most.main, self.spent.main, price.main)
+            && room(self.most.delta, self.spent.delta, price.delta)
+    }
 }
 
 impl<'a> Asked<'a> {
@@ -48,7 +61,8 @@ impl<'a> Asked<'a> {
     ) -> Result<Self, Failure> {
         let (table, runtime) = (table.to_owned(), runtime()?);
         let (open, keys) = (None, Keys::default());
-        Ok(Self { policy, table, sql, pairs, settings, runtime, open, keys, asked: 0 })
+        let price = Price::ZERO;
+        Ok(Self { policy, table, sql, pairs, settings, runtime, open, keys, asked: 0, price })
     }
 
     /// What one answer is charged: the same on every side of every pair, or something is wrong.
@@ -90,11 +104,12 @@ impl<'a> Asked<'a> {
             delta: policy.budget.delta,
             neighbours: policy.budget.neighbours,
         };
+        let most = limit.most().map_err(demure_curator::Error::from)?;
         let ledger = Ledger::in_memory(limit).map_err(demure_curator::Error::from)?;
         let randomness = Box::new(SystemRandom::new()?);
         let opening = Curator::with(policy, ledger, Incidents::nowhere(), randomness);
         let session = self.runtime.block_on(opening)?.session("audit");
-        Ok(Side { session, delta: 0.0 })
+        Ok(Side { session, most, spent: Price::ZERO })
     }
 
     fn opened(&mut self, pair: usize) -> Result<[Side; 2], Failure> {
@@ -116,7 +131,9 @@ impl<'a> Asked<'a> {
         let settings = side.session.settings_mut();
         settings.epsilon = Some(Epsilon::new(asked * jitter)?);
         settings.delta = self.settings.1.or(settings.delta);
-        let answer = match self.runtime.block_on(side.session.run(self.sql))? {
+        // A question that is refused convicts nobody.
+        let answered = self.runtime.block_on(side.session.run(self.sql)).map_err(unanswered)?;
+        let answer = match answered {
             Outcome::Answer(answer) => answer,
             _ => return Err(Failure::usage("this statement has no answer\nhint: give a SELECT")),
         };
@@ -125,7 +142,9 @@ impl<'a> Asked<'a> {
                 "the answer cost nothing, so there is no noise to audit\nhint: ask about a protected table",
             ));
         }
-        side.delta += answer.price.delta;
+        side.spent.main += answer.price.main;
+        side.spent.delta += answer.price.delta;
+        self.price = answer.price;
         let noised: Vec<String> = answer.columns.iter().map(|column| column.name.clone()).collect();
         Ok((self.output(&answer.batches, &noised), answer.price))
     }
@@ -162,6 +181,16 @@ impl<'a> Asked<'a> {
             }
         }
         output
+    }
+}
+
+/// Why there is no answer to audit: a failure of the audit and not of the curator.
+fn unanswered(error: demure_curator::Error) -> Failure {
+    match error.refusal() {
+        Some((what, remedy)) => {
+            Failure::usage(format!("the question was refused: {what}\nhint: {remedy}"))
+        }
+        None => error.into(),
     }
 }
 
@@ -242,8 +271,8 @@ impl Source for Asked<'_> {
         let mut all = [Vec::with_capacity(runs), Vec::with_capacity(runs)];
         for _ in 0..runs {
             for i in 0..2 {
-                // δ adds up; what is left of a budget in memory is of no interest, so a new one will do.
-                if sides[i].delta > 0.9 {
+                // What is left of a budget in memory is of no interest: a new one will do.
+                if !sides[i].affords(self.price) {
                     sides[i] = self.side(&self.pairs[pair].1[i])?;
                 }
                 let (output, _) = self.ask(&mut sides[i])?;
