@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// Ask one question of protected tables, in SQL, and pay for the answer from the policy's budget
 ///
-/// The noise is drawn once: the same question again gets the same answer, free. The answer goes
+/// The noise is drawn once: who asks the same question again gets the same answer, free. The answer goes
 /// to stdout or FILE; what it cost and how wrong it may be goes to stderr. The budget is kept in
 /// a ledger beside the policy.
 #[derive(clap::Args)]

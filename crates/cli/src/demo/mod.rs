@@ -213,8 +213,8 @@ fn show(answer: &Answer, chart: bool, out: &mut impl Write) -> Result<(), Failur
 fn closing(kept: Option<&Path>, patients: u32) -> String {
     let folder = kept.map_or_else(|| "clinic".to_owned(), |folder| folder.display().to_string());
     let mut text = String::from(
-        "± is a 95 % error of the noise. The noise is new in every run; within one budget the\n\
-         same question gets the same answer, free. Nothing exact has been printed.\n\n\
+        "± is a 95 % error of the noise. The noise is new in every run of the demo; within one\n\
+         budget the same question gets the same answer, free. Nothing exact has been printed.\n\n\
          Try next:\n",
     );
     if kept.is_none() {
