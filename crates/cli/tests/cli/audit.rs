@@ -157,6 +157,41 @@ fn a_query_is_charged_for_what_it_shows() {
 }
 
 #[test]
+fn a_question_that_is_refused_convicts_nobody() {
+    let folder = directory().join("audited-zcdp");
+    std::fs::create_dir_all(&folder).unwrap();
+    let rows = (0..60).map(|i| format!("{i},{}\n", ["u", "v"][i % 2])).collect::<String>();
+    std::fs::write(folder.join("t.csv"), "id,k\n".to_owned() + &rows).unwrap();
+    for accounting in ["pure", "zcdp"] {
+        let policy = folder.join(format!("{accounting}.toml"));
+        let text = format!(
+            "[budget]\nepsilon = 1\ndelta = 1e-6\nper_query = 0.5\naccounting = \"{accounting}\"\n\
+             [tables.t]\nsource = \"t.csv\"\nunit = \"id\"\n"
+        );
+        std::fs::write(&policy, text).unwrap();
+        let policy = policy.to_str().unwrap();
+        // The δ of private keys adds up to more than one budget in memory has.
+        let sql = "SELECT k, COUNT(*) FROM t GROUP BY k";
+        not_refuted(&["audit", "query", policy, sql, "--samples", "60", "--pairs", "1", "--json"]);
+        // So does an ε that is large.
+        let sql = "SELECT COUNT(*) FROM t";
+        let large =
+            ["audit", "query", policy, sql, "--epsilon", "20000", "--samples", "16", "--json"];
+        not_refuted(&large);
+        for (sql, epsilon, says) in [
+            ("SELECT * FROM t", "1", "the question was refused: this would show rows"),
+            ("SELECT COUNT(*) FROM t", "1e300", "the question was refused"),
+            ("SELECT COUNT(*) FROM t", "1e-320", "the question was refused: no noise can be drawn"),
+        ] {
+            let run =
+                run(&["audit", "query", policy, sql, "--epsilon", epsilon, "--samples", "16"]);
+            assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{sql} {epsilon}: {}", run.err);
+            assert!(run.err.contains(says), "{sql} {epsilon}: {}", run.err);
+        }
+    }
+}
+
+#[test]
 fn a_survey_is_audited_as_it_is_collected() {
     let init = |name: &str, line: &str| {
         let path = directory().join(name);
