@@ -286,6 +286,8 @@ fn killed_under_load_nothing_is_lost() {
     let mut received = 0;
     for round in 0..kills {
         let mut server = Server::start(&policy, &[]);
+        let head = policy.with_extension("ledger-head");
+        let before = std::fs::read(&head).unwrap();
         let mut clients: Vec<Child> = (0..4)
             .map(|client| {
                 let mut statements = String::new();
@@ -311,7 +313,12 @@ fn killed_under_load_nothing_is_lost() {
                 child
             })
             .collect();
-        std::thread::sleep(Duration::from_millis(2500 + 137 * round as u64 % 400));
+        // On a busy machine signing in alone takes longer: until something is debited.
+        let begun = Instant::now();
+        while std::fs::read(&head).unwrap() == before && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        std::thread::sleep(Duration::from_millis(2000 + 137 * round as u64 % 400));
         server.signal("KILL");
         server.child.wait().unwrap();
         for client in &mut clients {
