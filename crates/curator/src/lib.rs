@@ -16,6 +16,7 @@
 //! | `analyse/` | the plan, split at the private aggregates |
 //! | `price/` | mechanisms, scales, errors, the event that is charged |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
+//! | `read_all/` | no short cut that depends on rows |
 //! | `release` | exact in, noised out |
 //! | `released`, `intervals` | the noised table that the rest of the plan reads |
 //! | `explain`, `answer` | what is shown |
@@ -47,6 +48,7 @@ pub mod policy;
 mod price;
 #[cfg(test)]
 mod property;
+mod read_all;
 mod refusal;
 mod release;
 mod released;

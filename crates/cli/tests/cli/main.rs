@@ -26,6 +26,7 @@ mod attack;
 mod audit;
 mod collect;
 mod demo;
+mod ends;
 mod graph;
 mod help;
 mod init;
