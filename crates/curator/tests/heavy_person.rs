@@ -113,14 +113,17 @@ async fn work_ends_within_a_second_when_nobody_waits_for_it() {
             let (curator, sql) = (Arc::clone(&curator), sql.clone());
             tokio::spawn(async move { curator.session("tester").run(&sql).await.is_ok() })
         };
-        tokio::time::sleep(Duration::from_millis(1500)).await;
-        let before = ticks();
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        assert!(ticks() - before > 10, "it is at work: {} ticks", ticks() - before);
+        // On a busy machine it gets a part of the processor alone.
+        let (before, begun) = (ticks(), Instant::now());
+        while ticks() - before < 50 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it is not at work");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert!(!asked.is_finished(), "there is too little work");
         asked.abort();
         tokio::time::sleep(Duration::from_secs(1)).await;
         let after = ticks();
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        assert!(ticks() - after < 10, "{} ticks a second later: {sql}", ticks() - after);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        assert!(ticks() - after < 5, "{} ticks in two seconds: {sql}", ticks() - after);
     }
 }

@@ -103,8 +103,9 @@ impl Server {
 
     fn works(&self) -> bool {
         let before = self.ticks();
-        std::thread::sleep(Duration::from_secs(1));
-        self.ticks() - before >= 10
+        std::thread::sleep(Duration::from_secs(2));
+        // On a busy machine it gets a part of the processor alone.
+        self.ticks() - before >= 6
     }
 
     /// Waits until it works on something.

@@ -20,8 +20,8 @@ mod join_rows;
 mod person;
 mod rows;
 
-pub(crate) use join_rows::{share_rows, spread};
 pub(crate) use aggregate::{Keys, Measure, PrivateAggregate};
+pub(crate) use join_rows::{share_rows, spread};
 
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};

@@ -65,7 +65,13 @@ pub(super) fn never_empty(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>>
     // The columns that come out, with the sentinel's taken out from between the two sides.
     let added = next + 1 - own;
     let both = matches!(join.join_type(), JoinType::Inner | JoinType::Right);
-    let all = if both { own + other } else if build { own } else { other };
+    let all = if both {
+        own + other
+    } else if build {
+        own
+    } else {
+        other
+    };
     let shown: Vec<usize> = match &join.projection {
         Some(projection) => projection.to_vec(),
         None => (0..all).collect(),

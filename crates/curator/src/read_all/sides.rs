@@ -1,11 +1,11 @@
 //! Which side of a join is held in memory, and which is looked up in it.
 
+use datafusion::common::tree_node::Transformed;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{JoinType, Result, plan_err};
 use datafusion::config::ConfigOptions;
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::datasource::source::DataSourceExec;
-use datafusion::common::tree_node::Transformed;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
@@ -72,7 +72,10 @@ fn swapped_hash_join(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan
         return Ok(None);
     }
     let swap = match join.join_type() {
-        JoinType::Inner | JoinType::LeftSemi | JoinType::Right | JoinType::RightSemi
+        JoinType::Inner
+        | JoinType::LeftSemi
+        | JoinType::Right
+        | JoinType::RightSemi
         | JoinType::RightAnti => is_public(join.right()),
         JoinType::Left | JoinType::LeftAnti => true,
         other => return plan_err!("a join of protected rows of the kind {other} is not available"),

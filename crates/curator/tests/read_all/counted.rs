@@ -25,19 +25,19 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 /// Rows by source.
-pub type Counts = Arc<Mutex<BTreeMap<String, usize>>>;
+pub(crate) type Counts = Arc<Mutex<BTreeMap<String, usize>>>;
 
 /// Runs every query twice under one key, here and on a plain plan, and compares the exact answers.
 #[derive(Debug)]
-pub struct Twice {
+pub(crate) struct Twice {
     native: Native,
     plain: SessionState,
-    pub ours: Counts,
-    pub theirs: Counts,
+    ours: Counts,
+    theirs: Counts,
 }
 
 impl Twice {
-    pub fn new(state: SessionState, ours: &Counts, theirs: &Counts) -> Self {
+    pub(crate) fn new(state: SessionState, ours: &Counts, theirs: &Counts) -> Self {
         // What DataFusion does by itself: filters and joins push what they know into scans.
         let plain = SessionStateBuilder::new_from_existing(state.clone())
             .with_physical_optimizer_rules(
