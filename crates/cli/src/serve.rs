@@ -16,6 +16,9 @@ use std::time::{Duration, SystemTime};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+/// What statements under way have to finish in when the server is told to stop.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
 /// Serve a policy to psql, psycopg, JDBC, BI tools, HTTP and a browser, from one budget
 ///
 /// Accounts are added with `demure user add`; there is none from the start. By default only this
@@ -173,10 +176,11 @@ async fn serve(
     let web = tokio::spawn(http::serve(web, acceptor, Arc::clone(&desk), settings, ending));
     interrupted.await;
     let running = desk.running();
-    eprintln!("stopping; {} statements finish first", running);
+    eprintln!("stopping; {running} statements have half a second to finish");
     // Nobody listens any more where they have ended already.
     let _ = stop.send(true);
-    let _ = tokio::join!(wire, web);
+    // What has not ended by then ends with the runtime; its debits stay spent.
+    let _ = tokio::time::timeout(LAST_MOMENT, async { tokio::join!(wire, web) }).await;
     // One whole file, for whoever copies it now. What cannot be done stays in the log.
     let _ = curator.ledger().checkpoint();
     Ok(())

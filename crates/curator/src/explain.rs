@@ -1,6 +1,7 @@
 //! `EXPLAIN PRIVACY`: the price and the expected error, before anything is bought.
 
 use crate::analyse::{Keys, PrivateAggregate};
+use crate::bound::join_limit;
 use crate::policy::odds;
 use crate::price::{ColumnQuote, Expected, Quote};
 use demure_core::unit::{Epsilon, Neighbours};
@@ -30,6 +31,9 @@ pub struct AggregateExplanation {
     pub keys: String,
     /// What one unit contributes at most, in words.
     pub contributions: String,
+    /// What one person contributes to joins at most, in words; None without joins that make
+    /// several rows of one.
+    pub joins: Option<String>,
     /// The event that is charged, in the accountant's words.
     pub event: String,
     /// Whether this answer is free: whoever asks was shown it before, or the policy shares what
@@ -65,6 +69,12 @@ impl AggregateExplanation {
             columns: quote.columns.clone(),
             keys,
             contributions,
+            joins: join_limit(&aggregate.input).map(|rows| {
+                format!(
+                    "at most {rows} of a person's rows of each table, chosen at random after the \
+                     filters on it"
+                )
+            }),
             event: quote.event.to_string(),
             bought,
         }
@@ -142,6 +152,9 @@ impl Explanation {
             }
             say("groups", aggregate.keys.clone());
             say("contributions", aggregate.contributions.clone());
+            if let Some(joins) = &aggregate.joins {
+                say("joins", joins.clone());
+            }
             say("event", aggregate.event.clone());
             if aggregate.bought {
                 say("bought", "this answer was bought before: it is free".to_owned());

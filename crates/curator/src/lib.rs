@@ -17,6 +17,7 @@
 //! | `price/` | mechanisms, scales, errors, the event that is charged |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
 //! | `purchase`, `flight` | known, given by the ledger, or bought; once for equal questions |
+//! | `read_all/` | no short cut that depends on rows |
 //! | `release` | exact in, noised out |
 //! | `released`, `intervals` | the noised table that the rest of the plan reads |
 //! | `lasting` | what gives the same whenever it is run |
@@ -54,6 +55,7 @@ mod price;
 #[cfg(test)]
 mod property;
 mod purchase;
+mod read_all;
 mod refusal;
 mod release;
 mod released;

@@ -1,7 +1,7 @@
 //! A curator and its sessions: `Sql → Plan → PrivatePlan → Quote → Reservation → Exact →
 //! Release → Answer`, each stage by value.
 
-use crate::analyse::{Analysis, PrivateAggregate, analyse};
+use crate::analyse::{Analysis, PrivateAggregate, analyse, share_rows, spread};
 use crate::answer::{Answer, Description, to_bytes};
 use crate::bound::{Engine, Key, Native, Task};
 use crate::catalog::{Catalog, PUBLIC_MEMORY};
@@ -433,9 +433,10 @@ impl Session {
             let read = collected(frame, PUBLIC_MEMORY).await;
             read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
         }
-        spread(&fans)?;
+        let fans = spread(fans)?;
         let mut priced = Vec::new();
         for (aggregate, table) in aggregates {
+            let aggregate = share_rows(aggregate, &fans)?;
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
             let key = curator.key_in_use(key, &aggregate, &quote)?;
@@ -605,23 +606,6 @@ fn parameter_types(plan: &LogicalPlan) -> Result<Vec<DataType>> {
         types[number - 1] = data_type.unwrap_or(DataType::Utf8);
     }
     Ok(types)
-}
-
-/// Refuses joins with public tables that make very many rows of one: which rows they are made of
-/// would show in the time that it takes. Nothing but public rows is looked at.
-fn spread(fans: &[(Arc<LaterTable>, Vec<usize>)]) -> Result<()> {
-    const MOST: usize = 10_000;
-    let mut rows = 1usize;
-    for (table, columns) in fans {
-        let most = table.most_alike(columns).map_err(|e| Error::planning(&e))?;
-        rows = rows.saturating_mul(most.max(1));
-    }
-    if rows <= MOST {
-        return Ok(());
-    }
-    let what = format!("joins with public tables that may make {rows} rows of one");
-    let remedy = "join on more columns, or on a key; at most 10,000 rows may come of one";
-    Err(Refusal::new(Rule::Join, what, remedy).into())
 }
 
 /// Whether an event costs nothing: no mechanism was used.

@@ -62,6 +62,8 @@ fn both_engines_give_the_same_answers_where_nothing_is_dropped() {
         "SELECT COUNT(*), COUNT(DISTINCT id), SUM(x) FROM t",
         "SELECT k, COUNT(*), SUM(x) FROM t GROUP BY k",
         "SELECT COUNT(DISTINCT x), MODE(k), MEDIAN(x) FROM t WHERE x < 9",
+        "SELECT a.k, COUNT(*) FROM t a JOIN t b ON a.id = b.id GROUP BY a.k",
+        "SELECT COUNT(*) FROM t WHERE id IN (SELECT id FROM t WHERE x > 5)",
     ] {
         assert_eq!(answer(sql, true), answer(sql, false), "{sql}");
     }

@@ -64,6 +64,7 @@ fn aggregate(aggregate: &AggregateExplanation) -> Value {
         "columns": columns.collect::<Vec<_>>(),
         "groups": aggregate.keys,
         "contributions": aggregate.contributions,
+        "joins": aggregate.joins,
         "event": aggregate.event,
         "bought_before": aggregate.bought,
     })

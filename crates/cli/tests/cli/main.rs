@@ -32,6 +32,7 @@ mod attack;
 mod audit;
 mod collect;
 mod demo;
+mod ends;
 mod graph;
 mod help;
 mod identity;

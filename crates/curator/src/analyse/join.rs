@@ -3,10 +3,12 @@
 //! # Guarantee
 //! After an admitted join every row still belongs to one unit, and which rows a unit has
 //! depends on that unit's own rows and on public tables alone. Contributions are bounded
-//! *after* the join, so how many rows a join makes of one does not matter for people. For
-//! single rows nothing is bounded afterwards, so such a join must not make copies: it must be
-//! on a declared key of the public table.
+//! *after* the join, so how many rows a join makes of one does not matter for a person's privacy; it
+//! does for time and memory, so each side of a join keeps at most a public number of a person's
+//! rows (`join_rows`). For single rows nothing is bounded afterwards, so such a join must not make
+//! copies: it must be on a declared key of the public table.
 
+use super::join_rows::{before_join, to_compare};
 use super::rows::planned;
 use super::{Node, Walk};
 use crate::admit::admit;
@@ -173,9 +175,10 @@ impl Walk<'_> {
         }
         let conditions = Self::conditions(join);
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+        let copies = !semi && !self.on_key(&conditions, &public);
+        let rows = if copies { before_join(rows) } else { rows };
         if let Owner::Row { .. } = rows.owner
-            && !semi
-            && !self.on_key(&conditions, &public)
+            && copies
         {
             return Err(refuse(
                 "a join that may make several rows of one protected row",
@@ -331,6 +334,11 @@ impl Walk<'_> {
             ));
         }
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+        // A semi-join makes no rows, but compares each of hers on the left with those on the right.
+        let (left, right) = match semi {
+            true => (left, to_compare(right)),
+            false => (before_join(left), before_join(right)),
+        };
         // Where everybody has one row at most, nothing is multiplied.
         let many = |rows: &Rows, once: bool| if once { 0 } else { protected_scans(&rows.plan) };
         if !semi && many(&left, a) + many(&right, b) > MOST_JOINED {

@@ -10,15 +10,18 @@
 //! | `mod.rs` | the walk, and the nodes that need no care |
 //! | `rows.rs` | projections, filters and unions of protected rows |
 //! | `join.rs` | joins of protected rows |
+//! | `join_rows.rs` | how many rows of a person go into joins |
 //! | `person.rs` | aggregates per person: rows stay rows |
 //! | `aggregate.rs` | the private aggregate: what is measured, under which bounds |
 
 mod aggregate;
 mod join;
+mod join_rows;
 mod person;
 mod rows;
 
 pub(crate) use aggregate::{Keys, Measure, PrivateAggregate};
+pub(crate) use join_rows::{share_rows, spread};
 
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! Projections, filters, aliases and unions of protected rows. The unit's id goes along
 //! under its reserved name, whatever the query selects.
 
+use super::join_rows::one_each;
 use super::{Node, Walk, protected_subquery};
 use crate::admit::{admit, conversion};
 use crate::error::{Error, Result};
@@ -77,7 +78,7 @@ impl Walk<'_> {
                 let same = theirs.as_ref().is_some_and(|column| others.is_unit(column));
                 match theirs {
                     Some(_) if is_unit && same && !within.negated => {
-                        semi(rows, expr, others.plan, JoinType::LeftSemi)
+                        semi(rows, expr, one_each(*others).plan, JoinType::LeftSemi)
                     }
                     _ => Err(Refusal::new(
                         Rule::Subquery,

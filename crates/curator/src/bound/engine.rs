@@ -2,10 +2,12 @@
 
 use super::exact::{Exact, accumulate};
 use super::key::Key;
+use super::memory::{half, with_pool};
 use super::node::{BoundContributions, BoundPlanner};
 use super::operator::MEMORY_LIMIT;
 use super::spec::BoundSpec;
 use crate::error::{Error, Result};
+use crate::read_all::{read_all, thorough};
 use crate::total;
 use async_trait::async_trait;
 use datafusion::error::{DataFusionError, Result as EngineResult};
@@ -60,16 +62,22 @@ pub struct Native {
 }
 
 impl Native {
-    /// Runs in the session's environment, with its tables, threads and disk.
+    /// Runs with the session's tables, threads and disk, in half of the machine's memory.
     #[must_use]
     pub fn new(state: SessionState) -> Self {
-        Self { state, memory_limit: MEMORY_LIMIT }
+        Self { state: thorough(state), memory_limit: MEMORY_LIMIT }.with_pool(half())
     }
 
-    /// Holds at most about this many bytes of rows in memory.
+    /// Holds at most about this many bytes of rows in memory where contributions are bounded.
     #[must_use]
     pub fn with_memory_limit(self, memory_limit: usize) -> Self {
         Self { memory_limit, ..self }
+    }
+
+    /// All its queries together take at most so many bytes, or end.
+    #[must_use]
+    pub fn with_pool(self, bytes: usize) -> Self {
+        Self { state: with_pool(self.state, bytes), ..self }
     }
 }
 
@@ -89,7 +97,8 @@ impl Engine for Native {
         let plan = self.state.optimize(&node.into_plan()).map_err(planned)?;
         total::check(&plan)?;
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(BoundPlanner)]);
-        let plan = planner.create_physical_plan(&plan, &self.state).await.map_err(planned)?;
+        let plan = planner.create_physical_plan(&plan, &self.state).await;
+        let plan = plan.and_then(read_all).map_err(planned)?;
         let (context, spec) = (self.state.task_ctx(), spec.clone());
         Ok(Task::new(
             async move { accumulate(execute_stream(plan, context)?, &interned, &spec).await },

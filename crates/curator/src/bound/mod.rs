@@ -11,7 +11,9 @@
 //! | `choose` | which rows stay: the definition, with its proof |
 //! | `output`, `operator` | the native operator [`BoundExec`] |
 //! | `node` | the logical node [`BoundContributions`] and its planner |
+//! | `cap`, `cap_operator` | at most so many rows of a person before a join |
 //! | `exact` | exact aggregates of what stays |
+//! | `memory` | how much memory all queries take together |
 //! | `engine` | who computes them: [`Engine`], [`Native`] |
 //! | `windows`, `read` | the same in plain SQL: [`Windows`] |
 //!
@@ -42,12 +44,15 @@
 //! word (text, decimals) are held in memory, and so are one person's rows,
 //! however many.
 
+mod cap;
+mod cap_operator;
 mod choose;
 mod encode;
 mod engine;
 mod exact;
 mod intern;
 mod key;
+mod memory;
 mod node;
 mod operator;
 mod output;
@@ -61,6 +66,7 @@ mod tests;
 mod windows;
 mod words;
 
+pub(crate) use cap::{CapRows, Most, limit as join_limit, with_rows};
 pub use engine::{Engine, Native, Task};
 pub use exact::{Exact, ExactArgument, ExactGroup, accumulate};
 pub use intern::Interned;

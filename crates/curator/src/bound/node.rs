@@ -1,5 +1,7 @@
 //! The logical node, and the planner that turns it into the operator.
 
+use super::cap::{CapRows, with_key};
+use super::cap_operator::CapExec;
 use super::intern::Interned;
 use super::key::Key;
 use super::operator::{BoundExec, MEMORY_LIMIT};
@@ -29,8 +31,10 @@ pub struct BoundContributions {
 }
 
 impl BoundContributions {
-    /// A node with tables of its own. The key must be fresh: one query, one key.
+    /// A node with tables of its own. The key must be fresh: one query, one key. It decides which rows go
+    /// into joins below, too.
     pub fn new(input: Arc<LogicalPlan>, spec: BoundSpec, key: Key) -> Result<Self> {
+        let input = Arc::new(with_key(Arc::unwrap_or_clone(input), &key)?);
         let interned = Arc::new(Interned::new(&spec, input.schema().as_arrow(), key)?);
         Self::of(input, spec, interned, MEMORY_LIMIT)
     }
@@ -145,7 +149,7 @@ impl UserDefinedLogicalNodeCore for BoundContributions {
     }
 }
 
-/// Plans [`BoundContributions`] as [`BoundExec`].
+/// Plans [`BoundContributions`] as [`BoundExec`], and the bounds before joins.
 #[derive(Debug)]
 pub struct BoundPlanner;
 
@@ -160,11 +164,18 @@ impl ExtensionPlanner for BoundPlanner {
         _: &dyn Session,
         _: &PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let [input] = physical else {
+            return plan_err!("contributions are bounded in one input");
+        };
+        if let Some(cap) = node.as_any().downcast_ref::<CapRows>() {
+            let (Some(rows), Some(key)) = (cap.rows(), cap.key()) else {
+                return plan_err!("rows before a join are bounded by a number and under a key");
+            };
+            let exec = CapExec::new(Arc::clone(input), cap.unit()?, rows, key.clone())?;
+            return Ok(Some(Arc::new(exec)));
+        }
         let Some(node) = node.as_any().downcast_ref::<BoundContributions>() else {
             return Ok(None);
-        };
-        let [input] = physical else {
-            return plan_err!("BoundContributions has one input");
         };
         let exec = BoundExec::new(
             Arc::clone(input),

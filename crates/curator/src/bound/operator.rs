@@ -10,11 +10,12 @@ use super::encode::Encoder;
 use super::intern::{Interned, lock};
 use super::output::{Output, batch_of_firsts};
 use super::spec::BoundSpec;
-use super::spill::{HEAD, PARTITIONS, Store};
+use super::spill::{HEAD, PARTITIONS, Row, Store};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::runtime::JoinSet;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -171,6 +172,11 @@ struct Work {
 }
 
 impl Work {
+    fn reservation(&self, of: &str, can_spill: bool) -> MemoryReservation {
+        let consumer = MemoryConsumer::new(format!("contribution bounding: {of}"));
+        consumer.with_can_spill(can_spill).register(self.context.memory_pool())
+    }
+
     /// Rows that need no bounding: encoded and handed on.
     async fn pass(self) -> Result<()> {
         let mut tasks = JoinSet::new();
@@ -186,6 +192,7 @@ impl Work {
                     if work.out.send(Ok(batch)).await.is_err() {
                         break; // nobody listens any more
                     }
+                    tokio::task::consume_budget().await;
                 }
                 Ok(())
             });
@@ -201,14 +208,17 @@ impl Work {
             tasks.spawn(async move {
                 let mut stream = work.input.execute(i, Arc::clone(&work.context))?;
                 let mut encoder = Encoder::new(&work.spec, &work.interned);
-                let mut store = Store::<W>::new(work.memory);
+                let mut store = Store::<W>::new(work.memory, work.reservation("rows", true));
                 while let Some(batch) = stream.next().await.transpose()? {
                     store.add(encoder.encode(&batch)?, &work.context)?;
+                    // Rows may come for long without a pause: here it ends when nobody waits.
+                    tokio::task::consume_budget().await;
                 }
                 Ok(store)
             });
         }
-        let partitions = Arc::new(Store::gather(all(tasks).await?));
+        let (partitions, _held) = Store::gather(all(tasks).await?);
+        let partitions = Arc::new(partitions);
         let chooser = Arc::new(Chooser::new(&self.spec, &self.interned));
         let next = Arc::new(AtomicUsize::new(0));
         let mut tasks = JoinSet::new();
@@ -218,12 +228,17 @@ impl Work {
             tasks.spawn(async move {
                 let mut output = Output::new(&work.spec.output());
                 let mut scratch = Scratch::default();
+                let memory = work.reservation("choice", false);
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let done = at >= PARTITIONS;
                     if !done {
                         let partition = std::mem::take(&mut *lock(&partitions[at]));
+                        // Counted and never refused: all rows of a partition may be one person's, and she
+                        // must not make a query fail.
+                        memory.resize(partition.rows() * size_of::<Row<W>>());
                         chooser.partition(&partition, work.memory, &mut scratch, &mut output)?;
+                        tokio::task::consume_budget().await;
                     }
                     if output.rows() >= BATCH || (done && output.rows() > 0) {
                         let batch = output.take()?;

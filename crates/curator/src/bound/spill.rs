@@ -13,6 +13,7 @@ use super::encode::Encoded;
 use datafusion::arrow::datatypes::ToByteSlice;
 use datafusion::common::{Result, exec_datafusion_err};
 use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::MemoryReservation;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
@@ -38,6 +39,7 @@ pub(super) struct Store<const W: usize> {
     parts: Vec<Blocks<W>>,
     held: usize,
     limit: usize,
+    reservation: MemoryReservation,
     spill: Option<Arc<Spill>>,
     segments: Vec<Vec<Segment>>,
     /// One batch in the order of its partitions, and where each row goes.
@@ -83,9 +85,11 @@ fn extend<const W: usize>(blocks: &mut Blocks<W>, mut rows: &[Row<W>]) {
 }
 
 impl<const W: usize> Store<W> {
-    /// A store that holds at most `limit` bytes of rows, and at least one batch.
-    pub(super) fn new(limit: usize) -> Self {
+    /// A store that holds at most `limit` bytes of rows, what `reservation` has room for, and at
+    /// least one batch.
+    pub(super) fn new(limit: usize, reservation: MemoryReservation) -> Self {
         Self {
+            reservation,
             parts: vec![Vec::new(); PARTITIONS],
             held: 0,
             limit,
@@ -138,7 +142,8 @@ impl<const W: usize> Store<W> {
             extend(part, &self.sorted[starts[i] as usize..starts[i + 1] as usize]);
         }
         self.held += rows;
-        if self.held * size_of::<Row<W>>() > self.limit {
+        let bytes = self.held * size_of::<Row<W>>();
+        if bytes > self.limit || self.reservation.try_resize(bytes).is_err() {
             self.write(context)?;
         }
         Ok(())
@@ -161,11 +166,13 @@ impl<const W: usize> Store<W> {
             }
         }
         self.held = 0;
+        self.reservation.free();
         Ok(())
     }
 
-    /// The partitions of several stores, put together.
-    pub(super) fn gather(stores: Vec<Self>) -> Vec<Mutex<Partition<W>>> {
+    /// The partitions of several stores, put together, and the memory that they take.
+    pub(super) fn gather(stores: Vec<Self>) -> (Vec<Mutex<Partition<W>>>, Vec<MemoryReservation>) {
+        let mut memory = Vec::with_capacity(stores.len());
         let mut all: Vec<Partition<W>> = (0..PARTITIONS).map(|_| Partition::default()).collect();
         for store in stores {
             let parts = store.parts.into_iter().zip(store.segments);
@@ -175,8 +182,9 @@ impl<const W: usize> Store<W> {
                     partition.files.push((Arc::clone(spill), segments));
                 }
             }
+            memory.push(store.reservation);
         }
-        all.into_iter().map(Mutex::new).collect()
+        (all.into_iter().map(Mutex::new).collect(), memory)
     }
 }
 
@@ -223,7 +231,7 @@ impl<const W: usize> Partition<W> {
 }
 
 /// A temporary file, deleted when dropped.
-struct Spill {
+pub(super) struct Spill {
     file: Mutex<Appended>,
     /// Deletes the file, and gives its size back to the disk manager.
     _owner: Arc<dyn datafusion::execution::SpillFile>,
@@ -236,7 +244,7 @@ struct Appended {
 }
 
 impl Spill {
-    fn create(context: &TaskContext) -> Result<Self> {
+    pub(super) fn create(context: &TaskContext) -> Result<Self> {
         let disk = &context.runtime_env().disk_manager;
         let owner = disk.create_tmp_file("contribution bounding")?;
         let elsewhere = || exec_datafusion_err!("contribution bounding spills to local files only");
@@ -246,6 +254,16 @@ impl Spill {
             std::fs::remove_file(path)?;
         }
         Ok(Self { file: Mutex::new(Appended { writer, reader, end: 0 }), _owner: owner })
+    }
+
+    /// Writes at the end, and says where that was.
+    pub(super) fn append(&self, bytes: &[u8]) -> Result<u64> {
+        lock(&self.file).append(bytes)
+    }
+
+    /// Reads what was written there.
+    pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        lock(&self.file).read(offset, bytes)
     }
 }
 

@@ -22,16 +22,19 @@
 //!   which rows stayed.
 //! - Sums of squares are exact up to 2³³ rows a group.
 
+use super::cap::CapRows;
 use super::engine::{Engine, Task};
 use super::key::Key;
 use super::read::read;
 use super::spec::{BoundSpec, Form};
 use super::steps::Steps;
 use crate::error::Error;
+use crate::read_all::{read_all, thorough};
 use crate::total;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{Column, DataFusionError, Result};
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, DataFusionError, Result, plan_err};
 use datafusion::execution::SessionState;
 use datafusion::functions::expr_fn::{ascii, ceil, character_length, coalesce, floor, substr};
 use datafusion::functions_aggregate::expr_fn::{count, sum};
@@ -62,7 +65,7 @@ impl Windows {
     /// Runs in the session's environment.
     #[must_use]
     pub fn new(state: SessionState) -> Self {
-        Self { state }
+        Self { state: thorough(state) }
     }
 
     /// What is asked: first `keys, rows, people, moments…` by group, then
@@ -70,7 +73,11 @@ impl Windows {
     /// Made of projections, filters, windows and aggregates only.
     pub fn plans(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<Vec<LogicalPlan>> {
         spec.check(input.schema().as_arrow())?;
-        let rows = bounded(input, spec, key)?;
+        let input = input.transform_up(|node| match CapRows::of(&node) {
+            Some(cap) => Ok(Transformed::yes(capped(cap, key)?)),
+            None => Ok(Transformed::no(node)),
+        })?;
+        let rows = bounded(input.data, spec, key)?;
         let keys: Vec<Expr> = (0..spec.keys.len()).map(|i| column("k", i)).collect();
         let mut totals = vec![count(lit(1i64)).alias("rows"), sum(named("first")).alias("people")];
         let mut plans = Vec::new();
@@ -113,10 +120,13 @@ impl fmt::Debug for Windows {
 impl Engine for Windows {
     async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> crate::Result<Task> {
         let planned = |e: DataFusionError| Error::planning(&e);
-        total::check(&self.state.optimize(&input).map_err(planned)?)?;
+        // Filters first go below the bounds before joins, as they do for the operator.
+        let input = self.state.optimize(&input).map_err(planned)?;
+        total::check(&input)?;
         let mut plans = Vec::new();
         for plan in Self::plans(input, spec, &key).map_err(planned)? {
-            plans.push(self.state.create_physical_plan(&plan).await.map_err(planned)?);
+            let plan = self.state.create_physical_plan(&plan).await;
+            plans.push(plan.and_then(read_all).map_err(planned)?);
         }
         let (context, spec) = (self.state.task_ctx(), spec.clone());
         Ok(Task::new(async move {
@@ -223,6 +233,39 @@ fn bounded(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<LogicalPla
     let plan = plan.filter(named("r").lt_eq(lit(i64::from(spec.max_rows))))?;
     let flag = when(named("r").eq(lit(1i64)), lit(1i64)).otherwise(lit(0i64))?;
     plan.project(last(flag))?.build()
+}
+
+/// [`CapRows`] by window functions.
+fn capped(cap: &CapRows, key: &Key) -> Result<LogicalPlan> {
+    let salt = |i: u64| (key.permute(i) % (PRIME as u64 - 2)) as i64 + 1;
+    let Some(rows) = cap.rows() else {
+        return plan_err!("rows before a join are bounded by a number");
+    };
+    let (schema, owner) = (cap.input().schema(), column("c", cap.unit()?));
+    let count = schema.fields().len();
+    let columns: Vec<Expr> = (0..count).map(|i| column("c", i)).collect();
+    let given = |i: usize| Expr::Column(Column::from(schema.qualified_field(i)));
+    let renamed = (0..count).map(|i| given(i).alias(format!("c{i}")));
+    let plan = LogicalPlanBuilder::from(cap.input().clone())
+        .project(renamed)?
+        .filter(owner.clone().is_not_null())?;
+    let by_owner = vec![owner.clone().sort(true, true)];
+    let copy = row_number().partition_by(columns.clone()).order_by(by_owner).build()?;
+    let plan = with(plan, &columns, copy, "copy")?;
+    let mut numbers = vec![cast(named("copy") % lit(PRIME), DataType::Int64)];
+    for (i, field) in schema.fields().iter().enumerate() {
+        numbers.push(number(column("c", i), field.data_type(), salt(8))?);
+    }
+    let carried: Vec<Expr> = columns.iter().cloned().chain([named("copy")]).collect();
+    let numbers = numbers.into_iter().map(|n| cast(n, DataType::Int64)).collect();
+    let plan = mixed(plan, &carried, numbers, [salt(9), salt(10), salt(11)])?;
+    let order = [named("h")].into_iter().chain(carried).map(|e| e.sort(true, true)).collect();
+    let rank = row_number().partition_by(vec![owner]).order_by(order).build()?;
+    let plan = with(plan, &columns, rank, "r")?;
+    let names = schema.iter().zip(columns);
+    let named_again = names.map(|((q, f), c)| c.alias_qualified(q.cloned(), f.name()));
+    let named_again: Vec<Expr> = named_again.collect();
+    plan.filter(named("r").lt_eq(lit(i64::from(rows))))?.project(named_again)?.build()
 }
 
 /// Adds the column of a window function.

@@ -1,7 +1,7 @@
 //! A world on disk, and the stages up to the exact aggregates with a key that is given.
 
 use super::world::{CODES, PAIRS, PROTECTED, World, header};
-use crate::analyse::{Analysis, PrivateAggregate, analyse};
+use crate::analyse::{Analysis, PrivateAggregate, analyse, share_rows, spread};
 use crate::bound::{BoundContributions, BoundPlanner, BoundSpec, Exact, Key, accumulate};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
@@ -79,12 +79,14 @@ impl Database {
         let plan = state.statement_to_plan(*query).await.map_err(planned)?;
         let options = state.config_options();
         let plan = state.analyzer().execute_and_check(plan, options, |_, _| {}).map_err(planned)?;
-        let Analysis { aggregates, publics, .. } = analyse(&plan, &self.catalog, settings)?;
+        let Analysis { aggregates, publics, fans, .. } = analyse(&plan, &self.catalog, settings)?;
         for (plan, rows) in publics {
             let read = DataFrame::new(self.catalog.state(), plan).collect().await;
             read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
         }
+        let fans = spread(fans)?;
         let price = |(aggregate, _): (PrivateAggregate, _)| {
+            let aggregate = share_rows(aggregate, &fans)?;
             let quote = quote(&aggregate, &self.policy.budget, settings)?;
             Ok((aggregate, quote))
         };

@@ -15,6 +15,7 @@ use demure_curator::{Error, Outcome, Session};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::task::JoinSet;
 
 /// A question with its settings; each is as `SET demure.…` takes it.
 #[derive(Deserialize)]
@@ -65,14 +66,15 @@ pub(super) async fn query(
 ) -> Result<Response, Problem> {
     let mut session = question.session(&app, &user)?;
     let place = Arc::clone(&app.asking).try_acquire_owned().map_err(|_| Problem::busy())?;
-    // A client that leaves before the answer has paid for it: it is finished and kept, so that
-    // asking again is free.
+    // A task that ends with this request: when the client leaves, the work ends too, and gives its
+    // place back when it has. What was debited by then stays spent.
     let desk = Arc::clone(&app.desk);
-    let asked = tokio::spawn(async move {
+    let mut asked = JoinSet::new();
+    asked.spawn(async move {
         let _held = place;
         desk.ask(&mut session, &question.sql, &[]).await
     });
-    let outcome = asked.await.map_err(|_| Problem::failed())?;
+    let outcome = asked.join_next().await.and_then(Result::ok).ok_or_else(Problem::failed)?;
     let outcome = outcome.map_err(|failure| Problem::of(&failure, user.role))?;
     match outcome {
         Outcome::Answer(answer) => {

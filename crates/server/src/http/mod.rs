@@ -113,7 +113,7 @@ struct App {
     /// leaves, and so does its permit: leaving early gains nobody a place.
     signing_in: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
-    /// Who may ask, likewise.
+    /// Who may ask. The work ends when the client leaves, and the permit with the work.
     asking: Arc<Semaphore>,
 }
 

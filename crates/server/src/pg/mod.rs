@@ -2,6 +2,7 @@
 
 pub mod catalog;
 mod fault;
+mod gone;
 mod names;
 mod parameters;
 mod query;
@@ -107,9 +108,12 @@ pub async fn serve(
         let (acceptor, desk, mut stop) = (acceptor.clone(), Arc::clone(&desk), stop.clone());
         connections.spawn(async move {
             let _counted = Counted::new(&desk);
+            let Ok((socket, watch)) = gone::watched(socket) else { return };
             tokio::select! {
                 // A connection that breaks is nobody's business but the client's.
                 _ = process_socket(socket, acceptor, handlers) => {}
+                // Its statement ends with it.
+                () = gone::gone(&watch) => {}
                 () = drained(&mut stop, &desk) => {}
             }
         });
@@ -133,9 +137,10 @@ impl Drop for Counted {
     }
 }
 
-/// Ends when the server stops and nothing runs any more, or has run too long.
+/// Ends when the server stops and nothing runs any more, or has run too long: within a second, all is
+/// over.
 async fn drained(stop: &mut watch::Receiver<bool>, desk: &Desk) {
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const PATIENCE: Duration = Duration::from_millis(500);
     let _ = stop.wait_for(|stop| *stop).await;
     let quiet = async {
         while desk.running() > 0 {

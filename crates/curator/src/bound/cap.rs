@@ -1,0 +1,202 @@
+//! The logical node that bounds how many rows of a person go into a join.
+//!
+//! A join multiplies rows: m rows of a person on one side and n on the other make m·n. Contributions
+//! are bounded after the join, so the answer is private either way, but without a bound *before* it
+//! one person with 150 rows makes 500 million of them in a four-way self-join, and time, memory and
+//! disk tell that she is there. So each input of such a join keeps at most a public number of rows of each
+//! person.
+//!
+//! # Guarantee
+//! What a [`CapRows`] keeps of a person is a function of that person's own rows and the secret key of the
+//! query, and at most `rows` rows. So every statement about whose row depends on whose holds with
+//! it as without.
+//!
+//! # Where filters go
+//! The optimizer may move a filter from above the node to below it. That changes which rows stay, never whose they
+//! are: the same rows of the same person pass the filter wherever it is. It is wanted: rows that the query does
+//! not ask for must not take the place of those it does.
+
+use super::key::Key;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchemaRef, Result, plan_err};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// How many rows of each person stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Most {
+    /// Not decided yet: all joins of the query share one limit.
+    Shared,
+    /// At most so many.
+    Rows(u32),
+    /// One, where nothing but whose row it is matters: the answer is the same without.
+    OneEach,
+}
+
+/// At most so many rows of each person, chosen by content under the query's key.
+#[derive(Clone)]
+pub(crate) struct CapRows {
+    input: Arc<LogicalPlan>,
+    unit: Column,
+    most: Most,
+    /// None until the query is run.
+    key: Option<Key>,
+}
+
+impl CapRows {
+    /// Bounds the rows of `input`, whose person is in the column `unit`.
+    pub(crate) fn plan(input: LogicalPlan, unit: &Column, most: Most) -> LogicalPlan {
+        Self { input: Arc::new(input), unit: unit.clone(), most, key: None }.into_plan()
+    }
+
+    /// The node that a plan is, if it is one.
+    pub(crate) fn of(plan: &LogicalPlan) -> Option<&Self> {
+        match plan {
+            LogicalPlan::Extension(Extension { node }) => node.as_any().downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// How many rows of each person stay.
+    pub(crate) fn most(&self) -> Most {
+        self.most
+    }
+
+    /// The same as a number; None where it is not decided yet.
+    pub(super) fn rows(&self) -> Option<u32> {
+        match self.most {
+            Most::Shared => None,
+            Most::Rows(rows) => Some(rows),
+            Most::OneEach => Some(1),
+        }
+    }
+
+    pub(super) fn input(&self) -> &LogicalPlan {
+        &self.input
+    }
+
+    pub(super) fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    /// The place of the person's id among the input's columns.
+    pub(super) fn unit(&self) -> Result<usize> {
+        self.input.schema().index_of_column(&self.unit)
+    }
+
+    fn into_plan(self) -> LogicalPlan {
+        LogicalPlan::Extension(Extension { node: Arc::new(self) })
+    }
+}
+
+/// Sets the limit of every node of a plan that has none yet; without a limit they are taken out.
+pub(crate) fn with_rows(plan: LogicalPlan, rows: Option<u32>) -> Result<LogicalPlan> {
+    let decided = plan.transform_up(|node| match CapRows::of(&node) {
+        Some(cap) if cap.most == Most::Shared => Ok(Transformed::yes(match rows {
+            Some(rows) => CapRows { most: Most::Rows(rows), ..cap.clone() }.into_plan(),
+            None => cap.input.as_ref().clone(),
+        })),
+        _ => Ok(Transformed::no(node)),
+    })?;
+    Ok(decided.data)
+}
+
+/// Gives every node of a plan the query's key.
+pub(super) fn with_key(plan: LogicalPlan, key: &Key) -> Result<LogicalPlan> {
+    let keyed = plan.transform_up(|node| match CapRows::of(&node) {
+        Some(cap) => {
+            Ok(Transformed::yes(CapRows { key: Some(key.clone()), ..cap.clone() }.into_plan()))
+        }
+        None => Ok(Transformed::no(node)),
+    })?;
+    Ok(keyed.data)
+}
+
+/// The limit that the joins of a plan have, if there are any.
+pub(crate) fn limit(plan: &LogicalPlan) -> Option<u32> {
+    let mut found = None;
+    // The closure never fails, so neither does the walk.
+    let _ = plan.apply(|node| {
+        if let Some(Most::Rows(rows)) = CapRows::of(node).map(CapRows::most) {
+            found = found.max(Some(rows));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    found
+}
+
+impl fmt::Debug for CapRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        UserDefinedLogicalNodeCore::fmt_for_explain(self, f)
+    }
+}
+
+impl PartialEq for CapRows {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.unit, self.most, &self.input) == (&other.unit, other.most, &other.input)
+    }
+}
+
+impl Eq for CapRows {}
+
+impl PartialOrd for CapRows {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self == other).then_some(Ordering::Equal)
+    }
+}
+
+impl Hash for CapRows {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.unit, self.most, &self.input).hash(state);
+    }
+}
+
+impl UserDefinedLogicalNodeCore for CapRows {
+    fn name(&self) -> &'static str {
+        "CapRows"
+    }
+
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.input]
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        self.input.schema()
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        vec![Expr::Column(self.unit.clone())]
+    }
+
+    fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
+        HashSet::new()
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.rows() {
+            Some(rows) => write!(f, "CapRows: at most {rows} by {}", self.unit),
+            None => write!(f, "CapRows: by {}", self.unit),
+        }
+    }
+
+    fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        match (<[_; 1]>::try_from(exprs), <[_; 1]>::try_from(inputs)) {
+            (Ok([Expr::Column(unit)]), Ok([input])) => {
+                Ok(Self { input: Arc::new(input), unit, ..self.clone() })
+            }
+            _ => plan_err!("CapRows has one input and the column of a person's id"),
+        }
+    }
+
+    fn necessary_children_exprs(&self, output: &[usize]) -> Option<Vec<Vec<usize>>> {
+        let mut columns = output.to_vec();
+        columns.push(self.unit().ok()?);
+        columns.sort_unstable();
+        columns.dedup();
+        Some(vec![columns])
+    }
+}

@@ -1,0 +1,392 @@
+//! The operator of [`super::cap::CapRows`]: each person's rows, at most so many.
+//!
+//! All rows of one person are in one partition, by the distribution it asks for. Each partition
+//! reads its input to the end and counts the rows of each person. Then the rows go
+//! out: those of people who have at most the limit as they came, the others' through the same
+//! choice as the bounding of contributions ([`Chooser`]), with the whole row as its content.
+//!
+//! Every row is looked up in both passes, whether anybody is above the limit or not: otherwise one
+//! person's rows would decide whether everybody's are gone through again.
+//!
+//! # Memory
+//! Rows, counts and the place of each row's person are counted against the memory pool. Where that has no
+//! room the rows so far go to a temporary file (see `spill`), and are read back in the same order.
+
+use super::choose::{Chooser, Scratch};
+use super::encode::Encoder;
+use super::intern::{Interned, lock};
+use super::key::Key;
+use super::output::Output;
+use super::spec::{Argument, BoundSpec, Form};
+use super::spill::{Spill, Store};
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, BinaryArray, BooleanArray, RecordBatch, RecordBatchOptions,
+};
+use datafusion::arrow::buffer::BooleanBuffer;
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
+use datafusion::arrow::ipc::reader::StreamReader;
+use datafusion::arrow::ipc::writer::StreamWriter;
+use datafusion::arrow::row::{RowConverter, SortField};
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::utils::memory::get_record_batch_memory_size;
+use datafusion::common::{HashMap, Result, ScalarValue, exec_datafusion_err, internal_err};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
+    InputDistributionRequirements, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::mpsc::Sender;
+
+/// At most `most` rows of each person; see the module `bound::cap` for what that means.
+pub(super) struct CapExec {
+    input: Arc<dyn ExecutionPlan>,
+    unit: usize,
+    most: u32,
+    key: Key,
+    properties: Arc<PlanProperties>,
+}
+
+impl CapExec {
+    /// Bounds the rows of `input`, whose column `unit` has the person's id.
+    pub(super) fn new(
+        input: Arc<dyn ExecutionPlan>,
+        unit: usize,
+        most: u32,
+        key: Key,
+    ) -> Result<Self> {
+        if unit >= input.schema().fields().len() || most == 0 {
+            return internal_err!("CapExec needs a person's id and a limit");
+        }
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(input.schema()),
+            input.output_partitioning().clone(),
+            EmissionType::Final,
+            Boundedness::Bounded,
+        ));
+        Ok(Self { input, unit, most, key, properties })
+    }
+}
+
+impl fmt::Debug for CapExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CapExec").field("most", &self.most).finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for CapExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CapExec: most={}", self.most)
+    }
+}
+
+impl ExecutionPlan for CapExec {
+    fn name(&self) -> &'static str {
+        "CapExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    /// All rows of a person in one partition.
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        let schema = self.input.schema();
+        let unit = Column::new(schema.field(self.unit).name(), self.unit);
+        let by_person = Distribution::KeyPartitioned(vec![Arc::new(unit)]);
+        InputDistributionRequirements::new(vec![by_person])
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let Ok([input]) = <[_; 1]>::try_from(children) else {
+            return internal_err!("CapExec has one input");
+        };
+        Ok(Arc::new(Self::new(input, self.unit, self.most, self.key.clone())?))
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(
+            children,
+            ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute),
+        )
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let mut builder = RecordBatchReceiverStream::builder(self.schema(), 2);
+        let input = self.input.execute(partition, Arc::clone(&context))?;
+        let capping = Capping {
+            schema: self.schema(),
+            unit: self.unit,
+            most: self.most,
+            key: self.key.clone(),
+            held: Held::new(&context),
+            context,
+            out: builder.tx(),
+        };
+        builder.spawn(capping.run(input));
+        Ok(builder.build())
+    }
+}
+
+/// No person: the row's id is NULL.
+const NOBODY: u32 = u32::MAX;
+
+/// One partition.
+struct Capping {
+    schema: SchemaRef,
+    unit: usize,
+    most: u32,
+    key: Key,
+    held: Held,
+    context: Arc<TaskContext>,
+    out: Sender<Result<RecordBatch>>,
+}
+
+impl Capping {
+    async fn run(mut self, mut input: SendableRecordBatchStream) -> Result<()> {
+        let spec = self.spec(self.unit, Vec::new());
+        let interned = Arc::new(Interned::new(&spec, &self.schema, self.key.clone())?);
+        let mut encoder = Encoder::new(&spec, &interned);
+        // Each person's number, in order of arrival, and how many rows there are of it.
+        let (mut numbers, mut counts) = (HashMap::<u64, u32>::default(), Vec::<u32>::new());
+        // The person's number of every row.
+        let mut people: Vec<u32> = Vec::new();
+        while let Some(batch) = input.next().await.transpose()? {
+            let rows = encoder.encode(&batch)?;
+            for (i, &person) in rows.people.iter().enumerate() {
+                if rows.somebody.as_ref().is_some_and(|known| known.is_null(i)) {
+                    people.push(NOBODY);
+                    continue;
+                }
+                let next = counts.len() as u32;
+                let number = *numbers.entry(person).or_insert(next);
+                if number == next {
+                    counts.push(0);
+                }
+                counts[number as usize] = counts[number as usize].saturating_add(1);
+                people.push(number);
+            }
+            let tables = people.capacity() * 4 + counts.capacity() * 4 + numbers.capacity() * 20;
+            self.held.add(batch, tables, &self.context)?;
+            tokio::task::consume_budget().await;
+        }
+        drop(numbers);
+        self.hand_on(&people, &counts).await
+    }
+
+    /// Everybody's rows, in the order they came; those above the limit are set apart and chosen from.
+    async fn hand_on(mut self, people: &[u32], counts: &[u32]) -> Result<()> {
+        let mut above = Above::new(&self)?;
+        let mut at = 0;
+        let held = std::mem::replace(&mut self.held, Held::new(&self.context));
+        for batch in held.into_batches() {
+            let batch = batch?;
+            let own = &people[at..at + batch.num_rows()];
+            at += batch.num_rows();
+            let those = |which: &dyn Fn(u32) -> bool| {
+                let count = |row: usize| counts.get(own[row] as usize).copied();
+                let those = |row: usize| count(row).is_some_and(which);
+                let mask = BooleanArray::new(BooleanBuffer::collect_bool(own.len(), those), None);
+                filter_record_batch(&batch, &mask)
+            };
+            above.add(&those(&|count| count > self.most)?, &self)?;
+            let few = those(&|count| count <= self.most)?;
+            if few.num_rows() > 0 && self.out.send(Ok(few)).await.is_err() {
+                return Ok(()); // nobody listens any more
+            }
+            tokio::task::consume_budget().await;
+        }
+        above.choose(&self).await
+    }
+
+    fn spec(&self, unit: usize, arguments: Vec<Argument>) -> BoundSpec {
+        let (keys, max_rows) = (Vec::new(), self.most);
+        BoundSpec { unit: Some(unit), keys, arguments, max_groups: 1, max_rows }
+    }
+}
+
+/// The rows of people who have more than the limit. What stays of them is the choice of [`Chooser`]
+/// among rows of one group whose argument is the row's whole content.
+struct Above {
+    spec: BoundSpec,
+    /// A person's id, and the row as bytes.
+    pair: SchemaRef,
+    converter: RowConverter,
+    interned: Arc<Interned>,
+    encoder: Encoder,
+    store: Store<4>,
+    reservation: MemoryReservation,
+}
+
+impl Above {
+    fn new(of: &Capping) -> Result<Self> {
+        let fields = of.schema.fields().iter();
+        let fields = fields.map(|field| SortField::new(field.data_type().clone())).collect();
+        let unit = of.schema.field(of.unit).data_type().clone();
+        let pair = Arc::new(Schema::new(vec![
+            Field::new("unit", unit, true),
+            Field::new("row", DataType::Binary, false),
+        ]));
+        let spec = of.spec(0, vec![Argument { column: 1, form: Form::Code }]);
+        let interned = Arc::new(Interned::new(&spec, &pair, of.key.clone())?);
+        Ok(Self {
+            encoder: Encoder::new(&spec, &interned),
+            store: Store::new(usize::MAX, of.held.rows.new_empty()),
+            converter: RowConverter::new(fields)?,
+            reservation: of.held.tables.new_empty(),
+            spec,
+            pair,
+            interned,
+        })
+    }
+
+    fn add(&mut self, batch: &RecordBatch, of: &Capping) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        let rows = self.converter.convert_columns(batch.columns())?;
+        // Counted, and never refused: one person's rows must not make a query fail.
+        self.reservation.grow(rows.size());
+        let contents = BinaryArray::from_iter_values(rows.iter().map(|row| row.data().to_vec()));
+        let columns: Vec<ArrayRef> = vec![Arc::clone(batch.column(of.unit)), Arc::new(contents)];
+        let batch = RecordBatch::try_new(Arc::clone(&self.pair), columns)?;
+        self.store.add(self.encoder.encode(&batch)?, &of.context)
+    }
+
+    async fn choose(self, of: &Capping) -> Result<()> {
+        let (partitions, _held) = Store::gather(vec![self.store]);
+        let chooser = Chooser::new(&self.spec, &self.interned);
+        let (mut output, mut scratch) = (Output::new(&self.spec.output()), Scratch::default());
+        let enough = of.context.session_config().batch_size();
+        for (at, partition) in partitions.iter().enumerate() {
+            let partition = std::mem::take(&mut *lock(partition));
+            chooser.partition(&partition, usize::MAX, &mut scratch, &mut output)?;
+            let last = at + 1 == partitions.len();
+            if output.rows() >= enough || last && output.rows() > 0 {
+                let chosen = output.take()?;
+                let codes = chosen.column(2).as_primitive::<UInt32Type>().values();
+                let contents = self.interned.code_values(0, codes)?;
+                let batch = rows(&contents, &self.converter, &of.schema)?;
+                if of.out.send(Ok(batch)).await.is_err() {
+                    return Ok(());
+                }
+            }
+            tokio::task::consume_budget().await;
+        }
+        Ok(())
+    }
+}
+
+/// Rows from their contents.
+fn rows(
+    contents: &[ScalarValue],
+    converter: &RowConverter,
+    schema: &SchemaRef,
+) -> Result<RecordBatch> {
+    let parser = converter.parser();
+    let parsed = contents.iter().map(|content| match content {
+        ScalarValue::Binary(Some(bytes)) => Ok(parser.parse(bytes)),
+        _ => Err(exec_datafusion_err!("a row lost its content")),
+    });
+    let parsed = parsed.collect::<Result<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(parsed.len()));
+    let columns = converter.convert_rows(parsed)?;
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
+}
+
+/// The rows of a partition in the order they came: the first in a file, the last in memory.
+struct Held {
+    batches: Vec<RecordBatch>,
+    /// Where each batch is, and its length in bytes.
+    written: Vec<(u64, usize)>,
+    spill: Option<Spill>,
+    rows: MemoryReservation,
+    tables: MemoryReservation,
+}
+
+impl Held {
+    fn new(context: &TaskContext) -> Self {
+        let consumer = |of: &str| MemoryConsumer::new(format!("before a join: {of}"));
+        let pool = context.memory_pool();
+        let rows = consumer("rows").with_can_spill(true).register(pool);
+        let tables = consumer("people").register(pool);
+        Self { batches: Vec::new(), written: Vec::new(), spill: None, rows, tables }
+    }
+
+    /// Adds a batch; `tables` is what the tables beside the rows take by now.
+    fn add(&mut self, batch: RecordBatch, tables: usize, context: &TaskContext) -> Result<()> {
+        self.tables.try_resize(tables)?;
+        let size = get_record_batch_memory_size(&batch);
+        if self.rows.try_grow(size).is_err() {
+            self.write(context)?;
+            // One batch has to be held: where there is no room for it, the query ends.
+            self.rows.try_grow(size)?;
+        }
+        self.batches.push(batch);
+        Ok(())
+    }
+
+    fn write(&mut self, context: &TaskContext) -> Result<()> {
+        let spill = match &self.spill {
+            Some(spill) => spill,
+            None => self.spill.insert(Spill::create(context)?),
+        };
+        for batch in self.batches.drain(..) {
+            let mut writer = StreamWriter::try_new(Vec::new(), &batch.schema())?;
+            writer.write(&batch)?;
+            let bytes = writer.into_inner()?;
+            self.written.push((spill.append(&bytes)?, bytes.len()));
+        }
+        self.rows.free();
+        Ok(())
+    }
+
+    /// All rows, in the order they came.
+    fn into_batches(self) -> impl Iterator<Item = Result<RecordBatch>> {
+        let Self { batches, written, spill, rows, tables } = self;
+        let read = written.into_iter().map(move |(offset, length)| {
+            let lost = || exec_datafusion_err!("rows written to a temporary file are not there");
+            let mut bytes = vec![0; length];
+            spill.as_ref().ok_or_else(lost)?.read(offset, &mut bytes)?;
+            let mut reader = StreamReader::try_new(bytes.as_slice(), None)?;
+            Ok(reader.next().ok_or_else(lost)??)
+        });
+        let held = batches.into_iter().map(Ok);
+        // Counted until the last has gone out.
+        let end = std::iter::from_fn(move || {
+            let _counted = (&rows, &tables);
+            None
+        });
+        read.chain(held).chain(end)
+    }
+}
