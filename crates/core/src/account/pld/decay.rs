@@ -4,7 +4,7 @@ use super::cumulant::cumulants;
 use super::law::{Direction, Law};
 use super::moment::log_ratio;
 use super::rule::{NODES, Panels, Rule, power};
-use crate::num::ball::{EXP_ERROR, exp};
+use crate::num::ball::{EXP_ERROR, U, exp};
 use crate::num::fast::{self, LN_ERROR};
 
 /// A bound, not increasing in T, on `|M(s₀ + it)|/M(s₀)` for all t ≥ T > 0.
@@ -83,10 +83,11 @@ impl Law {
             Self::SampledLaplace { q, a, direction } => {
                 let (z, _) = power(*direction, s0);
                 let rule = Panels::laplace(*q, *a, *direction, s0, 0.0);
-                if rule.count() > NODES {
+                let doubt = log_doubt(z, z.abs() * (a + 30.0) + 2.0 * a);
+                if rule.count() > NODES || doubt > 1e-7 {
                     return Decay::None;
                 }
-                let log_m = cumulants(rule.weighted().into_iter()).0 - 1e-9;
+                let log_m = cumulants(rule.weighted().into_iter()).0 - 1e-9 - 4.0 * doubt;
                 let log = |u: f64| log_ratio(*q, u);
                 // ½e^−a·r(a)^z₀ + ½·r(−a)^z₀, and g(u) = ¼e^(−(a+u)/2)·r^(z₀+1)/(q·e^u).
                 let share = 0.5 * exp(z * log(*a) - a - log_m) + 0.5 * exp(z * log(-a) - log_m);
@@ -98,6 +99,17 @@ impl Law {
             }
         }
     }
+}
+
+/// A bound on the error of a logarithm `z·ln r + (rest)` in floats, for terms of modulus
+/// `size` at most in all.
+///
+/// # Proof
+/// `ln r` is within `2·LN_ERROR` and 4u of its argument's modulus, which z multiplies; six
+/// more roundings of numbers below `size`, and the exponential and logarithm of a sum of
+/// such terms, add `10u·size` and 10⁻¹³. For large tilts this is no longer small. ∎
+fn log_doubt(z: f64, size: f64) -> f64 {
+    (z.abs() + 2.0) * 4.0 * LN_ERROR + 20.0 * U * size + 1e-13
 }
 
 /// The tilted density of a sampled Gaussian's loss, as a function of the noise x.
@@ -119,7 +131,16 @@ struct Shape {
 }
 
 impl Shape {
+    /// `None` where the logarithms would be off by 10⁻⁷ or more, for tilts that large.
     fn new(q: f64, sigma: f64, direction: Direction, s0: f64, cut: f64) -> Option<Self> {
+        let z = power(direction, s0).0;
+        // |x| within the range of any node or cell, and the largest |u|, |ln r| and square.
+        let reach = z.abs() + 40.0 * sigma + z.abs() + 2.0;
+        let u = (reach + 0.5) / (sigma * sigma);
+        let size = (z.abs() + 2.0) * (u + 40.0) + 0.5 * (reach + 1.0) * u;
+        if log_doubt(z, size) > 1e-7 {
+            return None;
+        }
         let log_m = if cut < f64::INFINITY {
             let rule = Panels::gaussian(q, sigma, direction, s0, 0.0, cut);
             if rule.count() > NODES {
