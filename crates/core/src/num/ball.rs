@@ -80,6 +80,17 @@ pub(crate) fn exp(x: f64) -> f64 {
 /// Bound on the relative error of [`exp`] on [−700, 700].
 pub(crate) const EXP_ERROR: f64 = 2.0 * fast::EXP_ERROR;
 
+/// An upper bound on `e^x`: never below `e^−700`, where [`exp`] would be 0.
+pub(crate) fn exp_up(x: f64) -> f64 {
+    // A NaN must stay one: `max` would turn it into −700.
+    if x < -700.0 { exp_up(-700.0) } else { exp(x) * (1.0 + 2.0 * EXP_ERROR) }
+}
+
+/// A lower bound on `e^x`: never above `e^700`, 0 below −700.
+pub(crate) fn exp_down(x: f64) -> f64 {
+    if x > 700.0 { exp_down(700.0) } else { exp(x) * (1.0 - 2.0 * EXP_ERROR) }
+}
+
 /// The disc `{z : |z − (re + i·im)| ≤ radius}`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ball {

@@ -23,9 +23,9 @@
 use super::decay::Decay;
 use super::law::{Batch, Law};
 use super::moment::short;
-use super::solve::Profile;
+use super::solve::{FLOOR, Profile};
 use super::steer::{Tilt, log_moment};
-use crate::num::ball::{Ball, EXP_ERROR, TRIG_ERROR, U, exp, sin_cos};
+use crate::num::ball::{Ball, TRIG_ERROR, U, exp, exp_down, exp_up, sin_cos};
 use std::f64::consts::{FRAC_1_PI, TAU};
 
 /// The relative error in δ that cutting and aliasing are each allowed.
@@ -159,30 +159,32 @@ impl Contour {
         (sum, doubt * 1.001)
     }
 
-    /// `(factor of the sum, its relative error, bound on the aliases)` at ε.
-    fn frame(&self, epsilon: f64) -> (f64, f64, f64) {
-        let scale = exp(self.kappa - self.s0 * epsilon) * self.tau * OVER_TAU;
+    /// `(ln of the factor of the sum, without τ/2π; its error)` at ε.
+    fn frame(&self, epsilon: f64) -> (f64, f64) {
         // κ is a sum of products, each rounded by u.
-        let relative =
-            EXP_ERROR + 8.0 * U * (self.kappa.abs() + (self.s0 * epsilon).abs() + 1.0) + 1e-14;
-        let alias: f64 = self
-            .aliases
-            .iter()
-            .map(|&(s, log)| exp(log - s * epsilon + 1e-9 + 1e-12 * (s * epsilon).abs()))
-            .sum();
-        (scale, relative, alias * (1.0 + 1e-9))
+        let error = 8.0 * U * (self.kappa.abs() + (self.s0 * epsilon).abs() + 1.0) + 1e-14;
+        (self.kappa - self.s0 * epsilon, error)
     }
 
+    /// # Proof
+    /// The factor `e^(κ−s₀ε)` is taken no smaller than `e^−700`, and whatever the products
+    /// with it lose to underflow is below [`FLOOR`]. ∎
     fn above(&self, epsilon: f64) -> f64 {
         let (sum, doubt) = self.sum(&self.terms, epsilon);
-        let (scale, relative, _) = self.frame(epsilon);
-        (sum + doubt) * scale * (1.0 + relative)
+        let (log, error) = self.frame(epsilon);
+        (sum + doubt) * exp_up(log) * self.tau * OVER_TAU * (1.0 + 2.0 * error) + FLOOR
     }
 
     fn below(&self, epsilon: f64) -> f64 {
         let (sum, doubt) = self.sum(self.lower.as_ref().unwrap_or(&self.terms), epsilon);
-        let (scale, relative, alias) = self.frame(epsilon);
-        (sum - doubt).max(0.0) * scale * (1.0 - relative) - alias
+        let (log, error) = self.frame(epsilon);
+        let alias: f64 = self
+            .aliases
+            .iter()
+            .map(|&(s, log)| exp_up(log - s * epsilon + 1e-9 + 1e-12 * (s * epsilon).abs()))
+            .sum();
+        let factor = exp_down(log) * self.tau * OVER_TAU * (1.0 - 2.0 * error);
+        (sum - doubt).max(0.0) * factor - alias * (1.0 + 1e-9) - FLOOR
     }
 }
 

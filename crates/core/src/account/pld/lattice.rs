@@ -22,9 +22,9 @@
 use super::grid::Gridded;
 use super::law::{Batch, Law};
 use super::moment::log_ratio;
-use super::solve::Profile;
+use super::solve::{FLOOR, Profile};
 use super::steer::Tilt;
-use crate::num::ball::{EXP_ERROR, U, exp};
+use crate::num::ball::{EXP_ERROR, U, exp, exp_down, exp_up};
 use crate::num::fast;
 use crate::num::fft::Fft;
 
@@ -235,20 +235,22 @@ impl Profile for Lattice {
         // 2·EXP_ERROR: an absolute error of 5·10⁻¹³ of the tilt. Beyond the
         // limit there is at most e^−limit of a mass of at most 1 (and its rounding).
         let doubt = |x: f64, norm: f64, size: f64| {
-            self.rounding * norm * 1.01 + size * 1e-12 + 1.1 * exp(-self.limit(x))
+            self.rounding * norm * 1.01 + size * 1e-12 + 1.1 * exp_up(-self.limit(x))
         };
         let (upper, upper_norm, upper_size) = self.sum(&self.upper, high);
         let (lower, lower_norm, lower_size) = self.sum(&self.lower, low);
-        let at = |x: f64| exp(self.kappa - self.s0 * x);
-        let relative = self.relative + EXP_ERROR + 8.0 * U * (1.0 + (self.s0 * epsilon).abs());
-        let wrapped = exp(self.wrapped - self.s0 * low) / (1.0 + self.s0);
-        let upper = (upper + doubt(high, upper_norm, upper_size)) * at(high) * (1.0 + relative);
-        let lower =
-            (lower - doubt(low, lower_norm, lower_size)).max(0.0) * at(low) * (1.0 - relative);
-        (
-            ((lower - wrapped * (1.0 + 1e-9)).max(0.0) + self.infinite.0) * (1.0 - 4.0 * U),
-            (upper + exp(self.beyond) + self.infinite.1) * (1.0 + 4.0 * U),
-        )
+        let log = |x: f64| self.kappa - self.s0 * x;
+        let relative = self.relative + 8.0 * U * (1.0 + (self.s0 * epsilon).abs());
+        let never = |log: f64| if log == f64::NEG_INFINITY { 0.0 } else { exp_up(log) };
+        let wrapped = never(self.wrapped - self.s0 * low) / (1.0 + self.s0);
+        let upper =
+            (upper + doubt(high, upper_norm, upper_size)) * exp_up(log(high)) * (1.0 + relative);
+        let lower = (lower - doubt(low, lower_norm, lower_size)).max(0.0)
+            * exp_down(log(low))
+            * (1.0 - relative);
+        let lower = (lower - wrapped * (1.0 + 1e-9) - FLOOR).max(0.0) + self.infinite.0;
+        let upper = upper + never(self.beyond) + self.infinite.1 + FLOOR;
+        (lower * (1.0 - 4.0 * U), upper * (1.0 + 4.0 * U))
     }
 }
 

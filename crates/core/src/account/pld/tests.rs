@@ -300,6 +300,52 @@ fn special_values() {
 }
 
 #[test]
+fn no_delta_below_the_floats_is_certified() {
+    // δ(ε) by mixing the binomial of the responses with the Gaussian's own curve, 60 digits:
+    // the ε of each δ. Once e^(κ−s₀ε) underflowed and every ε passed.
+    let batch = vec![(gaussian(1.0), 1), (response(0.3, 2), 5)];
+    let deep = [
+        (1e-280, 37.605_003_690_911_06),
+        (1e-299, 38.811_456_269_932_78),
+        (1e-303, 39.060_456_552_267_46),
+        (1e-308, 39.369_380_374_502_61),
+        (1e-320, 40.100_607_565_064_91),
+    ];
+    for (delta, truth) in deep {
+        let found = at(&batch, delta);
+        assert!(found.lower <= truth && truth <= found.upper, "{delta}: {found}");
+        assert!(delta < 1e-290 || found.relative_width() < 1e-9, "{delta}: {found}");
+    }
+    for delta in [1e-303, 1e-306, 1e-308, 1e-320] {
+        for batch in [
+            vec![(gaussian(3.0), 4), (laplace(2.0), 3)],
+            vec![(sampled(0.1, 1.0), 20)],
+            vec![(response(2.0, 3), 400), (Component::discrete_laplace(0.5, 3).unwrap(), 300)],
+        ] {
+            // Nothing finite is certified but the largest loss there is.
+            if let Ok(found) = epsilon(&batch, Delta::new(delta).unwrap()) {
+                let largest = Batch::new(&batch, Direction::Remove).unwrap().supremum();
+                assert!(found.upper >= largest, "{batch:?} {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tilt_too_large_for_its_logarithms_promises_no_decay() {
+    let law = |sigma: f64| law::Law::SampledGaussian {
+        q: 0.01,
+        sigma,
+        direction: Direction::Remove,
+        cut: f64::INFINITY,
+    };
+    assert!(matches!(law(1.0).decay(20.0), decay::Decay::Density { .. }));
+    // Here (z₀+1)·ln r alone is off by more than the 10⁻⁶ that the bound allows for.
+    assert!(matches!(law(1e6).decay(1e9), decay::Decay::None));
+    assert!(matches!(law(1e4).decay(3e8), decay::Decay::None));
+}
+
+#[test]
 fn epsilon_grows_with_the_batch_and_falls_with_delta() {
     let mut last = 0.0;
     for k in [1, 2, 5, 20, 100, 1000] {
