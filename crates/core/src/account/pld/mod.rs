@@ -165,7 +165,7 @@ fn epsilon_one_way(batch: &Batch, delta: f64) -> Result<Interval> {
     let best = refine(batch, aim, delta, &whole, |profile, tilt| {
         let start = if tilt.epsilon > 0.0 { tilt.epsilon.min(cap) } else { 1e-3 };
         cross(profile, delta, start, tilt.spread)
-    });
+    })?;
     if best.upper.is_finite() || best.lower > 0.0 { Ok(best) } else { Err(LOST) }
 }
 
@@ -177,10 +177,10 @@ fn delta_one_way(batch: &Batch, epsilon: f64) -> Result<Interval> {
     let aim = |batch: &Batch| Tilt::for_epsilon(batch, epsilon);
     // δ is only guessed here; it decides what counts as rare.
     let guess = aim(batch).log_delta.exp().clamp(1e-200, 1.0) * 1e-3;
-    Ok(refine(batch, aim, guess, &Interval::new(low, 1.0), |profile, _| {
+    refine(batch, aim, guess, &Interval::new(low, 1.0), |profile, _| {
         let (low, high) = profile.delta(epsilon);
         Interval::new(low, high)
-    }))
+    })
 }
 
 /// Reads an answer from one method after another until it is narrow.
@@ -190,7 +190,7 @@ fn refine(
     delta: f64,
     whole: &Interval,
     read: impl Fn(&dyn Profile, &Tilt) -> Interval,
-) -> Interval {
+) -> Result<Interval> {
     let tilt = aim(batch);
     if let Some(sums) = Sums::new(batch) {
         return whole.and(&read(&sums, &tilt));
@@ -199,22 +199,23 @@ fn refine(
     if let Some(h) = lattice::fit(batch)
         && let Some(lattice) = Lattice::new(batch, &tilt, h, LONGEST)
     {
-        best = best.and(&read(&lattice, &tilt));
+        best = best.and(&read(&lattice, &tilt))?;
     }
-    let along = |batch: &Batch, tilt: &Tilt, best: &mut Interval| {
+    let along = |batch: &Batch, tilt: &Tilt, best: &mut Interval| -> Result<()> {
         for margin in [0.0, 6.0, 15.0] {
             if best.relative_width() <= WIDE {
-                return;
+                return Ok(());
             }
-            let Some(contour) = Contour::new(batch, tilt, margin) else { return };
-            *best = best.and(&read(&contour, tilt));
+            let Some(contour) = Contour::new(batch, tilt, margin) else { return Ok(()) };
+            *best = best.and(&read(&contour, tilt))?;
         }
+        Ok(())
     };
-    along(batch, &tilt, &mut best);
+    along(batch, &tilt, &mut best)?;
     if best.relative_width() > WIDE
         && let Some(common) = batch.without_rare_losses(delta)
     {
-        along(&common, &aim(&common), &mut best);
+        along(&common, &aim(&common), &mut best)?;
     }
     // Laws of atoms: smooth them, if there are enough for a smooth sum.
     let scale = tilt.epsilon.max(1e-3);
@@ -222,11 +223,11 @@ fn refine(
     let mut smoothing = (5e-7 * scale / (tilt.s + 1.0)).min(0.01);
     for _ in 0..2 {
         if best.relative_width() <= TOO_WIDE {
-            return best;
+            return Ok(best);
         }
         let Some(contour) = Contour::smoothed(batch, &tilt, smoothing) else { break };
         let smoothed = read(&contour, &tilt);
-        best = best.and(&smoothed);
+        best = best.and(&smoothed)?;
         if smoothed.relative_width() > 10.0 * TOO_WIDE {
             break;
         }
@@ -237,13 +238,13 @@ fn refine(
     let mut wanted = (4e-7 * scale / (smooth.max(1e-3) * (tilt.s + 1.0))).sqrt();
     for _ in 0..5 {
         if best.relative_width() <= TOO_WIDE {
-            return best;
+            return Ok(best);
         }
         let h = lattice::spacing(batch, wanted);
         match Lattice::new(batch, &tilt, h, LONGEST) {
             None => wanted *= 2.0,
             Some(lattice) => {
-                best = best.and(&read(&lattice, &tilt));
+                best = best.and(&read(&lattice, &tilt))?;
                 if wanted < 0.3 * h {
                     break;
                 }
@@ -251,5 +252,5 @@ fn refine(
             }
         }
     }
-    best
+    Ok(best)
 }
