@@ -37,10 +37,16 @@ impl Interval {
         Self::new(0.0, upper)
     }
 
-    /// `(upper − lower) / upper`; 0 for a single point.
+    /// `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is.
     #[must_use]
     pub fn relative_width(&self) -> f64 {
-        if self.lower == self.upper { 0.0 } else { (self.upper - self.lower) / self.upper }
+        if self.lower == self.upper {
+            0.0
+        } else if self.upper.is_infinite() {
+            f64::INFINITY
+        } else {
+            (self.upper - self.lower) / self.upper
+        }
     }
 
     /// Does the interval hold `x`?
@@ -92,6 +98,7 @@ mod tests {
         assert_eq!(a.or(&b), Interval::new(2.0, 4.0));
         assert!(a.contains(1.5) && !a.contains(3.5));
         assert_eq!(Interval::INFINITE.relative_width(), 0.0);
+        assert_eq!(Interval::at_most(f64::INFINITY).relative_width(), f64::INFINITY);
         assert_eq!(a.to_string(), "[1, 3]");
     }
 }

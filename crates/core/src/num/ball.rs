@@ -18,8 +18,8 @@ pub(crate) const U: f64 = f64::EPSILON / 2.0;
 ///
 /// The reduced argument is off by at most 2⁻⁵² (one rounding of a number below
 /// 0.8 and the constant's 100th bit), Horner's scheme by `4·2⁻⁵³`, the
-/// truncated series by 2⁻⁶³: together below 2⁻⁵⁰, stated as 2⁻⁴⁹.
-pub(crate) const TRIG_ERROR: f64 = 1.0 / (1u64 << 49) as f64;
+/// truncated series by 2⁻⁶³: together below 2⁻⁵⁰.
+pub(crate) const TRIG_ERROR: f64 = 1.0 / (1u64 << 50) as f64;
 
 /// Radii are sums and products of a few hundred non-negative floats: their own
 /// rounding is below this factor.

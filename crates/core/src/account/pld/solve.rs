@@ -53,6 +53,11 @@ pub(super) fn cross(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -
     )
 }
 
+/// About where δ(ε) = `delta`: a proposal.
+pub(super) fn guess(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -> f64 {
+    propose(profile, delta, start, reach).0
+}
+
 /// About where δ(ε) = `delta`, and about −d ln δ/dε there.
 fn propose(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -> (f64, f64) {
     // ln δ(ε)/delta, kept finite: δ(ε) may be 0 or beyond the floats.
