@@ -20,6 +20,7 @@
 //! Zhu, Dong, Wang 2022 (arXiv:2106.08567v4), §5 (characteristic functions);
 //! Trefethen, Weideman 2014 (the exponentially convergent trapezoidal rule), §5.
 
+use super::super::mass::Mass;
 use super::decay::Decay;
 use super::law::{Batch, Law};
 use super::moment::short;
@@ -263,7 +264,8 @@ pub(super) fn chernoff(batch: &Batch, tilt: &Tilt, delta: f64) -> f64 {
         .into_iter()
         .filter(|s| *s > 0.0 && s.is_finite())
         .map(|s| {
-            let terms = (log_moment_up(batch, s), (1.0 + s).ln(), left.ln());
+            let log = |x: f64| Mass::exactly(x).ln().0;
+            let terms = (log_moment_up(batch, s), log(1.0 + s), log(left));
             let size = terms.0.abs() + terms.1.abs() + terms.2.abs();
             let epsilon = (terms.0 - terms.1 - terms.2 + 1e-12 * size) / s;
             if epsilon.is_nan() { f64::INFINITY } else { epsilon.max(0.0) + batch.slack }

@@ -2,7 +2,7 @@
 
 use super::grid::{Cells, Noise, inverse};
 use super::law::one_minus_exp_neg;
-use super::moment::log_ratio;
+use super::moment::{exp_minus_one, log_of_ratio, log_ratio};
 use crate::num::ball::{U, exp};
 use crate::num::fast::{self, LN_ERROR};
 
@@ -39,14 +39,14 @@ impl Merged {
         let merge = |u: f64| {
             let (mut p, mut all, mut excess, mut size) = (0.0, 0.0, 0.0, 0.0);
             noise.integrate(from, u, |u, f| {
-                let more = if u.abs() < 0.25 { u.exp_m1() } else { exp(u) - 1.0 };
+                let more = if u.abs() < 0.25 { exp_minus_one(u) } else { exp(u) - 1.0 };
                 p += f * (1.0 + q * more);
                 all += f;
                 excess += f * more;
                 size += f * (more.abs() + 1e-2);
             });
             let y = q * excess / all;
-            (p, y.ln_1p(), 1e-12 * q * size / all + 4.0 * U * y.abs())
+            (p, log_of_ratio(y), 1e-12 * q * size / all + 4.0 * U * y.abs())
         };
         // At least a fiftieth of the mass is merged, so that chords may be lowered beside it.
         let least = (-0.5 / sigma - 2.05) / sigma;

@@ -309,7 +309,7 @@ pub(super) fn log_ratio_with_error(q: f64, u: f64) -> (f64, f64) {
 /// `1 + y = 2^e·m` with m in [√½, √2], and `ln m = 2·artanh f`, `f = (m−1)/(m+1)`, |f| ≤ 0.1716:
 /// twelve terms leave less than 2⁻⁵⁸ of f. m is off by a relative u, `m − 1` is exact, the rest
 /// rounds by a relative 8u, and `e·ln 2` with its sum by 2u of the result's modulus. ∎
-fn log_of_ratio(y: f64) -> f64 {
+pub(super) fn log_of_ratio(y: f64) -> f64 {
     let x = 1.0 + y;
     let bits = x.to_bits();
     let mut exponent = ((bits >> 52) & 0x7ff) as f64 - 1023.0;
@@ -329,7 +329,7 @@ fn log_of_ratio(y: f64) -> f64 {
 }
 
 /// `e^u − 1` for |u| < ¼, within a relative 8u: Taylor's series to u¹⁶.
-fn exp_minus_one(u: f64) -> f64 {
+pub(super) fn exp_minus_one(u: f64) -> f64 {
     let (mut sum, mut k) = (1.0, 16.0);
     while k > 1.5 {
         sum = 1.0 + u * sum / k;
