@@ -43,6 +43,12 @@ impl Mu {
         }
     }
 
+    /// A lower bound on μ.
+    #[must_use]
+    pub fn lower(self) -> f64 {
+        self.lower
+    }
+
     /// An upper bound on μ.
     #[must_use]
     pub fn upper(self) -> f64 {

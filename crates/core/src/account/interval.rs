@@ -1,6 +1,11 @@
 //! An answer with both ends certified.
 
+use crate::error::{Error, Result};
 use std::fmt;
+
+/// Two methods certify bounds that exclude each other: a bug in Demure.
+pub(crate) const CONTRADICTION: Error =
+    Error::Precision { what: "a privacy loss on which two certified bounds contradict each other" };
 
 /// The truth lies in `[lower, upper]`; the upper end is what is charged.
 ///
@@ -32,10 +37,16 @@ impl Interval {
         Self::new(0.0, upper)
     }
 
-    /// `(upper − lower) / upper`; 0 for a single point.
+    /// `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is.
     #[must_use]
     pub fn relative_width(&self) -> f64 {
-        if self.lower == self.upper { 0.0 } else { (self.upper - self.lower) / self.upper }
+        if self.lower == self.upper {
+            0.0
+        } else if self.upper.is_infinite() {
+            f64::INFINITY
+        } else {
+            (self.upper - self.lower) / self.upper
+        }
     }
 
     /// Does the interval hold `x`?
@@ -46,16 +57,14 @@ impl Interval {
 
     /// Both intervals hold the truth, so their intersection does.
     ///
-    /// Disjoint intervals would prove a bug in one of them: then nothing
-    /// narrower than both together is claimed.
-    #[must_use]
-    pub fn and(&self, other: &Self) -> Self {
-        let meet = self.lower <= other.upper && other.lower <= self.upper;
-        debug_assert!(meet, "{self} {other}");
-        if !meet {
-            return Self::new(self.lower.min(other.lower), self.upper.max(other.upper));
+    /// Disjoint intervals prove that one of the two is wrong, and nobody knows which: that
+    /// is [`CONTRADICTION`], in every build.
+    pub fn and(&self, other: &Self) -> Result<Self> {
+        if self.lower <= other.upper && other.lower <= self.upper {
+            Ok(Self::new(self.lower.max(other.lower), self.upper.min(other.upper)))
+        } else {
+            Err(CONTRADICTION)
         }
-        Self::new(self.lower.max(other.lower), self.upper.min(other.upper))
     }
 
     /// The worse of two alternatives, either of which may be the case.
@@ -81,10 +90,15 @@ mod tests {
         assert_eq!((lost.lower, lost.upper), (0.0, f64::INFINITY));
         assert_eq!(Interval::new(-1.0, 2.0).lower, 0.0);
         let (a, b) = (Interval::new(1.0, 3.0), Interval::new(2.0, 4.0));
-        assert_eq!(a.and(&b), Interval::new(2.0, 3.0));
+        assert_eq!(a.and(&b), Ok(Interval::new(2.0, 3.0)));
+        // Disjoint bounds are an error in every build, and touching ones are not.
+        assert_eq!(a.and(&Interval::new(3.5, 4.0)), Err(CONTRADICTION));
+        assert_eq!(Interval::new(0.0, 0.5).and(&a), Err(CONTRADICTION));
+        assert_eq!(a.and(&Interval::new(3.0, 4.0)), Ok(Interval::new(3.0, 3.0)));
         assert_eq!(a.or(&b), Interval::new(2.0, 4.0));
         assert!(a.contains(1.5) && !a.contains(3.5));
         assert_eq!(Interval::INFINITE.relative_width(), 0.0);
+        assert_eq!(Interval::at_most(f64::INFINITY).relative_width(), f64::INFINITY);
         assert_eq!(a.to_string(), "[1, 3]");
     }
 }

@@ -48,10 +48,12 @@ pub(crate) enum Leaf {
     Concentrated {
         rho: Rho,
     },
-    /// Add/remove, all units in the same direction.
+    /// Add/remove, all units in the same direction. The truth is between `sigma` and `quiet`,
+    /// which are equal unless several noises were merged into one.
     PoissonGaussian {
         rate: Rate,
         sigma: f64,
+        quiet: f64,
     },
     /// Add/remove, all units in the same direction.
     PoissonLaplace {
@@ -164,7 +166,7 @@ impl Leaf {
             Self::Gaussian { .. } | Self::DiscreteGaussian { .. } | Self::Concentrated { .. } => {
                 Some(concentrated(self.rho()?))
             }
-            Self::PoissonGaussian { rate, sigma } => {
+            Self::PoissonGaussian { rate, sigma, .. } => {
                 let a = alpha.get();
                 let whole = a.fract() == 0.0 && a <= 4096.0;
                 whole.then(|| renyi::poisson_gaussian(a as u32, *rate, *sigma))
@@ -198,33 +200,29 @@ impl Leaf {
         )
     }
 
-    /// The pair of distributions that dominates it, and whether it is the
-    /// worst of the kind and no more.
-    pub(crate) fn component(&self) -> Option<(Component, bool)> {
-        let exact = |component: Result<Component>| component.ok().map(|c| (c, true));
+    /// A pair of distributions that dominates it.
+    pub(crate) fn dominating(&self) -> Option<Component> {
         match self {
             Self::Laplace { scale, distance } => {
-                let (relative, exactly) = quotient_down(*scale, *distance);
-                Some((Component::laplace(relative).ok()?, exactly))
+                Component::laplace(quotient_down(*scale, *distance)).ok()
             }
             Self::Gaussian { sigma, distance } => {
-                let (relative, exactly) = quotient_down(*sigma, *distance);
-                Some((Component::gaussian(relative).ok()?, exactly))
+                Component::gaussian(quotient_down(*sigma, *distance)).ok()
             }
             Self::DiscreteLaplace { scale, distance } => {
-                exact(Component::discrete_laplace(*scale, u32::try_from(*distance).ok()?))
+                Component::discrete_laplace(*scale, u32::try_from(*distance).ok()?).ok()
             }
             Self::DiscreteGaussian { sigma, distance } => {
-                exact(Component::discrete_gaussian(*sigma, u32::try_from(*distance).ok()?))
+                Component::discrete_gaussian(*sigma, u32::try_from(*distance).ok()?).ok()
             }
             Self::Response { epsilon, categories } => {
-                exact(Component::response(*epsilon, *categories))
+                Component::response(*epsilon, *categories).ok()
             }
-            Self::PoissonGaussian { rate, sigma } => {
-                exact(Component::poisson_gaussian(rate.get(), *sigma))
+            Self::PoissonGaussian { rate, sigma, .. } => {
+                Component::poisson_gaussian(rate.get(), *sigma).ok()
             }
             Self::PoissonLaplace { rate, scale } => {
-                exact(Component::poisson_laplace(rate.get(), *scale))
+                Component::poisson_laplace(rate.get(), *scale).ok()
             }
             Self::Pure { .. }
             | Self::Approximate { .. }
@@ -232,10 +230,31 @@ impl Leaf {
             | Self::Sampled { .. }
             | Self::Shuffled { .. } => {
                 let (epsilon, delta) = self.approximate()?;
-                let component = Component::approximate(epsilon, delta).ok()?;
-                Some((component, self.is_a_coin()))
+                Component::approximate(epsilon, delta).ok()
             }
             Self::Concentrated { .. } => None,
+        }
+    }
+
+    /// A pair that the worst mechanism of the kind dominates, where one is known: noise is
+    /// rounded up where [`Leaf::dominating`] rounds it down.
+    pub(crate) fn dominated(&self) -> Option<Component> {
+        match self {
+            Self::Laplace { scale, distance } => {
+                Component::laplace(quotient_up(*scale, *distance)).ok()
+            }
+            Self::Gaussian { sigma, distance } => {
+                Component::gaussian(quotient_up(*sigma, *distance)).ok()
+            }
+            Self::PoissonGaussian { rate, quiet, .. } => {
+                Component::poisson_gaussian(rate.get(), *quiet).ok()
+            }
+            Self::DiscreteLaplace { .. }
+            | Self::DiscreteGaussian { .. }
+            | Self::Response { .. }
+            | Self::PoissonLaplace { .. } => self.dominating(),
+            _ if self.is_a_coin() => self.dominating(),
+            _ => None,
         }
     }
 
@@ -295,6 +314,16 @@ impl Leaf {
                 Self::DiscreteGaussian { sigma: a, distance: x },
                 Self::DiscreteGaussian { sigma: b, distance: y },
             ) => a == b && x >= y,
+            // A sample of a sample is a smaller sample, and noise on noise is more noise: both
+            // are post-processing of the pair, once the rest is drawn from Q again.
+            (
+                Self::PoissonGaussian { rate: p, sigma: a, .. },
+                Self::PoissonGaussian { rate: q, sigma: b, .. },
+            )
+            | (
+                Self::PoissonLaplace { rate: p, scale: a },
+                Self::PoissonLaplace { rate: q, scale: b },
+            ) => louder((*a, p.get()), (*b, q.get())),
             (Self::Pure { epsilon: a }, Self::Pure { epsilon: b })
             | (Self::BoundedRange { epsilon: a }, Self::BoundedRange { epsilon: b }) => a >= b,
             _ => self == other,
@@ -308,11 +337,10 @@ fn quotient_up(a: f64, b: f64) -> f64 {
     if quotient.mul_add(b, -a) >= 0.0 { quotient } else { up(quotient) }
 }
 
-/// `a/b` rounded down, and whether that is exact.
-fn quotient_down(a: f64, b: f64) -> (f64, bool) {
+/// `a/b` rounded down.
+fn quotient_down(a: f64, b: f64) -> f64 {
     let quotient = a / b;
-    let rest = quotient.mul_add(b, -a);
-    (if rest <= 0.0 { quotient } else { down(quotient) }, rest == 0.0)
+    if quotient.mul_add(b, -a) <= 0.0 { quotient } else { down(quotient) }
 }
 
 fn sampled(rate: Rate, epsilon: f64) -> Option<f64> {

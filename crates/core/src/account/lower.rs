@@ -5,7 +5,7 @@ use super::amplify;
 use super::leaf::{self, Batch, Leaf};
 use crate::error::{Error, Result};
 use crate::event::{Disjoint, Event, Rate};
-use crate::num::directed::down;
+use crate::num::directed::{down, up};
 use crate::unit::{Epsilon, Neighbours};
 
 /// More ways for neighbours to differ than this are not followed.
@@ -84,14 +84,26 @@ fn too_many_ways() -> Error {
 }
 
 /// Does `big` cost at least what `small` costs, for certain?
+///
+/// # Proof
+/// Every run of a leaf of `small` is set against a run of its own in `big`, of a leaf that
+/// outdoes it (the same leaf first). What is left of `big` costs nothing less than nothing,
+/// and the order of a batch does not matter. ∎
 fn covers(big: &Batch, small: &Batch) -> bool {
-    small.iter().enumerate().all(|(i, (leaf, k))| {
-        // Each leaf of `small` against the leaf of `big` at its own place or,
-        // if `small` is a single leaf, any.
-        let candidates: &[(Leaf, u64)] =
-            if small.len() == 1 { big } else { big.get(i..=i).unwrap_or(&[]) };
-        candidates.iter().any(|(other, count)| count >= k && other.outdoes(leaf))
-    })
+    let mut left = big.clone();
+    let mut wanted = small.clone();
+    let mut take = |suits: &dyn Fn(&Leaf, &Leaf) -> bool| {
+        for (leaf, want) in &mut wanted {
+            for (other, have) in &mut left {
+                if *want > 0 && *have > 0 && suits(other, leaf) {
+                    let some = (*want).min(*have);
+                    (*want, *have) = (*want - some, *have - some);
+                }
+            }
+        }
+        wanted.iter().all(|(_, want)| *want == 0)
+    };
+    take(&|other, leaf| other == leaf) || take(&Leaf::outdoes)
 }
 
 fn lower_one(event: &Event, context: Context) -> Result<Vec<Batch>> {
@@ -248,12 +260,15 @@ fn poisson(rate: Rate, event: &Event, context: Context) -> Result<Vec<Batch>> {
             return Ok(vec![vec![(Leaf::PoissonLaplace { rate, scale: *scale }, 1)]]);
         }
         if let Some(mu) = leaf::gaussians(way).filter(|_| !way.is_empty()) {
-            // Gaussians on one sample are one Gaussian: σ = 1/μ, rounded down.
-            let sigma = match &way[..] {
-                [(Leaf::Gaussian { sigma, distance: 1.0 }, 1)] => *sigma,
-                _ => down(1.0 / mu?.upper()),
+            // Gaussians on one sample are one Gaussian: σ = 1/μ, rounded both ways.
+            let (sigma, quiet) = match &way[..] {
+                [(Leaf::Gaussian { sigma, distance: 1.0 }, 1)] => (*sigma, *sigma),
+                _ => {
+                    let mu = mu?;
+                    (down(1.0 / mu.upper()), up(1.0 / mu.lower()))
+                }
             };
-            return Ok(vec![vec![(Leaf::PoissonGaussian { rate, sigma }, 1)]]);
+            return Ok(vec![vec![(Leaf::PoissonGaussian { rate, sigma, quiet }, 1)]]);
         }
     }
     Ok(vec![vec![(Leaf::Sampled { rate, ways }, 1)]])

@@ -48,12 +48,14 @@ mod search;
 pub mod shuffle;
 pub mod zcdp;
 
+use interval::CONTRADICTION;
 pub use interval::Interval;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::unit::{Alpha, Delta, Epsilon, Neighbours, Rho};
 use leaf::{Batch, Leaf};
+use pld::Component;
 use std::fmt;
 
 /// A way to bound the cost of a batch.
@@ -184,7 +186,7 @@ impl Account {
             for (method, so_far) in &mut methods {
                 let found = self.by(*method, way, &resolved, delta)?;
                 if let Some(found) = found {
-                    best = best.and(&found);
+                    best = best.and(&found)?;
                 }
                 *so_far = so_far.zip(found).map(|(a, b)| a.or(&b));
             }
@@ -211,7 +213,7 @@ impl Account {
         ];
         for method in tight {
             if let Some(found) = self.by(method, way, &resolved, delta)? {
-                best = best.and(&found);
+                best = best.and(&found)?;
                 if best.lower > 0.0 && best.relative_width() < 1e-6 {
                     return Ok(best);
                 }
@@ -219,7 +221,7 @@ impl Account {
         }
         for method in [Method::Concentrated, Method::Renyi] {
             if let Some(found) = self.by(method, way, &resolved, delta)? {
-                best = best.and(&found);
+                best = best.and(&found)?;
             }
         }
         self.raised(best, way, delta)
@@ -241,7 +243,7 @@ impl Account {
             return Ok(found);
         }
         let floor = self.best(&rest, delta)?.lower;
-        Ok(found.and(&Interval::new(floor, f64::INFINITY)))
+        found.and(&Interval::new(floor, f64::INFINITY))
     }
 
     /// An upper bound from the methods that cost microseconds: where to look.
@@ -296,15 +298,15 @@ impl Account {
         let altered = way != resolved;
         let found = match method {
             Method::Basic => basic_of(resolved, delta)?,
-            Method::Optimal => optimal_of(resolved, delta),
-            Method::BoundedRange => bounded_range_of(resolved, delta, self.adaptive),
+            Method::Optimal => optimal_of(resolved, delta)?,
+            Method::BoundedRange => bounded_range_of(resolved, delta, self.adaptive)?,
             Method::Concentrated => concentrated_of(resolved, delta)?,
             Method::Renyi => renyi_of(resolved, delta)?,
             Method::Gaussian => match leaf::gaussians(way) {
                 Some(mu) if !way.is_empty() => mu?.epsilon(delta).ok(),
                 _ => None,
             },
-            Method::LossDistribution => pld_of(resolved, delta),
+            Method::LossDistribution => pld_of(resolved, delta)?,
             Method::Amplification => match &way[..] {
                 [(leaf, 1)] if leaf.wants_delta() && delta.get() > 0.0 => {
                     let cost = |batch: &Batch, delta| Ok(self.best(batch, delta)?.upper);
@@ -336,23 +338,30 @@ fn basic_of(batch: &Batch, delta: Delta) -> Result<Option<Interval>> {
     }))
 }
 
-fn optimal_of(batch: &Batch, delta: Delta) -> Option<Interval> {
-    let parts = pairs(batch)?;
-    let found = match &parts[..] {
-        [(epsilon, own, k)] => optimal::homogeneous(*epsilon, *own, *k, delta),
-        _ => optimal::heterogeneous(&parts, delta),
+/// A method that cannot answer does not apply; a contradiction is an error all the same.
+fn where_it_applies(found: Result<Interval>) -> Result<Option<Interval>> {
+    match found {
+        Err(error) if error == CONTRADICTION => Err(error),
+        found => Ok(found.ok()),
     }
-    .ok()?;
-    let tight = batch.iter().all(|(leaf, _)| leaf.is_a_coin());
-    Some(if tight { found } else { Interval::at_most(found.upper) })
 }
 
-fn bounded_range_of(batch: &Batch, delta: Delta, adaptive: bool) -> Option<Interval> {
+fn optimal_of(batch: &Batch, delta: Delta) -> Result<Option<Interval>> {
+    let Some(parts) = pairs(batch) else { return Ok(None) };
+    let found = where_it_applies(match &parts[..] {
+        [(epsilon, own, k)] => optimal::homogeneous(*epsilon, *own, *k, delta),
+        _ => optimal::heterogeneous(&parts, delta),
+    })?;
+    let tight = batch.iter().all(|(leaf, _)| leaf.is_a_coin());
+    Ok(found.map(|found| if tight { found } else { Interval::at_most(found.upper) }))
+}
+
+fn bounded_range_of(batch: &Batch, delta: Delta, adaptive: bool) -> Result<Option<Interval>> {
     match &batch[..] {
         [(Leaf::BoundedRange { epsilon }, k)] if !adaptive => {
-            bounded_range::non_adaptive(*epsilon, *k, delta).ok()
+            where_it_applies(bounded_range::non_adaptive(*epsilon, *k, delta))
         }
-        _ => None,
+        _ => Ok(None),
     }
 }
 
@@ -434,17 +443,26 @@ fn renyi_of(batch: &Batch, delta: Delta) -> Result<Option<Interval>> {
     Ok(Some(Interval::at_most(best.0)))
 }
 
-fn pld_of(batch: &Batch, delta: Delta) -> Option<Interval> {
-    let parts: Option<Vec<_>> =
-        batch.iter().map(|(leaf, k)| leaf.component().map(|(c, exact)| (c, exact, *k))).collect();
-    let parts = parts?;
-    if parts.is_empty() || delta.get() == 0.0 {
-        return None;
+/// # Proof
+/// Above, every mechanism is at most as quiet as it is; below, at least. Where one has no
+/// pair that it dominates, nothing is claimed below. ∎
+fn pld_of(batch: &Batch, delta: Delta) -> Result<Option<Interval>> {
+    let parts = |pair: &dyn Fn(&Leaf) -> Option<Component>| -> Option<Vec<(Component, u64)>> {
+        batch.iter().map(|(leaf, k)| pair(leaf).map(|component| (component, *k))).collect()
+    };
+    let Some(above) = parts(&Leaf::dominating) else { return Ok(None) };
+    if above.is_empty() || delta.get() == 0.0 {
+        return Ok(None);
     }
-    let tight = parts.iter().all(|(_, exact, _)| *exact);
-    let components: Vec<_> = parts.into_iter().map(|(component, _, k)| (component, k)).collect();
-    let found = pld::epsilon(&components, delta).ok()?;
-    Some(if tight { found } else { Interval::at_most(found.upper) })
+    let Some(found) = where_it_applies(pld::epsilon(&above, delta))? else { return Ok(None) };
+    let lower = match parts(&Leaf::dominated) {
+        Some(below) if below == above => found.lower,
+        Some(below) => {
+            where_it_applies(pld::epsilon(&below, delta))?.map_or(0.0, |found| found.lower)
+        }
+        None => 0.0,
+    };
+    Ok(Some(Interval::new(lower, found.upper)))
 }
 
 #[cfg(test)]

@@ -146,7 +146,7 @@ pub fn homogeneous(epsilon: Epsilon, delta: Delta, k: u64, target: Delta) -> Res
         w = w.mul(&quotient).mul(&a);
         v = v.mul(&quotient).mul(&inverse);
     }
-    Ok(worst.epsilon(0.0).and(&Interval::at_most(sum.upper)))
+    worst.epsilon(0.0).and(&Interval::at_most(sum.upper))
 }
 
 /// kε, both ways.
@@ -200,7 +200,7 @@ pub fn heterogeneous(parts: &[(Epsilon, Delta, u64)], target: Delta) -> Result<I
         Some(found) => found,
         None => coins::composed(&distinct, &left)?,
     };
-    Ok(found.and(&Interval::at_most(basic.upper)))
+    found.and(&Interval::at_most(basic.upper))
 }
 
 /// All outcomes, one by one; `None` when they are too many.

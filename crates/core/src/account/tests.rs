@@ -346,6 +346,67 @@ fn a_sample_that_costs_nothing_has_a_price() {
 }
 
 #[test]
+fn the_least_deltas_are_not_certified_wrongly() {
+    // δ(39.3425) is 2.7·10⁻³⁰⁸, from a 60-digit sum: below it no upper end may be.
+    let text = "compose(gaussian(sigma=1), response(eps=0.3)*5)";
+    for delta in [1e-308, 1e-315, 1e-320] {
+        let found = cost(text, ADD_REMOVE, delta);
+        assert!(found.upper > 39.3425 && found.upper.is_finite(), "{delta}: {found}");
+    }
+}
+
+#[test]
+fn parallel_samples_are_merged_where_one_outdoes_the_other() {
+    let one = "poisson(q=0.02, gaussian(sigma=1))";
+    for other in [
+        "poisson(q=0.01, gaussian(sigma=1))",
+        "poisson(q=0.02, gaussian(sigma=1.5))",
+        "poisson(q=0.001, gaussian(sigma=3))",
+        one,
+    ] {
+        for (a, b) in [(one, other), (other, one)] {
+            let text = format!("parallel(by=key, {a}, {b})*12");
+            assert_eq!(account(&text, ADD_REMOVE).ways.len(), 1, "{text}");
+        }
+    }
+    // Neither outdoes the other: all thirteen mixtures are priced.
+    let text = format!("parallel(by=key, {one}, poisson(q=0.03, gaussian(sigma=2)))*12");
+    assert_eq!(account(&text, ADD_REMOVE).ways.len(), 13);
+    // The order of parts is of no account.
+    let text = "compose(parallel(by=key, gaussian(sigma=1), laplace(b=2)), \
+         parallel(by=key, laplace(b=2), gaussian(sigma=1)))";
+    assert_eq!(account(text, ADD_REMOVE).ways.len(), 3);
+    let laplace = "parallel(by=key, poisson(q=0.1, laplace(b=2)), poisson(q=0.2, laplace(b=1)))*12";
+    assert_eq!(account(laplace, ADD_REMOVE).ways.len(), 1);
+}
+
+#[test]
+fn few_rare_samples_cost_less_than_many() {
+    // Once only the Rényi bound was left for fewer steps: 0.512 for a thousand, 0.476 for ten.
+    let steps = |k: u32| format!("poisson(q=0.001, gaussian(sigma=1))*{k}");
+    let (few, many) =
+        (cost(&steps(1000), ADD_REMOVE, 1e-5), cost(&steps(10_000), ADD_REMOVE, 1e-5));
+    assert!(few.contains(0.148_901_557_965_173_47) && few.relative_width() < 1e-6, "{few}");
+    assert!(few.upper < many.lower && many.upper < 0.476, "{few} {many}");
+    let template = crate::event::Template::parse("poisson(q=0.001, gaussian(sigma=1))*?").unwrap();
+    let (epsilon, delta) = (Epsilon::new(0.476).unwrap(), Delta::new(1e-5).unwrap());
+    let found = calibrate::calibrate(&template, &[], epsilon, delta, ADD_REMOVE).unwrap();
+    assert!(found.value >= 10_000.0 && found.epsilon.upper <= 0.476, "{found:?}");
+}
+
+#[test]
+fn merged_noise_on_a_sample_has_a_lower_end_of_its_own() {
+    // σ = 1/√(1/9 + 1/4) is no float: the upper end rounds it down, the lower one up.
+    let text = "poisson(q=0.01, compose(gaussian(sigma=3), gaussian(sigma=2)))*1000";
+    let way = &account(text, ADD_REMOVE).ways[0][0].0;
+    let Leaf::PoissonGaussian { sigma, quiet, .. } = way else { panic!("{way:?}") };
+    assert!(sigma < quiet && (quiet - sigma) / sigma < 1e-15 * 8.0);
+    assert_ne!(way.dominating(), way.dominated());
+    let found = cost(text, ADD_REMOVE, 1e-5);
+    assert!(found.lower > 0.0 && found.relative_width() < 1e-6, "{found}");
+}
+
+#[test]
 fn a_long_text_is_not_a_deep_event() {
     let text = format!("laplace(b=1){}", "*1".repeat(50_000));
     let event = Event::parse(&text).unwrap();

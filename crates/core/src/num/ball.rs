@@ -18,8 +18,8 @@ pub(crate) const U: f64 = f64::EPSILON / 2.0;
 ///
 /// The reduced argument is off by at most 2⁻⁵² (one rounding of a number below
 /// 0.8 and the constant's 100th bit), Horner's scheme by `4·2⁻⁵³`, the
-/// truncated series by 2⁻⁶³: together below 2⁻⁵⁰, stated as 2⁻⁴⁹.
-pub(crate) const TRIG_ERROR: f64 = 1.0 / (1u64 << 49) as f64;
+/// truncated series by 2⁻⁶³: together below 2⁻⁵⁰.
+pub(crate) const TRIG_ERROR: f64 = 1.0 / (1u64 << 50) as f64;
 
 /// Radii are sums and products of a few hundred non-negative floats: their own
 /// rounding is below this factor.
@@ -79,6 +79,17 @@ pub(crate) fn exp(x: f64) -> f64 {
 
 /// Bound on the relative error of [`exp`] on [−700, 700].
 pub(crate) const EXP_ERROR: f64 = 2.0 * fast::EXP_ERROR;
+
+/// An upper bound on `e^x`: never below `e^−700`, where [`exp`] would be 0.
+pub(crate) fn exp_up(x: f64) -> f64 {
+    // A NaN must stay one: `max` would turn it into −700.
+    if x < -700.0 { exp_up(-700.0) } else { exp(x) * (1.0 + 2.0 * EXP_ERROR) }
+}
+
+/// A lower bound on `e^x`: never above `e^700`, 0 below −700.
+pub(crate) fn exp_down(x: f64) -> f64 {
+    if x > 700.0 { exp_down(700.0) } else { exp(x) * (1.0 - 2.0 * EXP_ERROR) }
+}
 
 /// The disc `{z : |z − (re + i·im)| ≤ radius}`.
 #[derive(Clone, Copy, Debug)]

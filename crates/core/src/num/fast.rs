@@ -15,8 +15,8 @@ pub(crate) const LN_ERROR: f64 = 1.0 / (1u64 << 44) as f64;
 ///
 /// The reduction `r = x − n·ln 2` is good to 2⁻⁵² absolutely (the high part's
 /// product is exact), Horner's scheme to `4·2⁻⁵³` relatively, the truncation
-/// to 2⁻⁵⁷: together below 2⁻⁵⁰, stated as 2⁻⁴⁸.
-pub(crate) const EXP_ERROR: f64 = 1.0 / (1u64 << 48) as f64;
+/// to 2⁻⁵⁷: together below `0.8·2⁻⁵⁰`.
+pub(crate) const EXP_ERROR: f64 = 1.0 / (1u64 << 50) as f64;
 
 const SPLIT: usize = 128;
 

@@ -20,12 +20,13 @@
 //! Zhu, Dong, Wang 2022 (arXiv:2106.08567v4), §5 (characteristic functions);
 //! Trefethen, Weideman 2014 (the exponentially convergent trapezoidal rule), §5.
 
+use super::super::mass::Mass;
 use super::decay::Decay;
 use super::law::{Batch, Law};
 use super::moment::short;
-use super::solve::Profile;
+use super::solve::{FLOOR, Profile};
 use super::steer::{Tilt, log_moment};
-use crate::num::ball::{Ball, EXP_ERROR, TRIG_ERROR, U, exp, sin_cos};
+use crate::num::ball::{Ball, TRIG_ERROR, U, exp, exp_down, exp_up, sin_cos};
 use std::f64::consts::{FRAC_1_PI, TAU};
 
 /// The relative error in δ that cutting and aliasing are each allowed.
@@ -33,7 +34,7 @@ const TOLERANCE: f64 = 1e-11;
 /// Nanoseconds, about: above the first, other tilts are tried; above the second, a
 /// contour is not worth it.
 const CHEAP: f64 = 5e5;
-const DEAR: f64 = 1.5e8;
+const DEAR: f64 = 5e8;
 /// What a point costs in the search for ε, in nanoseconds.
 const SEARCH: f64 = 400.0;
 /// The largest angle nτε: half of what `sin_cos` takes.
@@ -48,6 +49,8 @@ pub(super) struct Contour {
     tau: f64,
     /// ln of the scale the terms are relative to.
     kappa: f64,
+    /// A bound on the error of κ.
+    doubt: f64,
     /// `Π M_j^k_j·e^−κ / (s(s+1))` at s₀ + inτ: a bound from above.
     terms: Vec<Ball>,
     /// The same with `1/(s(s+1)) − v²e^(v²/8)`, where there is a smoothing v: from below.
@@ -119,12 +122,13 @@ impl Contour {
         let constant = Ball::new(-smoothing * (1.0 + smoothing), 0.0, 0.0);
         let mut lower: Option<Vec<Ball>> =
             (smoothing > 0.0).then(|| terms.iter().map(|term| term.add(constant)).collect());
-        let mut kappa = 0.0;
+        let (mut kappa, mut doubt) = (0.0, 0.0);
         for (law, k) in &batch.laws {
             let each = law.cumulants(s0).0;
             let moments = law.moments(s0, tau, count, each);
-            kappa += *k as f64 * each;
-            let powers: Vec<Ball> = moments.iter().map(|moment| moment.power(*k)).collect();
+            kappa += *k as f64 * (each + moments.log);
+            doubt += *k as f64 * (moments.error + 2.0 * U * (each.abs() + moments.log.abs()));
+            let powers = moments.powers(*k);
             for terms in std::iter::once(&mut terms).chain(lower.as_mut()) {
                 for (term, power) in terms.iter_mut().zip(&powers) {
                     *term = term.mul(*power);
@@ -136,7 +140,7 @@ impl Contour {
         let off = (terms[0].modulus() + terms[0].radius) * s0 * (s0 + 1.0);
         let rest = rest * off.max(1.0) * (1.0 + 1e-12);
         let (infinite, slack) = (batch.infinite, batch.slack);
-        Some(Self { s0, tau, kappa, terms, lower, rest, aliases, infinite, slack })
+        Some(Self { s0, tau, kappa, doubt, terms, lower, rest, aliases, infinite, slack })
     }
 
     /// `Σ Re(term·e^(−inτε))` over both signs of n, and a bound on its error.
@@ -159,30 +163,32 @@ impl Contour {
         (sum, doubt * 1.001)
     }
 
-    /// `(factor of the sum, its relative error, bound on the aliases)` at ε.
-    fn frame(&self, epsilon: f64) -> (f64, f64, f64) {
-        let scale = exp(self.kappa - self.s0 * epsilon) * self.tau * OVER_TAU;
+    /// `(ln of the factor of the sum, without τ/2π; its error)` at ε.
+    fn frame(&self, epsilon: f64) -> (f64, f64) {
         // κ is a sum of products, each rounded by u.
-        let relative =
-            EXP_ERROR + 8.0 * U * (self.kappa.abs() + (self.s0 * epsilon).abs() + 1.0) + 1e-14;
-        let alias: f64 = self
-            .aliases
-            .iter()
-            .map(|&(s, log)| exp(log - s * epsilon + 1e-9 + 1e-12 * (s * epsilon).abs()))
-            .sum();
-        (scale, relative, alias * (1.0 + 1e-9))
+        let size = self.kappa.abs() + (self.s0 * epsilon).abs() + 1.0;
+        (self.kappa - self.s0 * epsilon, self.doubt * 1.01 + 8.0 * U * size + 1e-14)
     }
 
+    /// # Proof
+    /// The factor `e^(κ−s₀ε)` is taken no smaller than `e^−700`, and whatever the products
+    /// with it lose to underflow is below [`FLOOR`]. ∎
     fn above(&self, epsilon: f64) -> f64 {
         let (sum, doubt) = self.sum(&self.terms, epsilon);
-        let (scale, relative, _) = self.frame(epsilon);
-        (sum + doubt) * scale * (1.0 + relative)
+        let (log, error) = self.frame(epsilon);
+        (sum + doubt) * exp_up(log + error) * self.tau * OVER_TAU * (1.0 + 1e-15) + FLOOR
     }
 
     fn below(&self, epsilon: f64) -> f64 {
         let (sum, doubt) = self.sum(self.lower.as_ref().unwrap_or(&self.terms), epsilon);
-        let (scale, relative, alias) = self.frame(epsilon);
-        (sum - doubt).max(0.0) * scale * (1.0 - relative) - alias
+        let (log, error) = self.frame(epsilon);
+        let alias: f64 = self
+            .aliases
+            .iter()
+            .map(|&(s, log)| exp_up(log - s * epsilon + 1e-9 + 1e-12 * (s * epsilon).abs()))
+            .sum();
+        let factor = exp_down(log - error) * self.tau * OVER_TAU * (1.0 - 1e-15);
+        (sum - doubt).max(0.0) * factor - alias * (1.0 + 1e-9) - FLOOR
     }
 }
 
@@ -230,14 +236,42 @@ fn log_moment_up(batch: &Batch, s: f64) -> f64 {
         .iter()
         .map(|(law, k)| {
             let kappa = law.cumulants(s).0;
-            let excess = law.moments(s, 1.0, 0, kappa)[0];
-            if !excess.radius.is_finite() {
+            let moments = law.moments(s, 1.0, 0, kappa);
+            let excess = moments.values[0];
+            if !(excess.radius + moments.error).is_finite() {
                 return f64::INFINITY; // a NaN must not pass for 0 below
             }
-            let each = kappa + (excess.re - 1.0 + excess.radius).max(0.0);
+            let log = kappa + moments.log + moments.error;
+            let over = if moments.about_one { excess.re } else { excess.re - 1.0 };
+            let each = log + (over + excess.radius).max(0.0);
             *k as f64 * (each + 4.0 * U * each.abs())
         })
         .sum()
+}
+
+/// An upper bound on the least ε with δ(ε) ≤ `delta`, by Chernoff's inequality alone.
+///
+/// # Proof
+/// `δ(ε) ≤ e^(K(s)−sε)/(1+s)` plus the probability of an infinite loss, see [`aliases`]; so
+/// `ε = (K(s) − ln(1+s) − ln(delta − infinite))/s` will do, for any s > 0. ∎
+pub(super) fn chernoff(batch: &Batch, tilt: &Tilt, delta: f64) -> f64 {
+    let left = (delta - batch.infinite.1) * (1.0 - 1e-12);
+    if left.is_nan() || left <= 1e-300 {
+        return f64::INFINITY;
+    }
+    [0.7, 1.0, 1.3]
+        .map(|part| short(part * tilt.s))
+        .into_iter()
+        .filter(|s| *s > 0.0 && s.is_finite())
+        .map(|s| {
+            let log = |x: f64| Mass::exactly(x).ln().0;
+            let terms = (log_moment_up(batch, s), log(1.0 + s), log(left));
+            let size = terms.0.abs() + terms.1.abs() + terms.2.abs();
+            let epsilon = (terms.0 - terms.1 - terms.2 + 1e-12 * size) / s;
+            if epsilon.is_nan() { f64::INFINITY } else { epsilon.max(0.0) + batch.slack }
+        })
+        .fold(f64::INFINITY, f64::min)
+        * (1.0 + 1e-12)
 }
 
 /// Where the points of a contour lie, and what they leave out.
@@ -275,11 +309,11 @@ impl Plan {
             return None;
         }
         let each: f64 = batch.laws.iter().map(|(law, _)| law.cost(s0, tau * count as f64)).sum();
-        // A power k multiplies a moment's error, some 10⁻¹⁴, by k; that of the whole is relative to
-        // the integral of the modulus.
-        let noise: f64 = batch.laws.iter().map(|(_, k)| *k as f64 * 3e-14).sum();
-        let modulus = 0.4 / (s0 * (s0 + 1.0) * tilt.spread.max(1.0 / s0));
-        let noise = noise * modulus * 0.3 / unit * exp(-margin);
+        // A power k multiplies a moment's error, some 10⁻¹⁴ of a typical tL or about √(60/k) where
+        // it matters, by k; that of the whole is relative to the integral of the modulus.
+        let noise: f64 =
+            batch.laws.iter().map(|(_, k)| (60.0 * *k as f64).sqrt() * 2e-14 + 1e-14).sum();
+        let noise = noise * 0.15 / ((s0 + 1.0) * unit) * exp(-margin);
         Some(Self { s0, tau, aliases, count, rest, cost: (each + SEARCH) * count as f64, noise })
     }
 }
@@ -298,7 +332,7 @@ fn aliases(
     s0: f64,
     goal: f64,
 ) -> Option<(f64, [(f64, f64); 2])> {
-    let far = [2.0, 4.0, 6.0, 9.0, 14.0].map(|c| c / spread);
+    let far = [0.5, 1.0, 2.0, 4.0, 6.0, 9.0, 14.0].map(|c| c / spread);
     // The least Y with ln bound(s) − |s−s₀|Y ≤ goal, by a float's word …
     let need = |s: f64| {
         let log = log_moment(batch, s) - s * epsilon - (1.0 + s).ln();

@@ -2,9 +2,9 @@
 
 use super::cumulant::cumulants;
 use super::law::{Direction, Law};
-use super::moment::log_ratio;
+use super::moment::{log_ratio, log_ratio_with_error};
 use super::rule::{NODES, Panels, Rule, power};
-use crate::num::ball::{EXP_ERROR, exp};
+use crate::num::ball::{EXP_ERROR, U, exp};
 use crate::num::fast::{self, LN_ERROR};
 
 /// A bound, not increasing in T, on `|M(s₀ + it)|/M(s₀)` for all t ≥ T > 0.
@@ -15,8 +15,8 @@ pub(super) enum Decay {
     Laplace(f64),
     /// `share + slope/t`.
     Atoms { share: f64, slope: f64 },
-    /// The least of `variation/t` and `1 − p·min(λ²t²/32, ½)`.
-    Density { variation: f64, p: f64, length: f64 },
+    /// The least of `variation/t` and `1 − Σp(1 − env(λt/2))` over uniform layers (p, λ).
+    Density { variation: f64, layers: Vec<(f64, f64)> },
     /// 1.
     None,
 }
@@ -28,15 +28,26 @@ impl Decay {
             Self::Gaussian(mu2) => return -0.499_999 * mu2 * top * top,
             Self::Laplace(c) => (1.0 + 0.5 / top) / c,
             Self::Atoms { share, slope } => share + slope / top,
-            Self::Density { variation, p, length } => {
-                let x = length * top;
-                let core = -p * (x * x / 32.0).min(0.5); // ln(1−y) ≤ −y
+            Self::Density { variation, layers } => {
+                let falls: f64 = layers.iter().map(|(p, l)| p * (1.0 - sinc(0.5 * l * top))).sum();
+                let falls = falls * (1.0 - 1e-9); // more than the sum's rounding
+                let core = if falls < 0.1 { -falls } else { log_of(1.0 - falls) }; // ln(1−y) ≤ −y
                 return core.min(log_of(variation / top));
             }
             Self::None => return 0.0,
         };
         log_of(ratio)
     }
+}
+
+/// A bound on `|sin y/y|` for all y ≥ x.
+///
+/// # Proof
+/// `sin y ≤ y − y³/6 + y⁵/120`, and `1 − y²/6 + y⁴/120` falls up to √10. For x ≤ 2 it is at
+/// least its value at 2, 0.466, or at y; from π on the left side is at most 1/π. ∎
+fn sinc(x: f64) -> f64 {
+    let square = x * x;
+    if x <= 2.0 { 1.0 - square / 6.0 * (1.0 - 0.05 * square) } else { (1.0 / x).min(0.467) }
 }
 
 /// `ln ratio`, from above, for a ratio below 1; 0 otherwise. `fast::ln` is good to LN_ERROR down
@@ -55,9 +66,8 @@ impl Law {
     ///
     /// *Sampled Gaussian*: let g be the density of L tilted by e^(s₀L) and
     /// normalised. Its transform is at most its total variation over t, and g has at
-    /// most two modes ([`Shape`]). If g ≥ p/λ on an interval of length λ, it is p
-    /// times a uniform law plus a rest, so that `|ĝ| ≤ 1 − p + p·|sin x/x|`, x = λt/2;
-    /// and `|sin x/x| ≤ 1 − min(x²/8, ½)`, by the series up to √5 and by 1/x beyond 2.
+    /// most two modes ([`Shape`]). If g is at least a sum of uniform laws of lengths λ and
+    /// masses p, it is that sum plus a rest, so that `|ĝ| ≤ 1 − Σp + Σp·|sin x/x|`, x = λt/2.
     ///
     /// *Sampled Laplace*: two atoms, and a density that is monotone or has one
     /// minimum (`(ln g)′ = −3/2 + (z₀+1)w` in u, with w = q·e^u/r monotone), so that integrating
@@ -76,17 +86,17 @@ impl Law {
                 let Some(shape) = Shape::new(*q, *sigma, *direction, s0, *cut) else {
                     return Decay::None;
                 };
-                let (p, length) = shape.core();
                 // Two rises, two falls, and one more where the law is cut.
-                Decay::Density { variation: 5.0 * shape.peak(), p, length }
+                Decay::Density { variation: 5.0 * shape.peak(), layers: shape.layers() }
             }
             Self::SampledLaplace { q, a, direction } => {
                 let (z, _) = power(*direction, s0);
                 let rule = Panels::laplace(*q, *a, *direction, s0, 0.0);
-                if rule.count() > NODES {
+                let doubt = log_doubt(z, z.abs() * (a + 30.0) + 2.0 * a);
+                if rule.count() > NODES || doubt > 1e-7 {
                     return Decay::None;
                 }
-                let log_m = cumulants(rule.weighted().into_iter()).0 - 1e-9;
+                let log_m = cumulants(rule.weighted().into_iter()).0 - 1e-9 - 4.0 * doubt;
                 let log = |u: f64| log_ratio(*q, u);
                 // ½e^−a·r(a)^z₀ + ½·r(−a)^z₀, and g(u) = ¼e^(−(a+u)/2)·r^(z₀+1)/(q·e^u).
                 let share = 0.5 * exp(z * log(*a) - a - log_m) + 0.5 * exp(z * log(-a) - log_m);
@@ -98,6 +108,17 @@ impl Law {
             }
         }
     }
+}
+
+/// A bound on the error of a logarithm `z·ln r + (rest)` in floats, for terms of modulus
+/// `size` at most in all.
+///
+/// # Proof
+/// `ln r` is within `2·LN_ERROR` and 4u of its argument's modulus, which z multiplies; six
+/// more roundings of numbers below `size`, and the exponential and logarithm of a sum of
+/// such terms, add `10u·size` and 10⁻¹³. For large tilts this is no longer small. ∎
+fn log_doubt(z: f64, size: f64) -> f64 {
+    (z.abs() + 2.0) * 4.0 * LN_ERROR + 20.0 * U * size + 1e-13
 }
 
 /// The tilted density of a sampled Gaussian's loss, as a function of the noise x.
@@ -119,7 +140,16 @@ struct Shape {
 }
 
 impl Shape {
+    /// `None` where the logarithms would be off by 10⁻⁷ or more, for tilts that large.
     fn new(q: f64, sigma: f64, direction: Direction, s0: f64, cut: f64) -> Option<Self> {
+        let z = power(direction, s0).0;
+        // |x| within the range of any node or cell, and the largest |u|, |ln r| and square.
+        let reach = z.abs() + 40.0 * sigma + z.abs() + 2.0;
+        let u = (reach + 0.5) / (sigma * sigma);
+        let size = (z.abs() + 2.0) * (u + 40.0) + 0.5 * (reach + 1.0) * u;
+        if log_doubt(z, size) > 1e-7 {
+            return None;
+        }
         let log_m = if cut < f64::INFINITY {
             let rule = Panels::gaussian(q, sigma, direction, s0, 0.0, cut);
             if rule.count() > NODES {
@@ -186,29 +216,107 @@ impl Shape {
         exp(self.constant + top + 2e-6) * (1.0 + EXP_ERROR)
     }
 
-    /// `(p, λ)` with g ≥ p/λ on an interval of L of length λ.
-    fn core(&self) -> (f64, f64) {
-        let (from, to) = self.range();
-        let at = |x: f64| self.square(x) + self.power * self.log_r(x);
-        let steps = 400;
-        let grid = |i: i32| from + (to - from) * f64::from(i) / f64::from(steps);
-        let mode = (0..=steps)
-            .map(|i| (at(grid(i)), grid(i)))
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map_or(0.0, |best| best.1);
-        let mut best = (0.0, 0.0);
-        for half in [0.3, 0.6, 0.9, 1.2, 1.6, 2.0, 2.5] {
-            let (a, b) = (mode - half * self.sigma, (mode + half * self.sigma).min(self.cut));
-            let cell = (b - a) / 40.0;
-            let least = (0..40)
-                .map(|i| self.bounds(a + cell * f64::from(i), a + cell * f64::from(i + 1)).0)
-                .fold(f64::INFINITY, f64::min);
-            let length = (self.log_r(b) - self.log_r(a) - 8.0 * LN_ERROR).max(0.0);
-            let p = (exp(self.constant + least - 2e-6) * (1.0 - EXP_ERROR) * length).min(1.0);
-            if p * length * length > best.0 * best.1 * best.1 {
-                best = (p, length);
+    /// `w = q·e^u/r`, the derivative of ln r by u: about.
+    fn logistic(&self, x: f64) -> f64 {
+        let u = (x - 0.5) / (self.sigma * self.sigma);
+        self.q / (self.q + (1.0 - self.q) * exp(-u))
+    }
+
+    /// About where the modes are: the least and the largest root of `x + 1 = (z₀+1)w(x)`.
+    fn modes(&self) -> (f64, f64) {
+        let step = |x: f64| (self.power * self.logistic(x) - 1.0).min(self.cut);
+        if self.power <= 0.0 {
+            let (mut low, mut high) = (self.power - 1.0, -1.0);
+            for _ in 0..60 {
+                let x = 0.5 * (low + high);
+                if step(x) > x { low = x } else { high = x }
             }
+            return (low, high);
         }
-        best
+        // The right side grows with x: iterates from below and from above are monotone.
+        let (mut low, mut high) = (-1.0, (self.power - 1.0).min(self.cut));
+        for _ in 0..200 {
+            (low, high) = (step(low), step(high));
+        }
+        (low, high.max(low))
+    }
+
+    /// Uniform layers `(p, λ)` in L that g is at least the sum of.
+    ///
+    /// # Proof
+    /// On every cell g is at least [`Self::bounds`]. From the highest cell of a stretch
+    /// outwards, heights are lowered until they do not rise: what is left is the sum of uniform laws
+    /// on nested intervals. Stretches do not overlap. ∎
+    fn layers(&self) -> Vec<(f64, f64)> {
+        let (body, tail) = self.modes();
+        let reach = 7.0 * self.sigma;
+        let mut layers = Vec::new();
+        if tail - body < 2.0 * reach {
+            // One stretch, or two that meet at the lowest cell between the modes.
+            let cells = self.cells(body - reach, (tail + reach).min(self.cut));
+            let between = |c: &&Cell| c.x > body && c.x < tail;
+            let valley = cells.iter().filter(between).min_by(|a, b| a.height.total_cmp(&b.height));
+            let at = valley.map_or(0, |v| cells.partition_point(|c| c.x < v.x));
+            stack(&cells[..at], &mut layers);
+            stack(&cells[at..], &mut layers);
+        } else {
+            stack(&self.cells(body - reach, body + reach), &mut layers);
+            stack(&self.cells(tail - reach, (tail + reach).min(self.cut)), &mut layers);
+        }
+        layers
+    }
+
+    fn cells(&self, from: f64, to: f64) -> Vec<Cell> {
+        let count = ((to - from) / self.sigma * 14.0).ceil().clamp(1.0, 600.0) as usize;
+        let edge = |i: usize| from + (to - from) * i as f64 / count as f64;
+        let loss = |x: f64| log_ratio_with_error(self.q, (x - 0.5) / (self.sigma * self.sigma));
+        (0..count)
+            .map(|i| {
+                let (x, end) = (edge(i), edge(i + 1));
+                let least = self.bounds(x, end).0;
+                let height = exp(self.constant + least - 2e-6) * (1.0 - EXP_ERROR);
+                let ((a, a_error), (b, b_error)) = (loss(x), loss(end));
+                Cell { x, height, length: (b - a - a_error - b_error).max(0.0) * (1.0 - 1e-12) }
+            })
+            .collect()
+    }
+}
+
+/// A stretch of noise from x on, the least density of the loss on it, and its length in L.
+struct Cell {
+    x: f64,
+    height: f64,
+    length: f64,
+}
+
+/// Adds the layers of neighbouring cells.
+fn stack(cells: &[Cell], layers: &mut Vec<(f64, f64)>) {
+    let top = (0..cells.len()).max_by(|a, b| cells[*a].height.total_cmp(&cells[*b].height));
+    let Some(top) = top else { return };
+    let mut heights: Vec<f64> = cells.iter().map(|cell| cell.height).collect();
+    for i in (0..top).rev() {
+        heights[i] = heights[i].min(heights[i + 1]);
+    }
+    for i in top + 1..heights.len() {
+        heights[i] = heights[i].min(heights[i - 1]);
+    }
+    let mut length: f64 = cells.iter().map(|cell| cell.length).sum::<f64>() * (1.0 - 1e-12);
+    let (mut low, mut high, mut base) = (0, heights.len() - 1, 0.0);
+    loop {
+        let level = heights[low].min(heights[high]);
+        if level > base && length > 0.0 {
+            layers.push(((level - base) * length * (1.0 - 1e-12), length));
+            base = level;
+        }
+        if low == high {
+            return;
+        }
+        if heights[low] <= level {
+            length -= cells[low].length * (1.0 + 1e-12);
+            low += 1;
+        } else {
+            length -= cells[high].length * (1.0 + 1e-12);
+            high -= 1;
+        }
     }
 }

@@ -14,6 +14,7 @@
 //! Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022 (arXiv:2207.04380v1), §3–4.
 
 use super::law::{Atoms, Direction, Law, one_minus_exp_neg};
+use super::merged::Merged;
 use super::moment::log_ratio;
 use super::rule::GAUSS;
 use crate::num::ball::{U, exp};
@@ -31,15 +32,17 @@ pub(super) struct Gridded {
     pub(super) lost: f64,
     /// How far a loss of the model may be from the law's, under a coupling.
     pub(super) slack: f64,
+    /// The origin of `lower` less that of `upper`: the lower masses have a grid of their own.
+    pub(super) shift: f64,
 }
 
 /// A law being put on the grid: masses on points, and shares of the cells
 /// between point j and point j + 1.
-struct Cells {
-    points: Vec<f64>,
-    shares: Vec<(f64, f64)>,
+pub(super) struct Cells {
+    pub(super) points: Vec<f64>,
+    pub(super) shares: Vec<(f64, f64)>,
     /// Error of a point relative to its mass, and of a share relative to its cell's.
-    error: f64,
+    pub(super) error: f64,
 }
 
 /// What a sampled law leaves out on either side: `e^−REACH`, relative to 1.
@@ -56,16 +59,18 @@ impl Gridded {
                 // is a relative error of its square root.
                 let sigma = 1.0 / mu2.sqrt();
                 let noise = Noise::Gaussian { sigma };
-                let mut gridded = sampled(noise, 1.0, Direction::Remove, h, most)?;
+                let mut gridded = sampled(noise, 1.0, Direction::Remove, h, most, f64::INFINITY)?;
                 // Losses scale by μ²/2 + μz: |z| ≤ 14 within REACH.
                 gridded.slack += (error + 8.0 * U) * (mu2 + 14.0 * mu2.sqrt());
                 Some(gridded)
             }
-            Law::SampledGaussian { q, sigma, direction, .. } => {
-                sampled(Noise::Gaussian { sigma: *sigma }, *q, *direction, h, most)
+            Law::SampledGaussian { q, sigma, direction, cut } => {
+                // Noise beyond the cut is counted as infinite loss already.
+                let top = (cut - 0.5) / (sigma * sigma);
+                sampled(Noise::Gaussian { sigma: *sigma }, *q, *direction, h, most, top)
             }
             Law::SampledLaplace { q, a, direction } => {
-                sampled(Noise::Laplace { a: *a }, *q, *direction, h, most)
+                sampled(Noise::Laplace { a: *a }, *q, *direction, h, most, f64::INFINITY)
             }
         }
     }
@@ -133,11 +138,11 @@ impl Cells {
             .into_iter()
             .map(|m| (m * less * (1.0 - 16.0 * U)).max(0.0))
             .collect();
-        Gridded { origin, first, upper, lower, lost, slack }
+        Gridded { origin, first, upper, lower, lost, slack, shift: 0.0 }
     }
 
     /// Every cell's mass on its lower end: below the law, to first order only.
-    fn moved_down(&self) -> Vec<f64> {
+    pub(super) fn moved_down(&self) -> Vec<f64> {
         let mut lower = self.points.clone();
         for (j, (left, right)) in self.shares.iter().enumerate() {
             lower[j] += (left + right) * (1.0 - 2.0 * self.error);
@@ -159,7 +164,7 @@ impl Cells {
     /// grows with both shares, so it is taken at their upper ends. Where the law
     /// is so steep that a mass would be negative, the cells around it are moved
     /// down as well, and all is tried again.
-    fn below(&self, h: f64) -> Option<Vec<f64>> {
+    pub(super) fn below(&self, h: f64) -> Option<Vec<f64>> {
         let n = self.shares.len();
         if n == 0 {
             return Some(self.points.clone());
@@ -210,7 +215,7 @@ impl Cells {
 
 /// The noise under a sampled law, through its loss u without sampling, under Q.
 #[derive(Clone, Copy)]
-enum Noise {
+pub(super) enum Noise {
     /// u ~ N(−1/2σ², 1/σ²).
     Gaussian { sigma: f64 },
     /// Density `¼e^(−(a+u)/2)` on (−a, a), ½ at −a, `½e^−a` at a.
@@ -249,7 +254,7 @@ impl Noise {
     }
 
     /// Shows every node u between u1 and u2 with its weight times the density.
-    fn integrate(self, u1: f64, u2: f64, mut node: impl FnMut(f64, f64)) {
+    pub(super) fn integrate(self, u1: f64, u2: f64, mut node: impl FnMut(f64, f64)) {
         let panels = ((u2 - u1) / self.panel()).ceil().max(1.0);
         let half = 0.5 * (u2 - u1) / panels;
         for panel in 0..panels as usize {
@@ -277,8 +282,16 @@ impl Noise {
 /// factor below 20 of its mean, so eight nodes err by at most
 /// `(64/15)·60·e³·20⁻¹⁶/(1−20⁻²) < 10⁻¹⁷` (Trefethen 2013, Theorem 19.3), far below the
 /// rounding of r − e^y, `8u·e^h/h` relative to the cell's. ∎
-fn sampled(noise: Noise, q: f64, direction: Direction, h: f64, most: usize) -> Option<Gridded> {
+fn sampled(
+    noise: Noise,
+    q: f64,
+    direction: Direction,
+    h: f64,
+    most: usize,
+    cut: f64,
+) -> Option<Gridded> {
     let (from, to) = noise.range();
+    let to = to.min(cut);
     let sign = if direction == Direction::Remove { 1.0 } else { -1.0 };
     let loss = |u: f64| sign * log_ratio(q, u);
     let (low, high) = if sign > 0.0 { (loss(from), loss(to)) } else { (loss(to), loss(from)) };
@@ -366,11 +379,22 @@ fn sampled(noise: Noise, q: f64, direction: Direction, h: f64, most: usize) -> O
         return None;
     }
     let cells = Cells { points, shares, error };
-    Some(cells.finish(high, -(n as i64), h, lost, slack))
+    let mut gridded = cells.finish(high, -(n as i64), h, lost, slack);
+    if let (Noise::Gaussian { .. }, Direction::Remove) = (noise, direction)
+        && let Some(below) = Merged::new(noise, q, h, (from, to), error)
+        && below.masses.len() <= n + 1
+    {
+        // Both end at about the largest loss; `first + j` is −(n − j).
+        let before = n + 1 - below.masses.len();
+        gridded.shift = below.bottom + (n - before) as f64 * h - high;
+        gridded.lower = [vec![0.0; before], below.masses].concat();
+        gridded.slack = gridded.slack.max(below.slack);
+    }
+    Some(gridded)
 }
 
 /// u with `ln(1 − q + q·e^u) = y`, about.
-fn inverse(q: f64, y: f64) -> f64 {
+pub(super) fn inverse(q: f64, y: f64) -> f64 {
     let r = y.exp_m1() / q;
     if r > -1.0 { r.ln_1p() } else { f64::NEG_INFINITY }
 }

@@ -22,9 +22,9 @@
 use super::grid::Gridded;
 use super::law::{Batch, Law};
 use super::moment::log_ratio;
-use super::solve::Profile;
+use super::solve::{FLOOR, Profile};
 use super::steer::Tilt;
-use crate::num::ball::{EXP_ERROR, U, exp};
+use crate::num::ball::{EXP_ERROR, U, exp, exp_down, exp_up};
 use crate::num::fast;
 use crate::num::fft::Fft;
 
@@ -46,6 +46,10 @@ pub(super) struct Lattice {
     beyond: f64,
     infinite: (f64, f64),
     slack: f64,
+    /// The lower masses' losses less those of the upper ones at the same index.
+    shift: f64,
+    /// The least ε for which the upper masses are all there are.
+    lowest: f64,
 }
 
 /// A law on the grid, tilted.
@@ -79,19 +83,34 @@ impl Part {
 impl Lattice {
     /// Composes on a grid of spacing h; `None` if more than 2^`most` points are needed.
     pub(super) fn new(batch: &Batch, tilt: &Tilt, h: f64, most: u32) -> Option<Self> {
+        Self::above(batch, tilt, h, most, f64::NEG_INFINITY)
+    }
+
+    /// The same for ε ≥ `floor` only, where that helps.
+    ///
+    /// # Proof
+    /// Let there be one law, k times. Its losses of at most `floor/k` are its body B, the others its
+    /// tail T. A sum of k from the body is at most `floor`, so that `B^k` adds nothing to
+    /// δ(ε) for ε ≥ floor, and `(B+T)^k − B^k` is all there is (from below anything may be left out).
+    /// Its transform is `T·Σ_i (B+T)^i·B^(k−1−i)`, at most k|T|, which is far below 1 where large losses
+    /// are rare; so are its rounding errors. With e_B, e_T the errors of the transforms and p ≥ |T|,
+    /// it is off by `k·e_T + k(k−1)p(e_B + e_T)`, by `12k²u·|T|` for the roundings of the
+    /// recurrences in [`difference`], and the inverse adds E of its 2-norm. ∎
+    pub(super) fn above(batch: &Batch, tilt: &Tilt, h: f64, most: u32, floor: f64) -> Option<Self> {
         let mut parts = Vec::new();
-        let (mut slack, mut lost, mut origin) = (batch.slack, 0.0, 0.0);
+        let (mut slack, mut lost, mut origin, mut shift) = (batch.slack, 0.0, 0.0, 0.0);
         for (law, k) in &batch.laws {
             let gridded = Gridded::new(law, h, 1 << most)?;
             let times = *k as f64;
             slack += times * gridded.slack;
             lost += times * gridded.lost;
             origin += times * gridded.origin;
+            shift += times * gridded.shift;
             parts.push(Part { gridded, times });
         }
         // Sums of origins are rounded.
         slack = slack * 1.001
-            + 8.0 * U * parts.iter().map(|p| p.times * p.gridded.origin.abs()).sum::<f64>();
+            + 8.0 * U * parts.iter().map(|p| p.times * (p.gridded.origin.abs() + h)).sum::<f64>();
         let s0 = tilt.s;
         let window = Window::new(&parts, tilt, s0, h, origin, most)?;
         let fft = Fft::new(window.log);
@@ -100,31 +119,77 @@ impl Lattice {
         let (mut product_re, mut product_im) = (vec![1.0; length], vec![0.0; length]);
         let (mut kappa, mut gamma, mut beta, mut relative) = (0.0, 0.0, 0.0, 0.0);
         let (mut low_re, mut low_im) = (vec![1.0; length], vec![0.0; length]);
+        // Below this ε nothing is known.
+        let mut lowest = f64::NEG_INFINITY;
         for part in &parts {
             let grid = &part.gridded;
-            let each = part.log_sum(s0, h, &grid.upper) + 1e-9 / part.times.max(1.0);
+            // Neither transform exceeds 1 then; the lower masses may sit a fraction of h higher.
+            let (up, low) = (part.log_sum(s0, h, &grid.upper), part.log_sum(s0, h, &grid.lower));
+            let each = up.max(low) + 1e-9 / part.times.max(1.0);
             let (mut re, mut im) = (vec![0.0; length], vec![0.0; length]);
+            // The indices of the body, where there is one to set apart.
+            let body = if parts.len() == 1 && floor > 0.0 {
+                ((floor / part.times - grid.origin) / h * (1.0 - 1e-9) - 1.0).floor() as i64
+            } else {
+                i64::MIN
+            };
+            let split = body >= grid.first;
+            let (mut body_re, mut body_im) =
+                if split { (vec![0.0; length], vec![0.0; length]) } else { (vec![], vec![]) };
             for (j, (up, low)) in grid.upper.iter().zip(&grid.lower).enumerate() {
                 let index = grid.first + j as i64;
                 let weight = exp(s0 * h * index as f64 - each);
                 let place = index.rem_euclid(length as i64) as usize;
-                re[place] += up * weight;
-                im[place] += low * weight;
+                if index <= body {
+                    body_re[place] += up * weight;
+                    body_im[place] += low * weight;
+                } else {
+                    re[place] += up * weight;
+                    im[place] += low * weight;
+                }
             }
             let reach = (grid.first.unsigned_abs() as f64)
                 .max((grid.first + grid.upper.len() as i64).unsigned_abs() as f64);
             let doubt = 4.0 * U * (s0 * h * reach + each.abs()) + EXP_ERROR + 16.0 * U;
             relative += part.times * doubt;
             kappa += part.times * each;
-            let norm = re.iter().chain(&im).map(|x| x * x).sum::<f64>().sqrt() * 1.001;
-            let mass: f64 = im.iter().sum::<f64>();
-            if !(norm.is_finite() && mass <= 1.0 + 1e-9) {
+            let norm = |re: &[f64], im: &[f64]| {
+                re.iter().chain(im).map(|x| x * x).sum::<f64>().sqrt() * 1.001
+            };
+            let (tail, whole) = (norm(&re, &im), norm(&re, &im) + norm(&body_re, &body_im));
+            let share = re.iter().sum::<f64>().max(im.iter().sum::<f64>()) * (1.0 + 1e-9);
+            let mass: f64 = im.iter().chain(&body_im).sum::<f64>();
+            if !(whole.is_finite() && mass <= 1.0 + 1e-9) {
                 return None;
             }
-            let e = fft.error() * norm * 1.001;
-            gamma += part.times * (e + 4.0 * U);
+            let e = fft.error() * whole * 1.001;
             beta += part.times * (root * e + doubt);
             fft.forward(&mut re, &mut im);
+            if split {
+                let k = part.times;
+                // The inverse's own error is E·k·tail here, and not E.
+                gamma = k * 2.0 * fft.error() * tail * 1.001
+                    + k * (k - 1.0) * share * e * 1.01
+                    + 12.0 * k * k * U * tail
+                    - fft.error();
+                lowest = k * (grid.origin + body as f64 * h) + slack;
+                fft.forward(&mut body_re, &mut body_im);
+                for place in 0..length {
+                    let mirror = Fft::mirror(place);
+                    let halves = |re: &[f64], im: &[f64]| {
+                        let (zr, zi, wr, wi) = (re[place], im[place], re[mirror], im[mirror]);
+                        let up = (0.5 * (zr + wr), 0.5 * (zi - wi));
+                        (up, (0.5 * (zi + wi), 0.5 * (wr - zr)))
+                    };
+                    let ((up_tail, low_tail), (up_body, low_body)) =
+                        (halves(&re, &im), halves(&body_re, &body_im));
+                    let times = part.times as u64;
+                    (product_re[place], product_im[place]) = difference(up_body, up_tail, times);
+                    (low_re[place], low_im[place]) = difference(low_body, low_tail, times);
+                }
+                continue;
+            }
+            gamma += part.times * (e + 4.0 * U);
             for place in 0..length {
                 let mirror = Fft::mirror(place);
                 // Y = (Z + Z̄′)/2 for the real part, (Z − Z̄′)/2i for the imaginary.
@@ -173,6 +238,8 @@ impl Lattice {
             beyond,
             infinite,
             slack,
+            shift,
+            lowest,
         })
     }
 
@@ -227,28 +294,33 @@ impl Profile for Lattice {
 
     /// Below the window there is no telling.
     fn delta(&self, epsilon: f64) -> (f64, f64) {
-        let (high, low) = (epsilon - self.slack, epsilon + self.slack);
-        if high.is_nan() || high < self.bottom {
+        // The lower losses are `shift` above the grid, so ε is as far below; and δ(ε) is at least what
+        // it is at the bottom of the window.
+        let (high, low) = (epsilon - self.slack, epsilon + self.slack - self.shift);
+        let low = low.max(self.bottom);
+        if high.is_nan() || high < self.bottom || high < self.lowest {
             return (0.0, 1.0);
         }
         // Both factors of g go through at most 33 products, each within
         // 2·EXP_ERROR: an absolute error of 5·10⁻¹³ of the tilt. Beyond the
         // limit there is at most e^−limit of a mass of at most 1 (and its rounding).
         let doubt = |x: f64, norm: f64, size: f64| {
-            self.rounding * norm * 1.01 + size * 1e-12 + 1.1 * exp(-self.limit(x))
+            self.rounding * norm * 1.01 + size * 1e-12 + 1.1 * exp_up(-self.limit(x))
         };
         let (upper, upper_norm, upper_size) = self.sum(&self.upper, high);
         let (lower, lower_norm, lower_size) = self.sum(&self.lower, low);
-        let at = |x: f64| exp(self.kappa - self.s0 * x);
-        let relative = self.relative + EXP_ERROR + 8.0 * U * (1.0 + (self.s0 * epsilon).abs());
-        let wrapped = exp(self.wrapped - self.s0 * low) / (1.0 + self.s0);
-        let upper = (upper + doubt(high, upper_norm, upper_size)) * at(high) * (1.0 + relative);
-        let lower =
-            (lower - doubt(low, lower_norm, lower_size)).max(0.0) * at(low) * (1.0 - relative);
-        (
-            ((lower - wrapped * (1.0 + 1e-9)).max(0.0) + self.infinite.0) * (1.0 - 4.0 * U),
-            (upper + exp(self.beyond) + self.infinite.1) * (1.0 + 4.0 * U),
-        )
+        let log = |x: f64| self.kappa - self.s0 * x;
+        let relative = self.relative + 8.0 * U * (1.0 + (self.s0 * epsilon).abs());
+        let never = |log: f64| if log == f64::NEG_INFINITY { 0.0 } else { exp_up(log) };
+        let wrapped = never(self.wrapped - self.s0 * low) / (1.0 + self.s0);
+        let upper =
+            (upper + doubt(high, upper_norm, upper_size)) * exp_up(log(high)) * (1.0 + relative);
+        let lower = (lower - doubt(low, lower_norm, lower_size)).max(0.0)
+            * exp_down(log(low))
+            * (1.0 - relative);
+        let lower = (lower - wrapped * (1.0 + 1e-9) - FLOOR).max(0.0) + self.infinite.0;
+        let upper = upper + never(self.beyond) + self.infinite.1 + FLOOR;
+        (lower * (1.0 - 4.0 * U), upper * (1.0 + 4.0 * U))
     }
 }
 
@@ -268,6 +340,25 @@ fn power(x: f64, y: f64, mut k: u64) -> (f64, f64) {
         }
         square = (square.0 * square.0 - square.1 * square.1, 2.0 * square.0 * square.1);
     }
+}
+
+/// `(b + t)^k − b^k`, without the cancellation.
+///
+/// With `a = b + t` and `d_n = aⁿ − bⁿ`: `d_2n = d_n(aⁿ + bⁿ)` and `d_(n+1) = a·d_n + t·bⁿ`.
+fn difference(b: (f64, f64), t: (f64, f64), k: u64) -> (f64, f64) {
+    let mul = |x: (f64, f64), y: (f64, f64)| (x.0 * y.0 - x.1 * y.1, x.0 * y.1 + x.1 * y.0);
+    let add = |x: (f64, f64), y: (f64, f64)| (x.0 + y.0, x.1 + y.1);
+    let a = add(b, t);
+    let (mut an, mut bn, mut d) = ((1.0, 0.0), (1.0, 0.0), (0.0, 0.0));
+    for bit in (0..u64::BITS - k.leading_zeros()).rev() {
+        d = mul(d, add(an, bn));
+        (an, bn) = (mul(an, an), mul(bn, bn));
+        if k >> bit & 1 == 1 {
+            d = add(mul(a, d), mul(t, bn));
+            (an, bn) = (mul(an, a), mul(bn, b));
+        }
+    }
+    d
 }
 
 /// Which indices the transform keeps.
@@ -302,6 +393,9 @@ impl Window {
         // Relative to the tilted mass: 30 for the precision, the rest for g at ε.
         let goal = -30.0 - (1.0 + s0 * (1.0 + s0) * (tilt.spread + 1.0 / s0)).ln();
         let base = total(s0);
+        // Where the tilt is not the saddle point's, δ is far below the tilted mass.
+        let excess = base + s0 * (origin - tilt.epsilon) - tilt.log_delta;
+        let goal = goal - if excess.is_finite() { excess.clamp(0.0, 60.0) } else { 0.0 };
         let spread = tilt.spread.max(h);
         let mut top = (greatest + 1.0, f64::NAN);
         let mut bottom = (least, f64::NAN);

@@ -159,7 +159,7 @@ impl Batch {
         for (law, times) in &mut batch.laws {
             if let Law::SampledGaussian { sigma, direction: Direction::Remove, cut, .. } = law {
                 let k = *times as f64;
-                let nats = ((k / delta).ln() + 20.0).clamp(1.0, 600.0);
+                let nats = ((k / delta).ln() + 16.0).clamp(1.0, 600.0);
                 *cut = 1.0 + *sigma * (2.0 * nats).sqrt();
                 // A hair more than the square root's rounding could lose.
                 let lost = fast::exp_neg(nats * (1.0 - 1e-12)) * (1.0 + 1e-9);
@@ -199,6 +199,41 @@ impl Batch {
             square = either(square, square);
             times >>= 1;
         }
+    }
+
+    /// About the largest loss of one sampled Gaussian that counts.
+    pub(super) fn reach(&self) -> f64 {
+        self.laws.iter().fold(0.0, |most: f64, (law, _)| match law {
+            Law::SampledGaussian { q, sigma, cut, .. } => {
+                let noise = cut.min(1.0 + 12.7 * sigma);
+                most.max(log_ratio(*q, (noise - 0.5) / (sigma * sigma)))
+            }
+            _ => most,
+        })
+    }
+
+    /// About how many of k equal sampled Gaussians lose more than a k-th of `total`.
+    pub(super) fn chance_above(&self, total: f64) -> f64 {
+        let [(Law::SampledGaussian { q, sigma, .. }, k)] = &self.laws[..] else { return 1.0 };
+        let k = *k as f64;
+        let noise = 0.5 + sigma * sigma * ((total / k).exp_m1() / q).ln_1p();
+        let beyond = |z: f64| if z > 0.0 { (-0.5 * z * z).exp() / (1.0 + z) } else { 1.0 };
+        k * (beyond(noise / sigma) + q * beyond((noise - 1.0) / sigma))
+    }
+
+    /// An upper bound on δ(0), the total variation, for sampled Gaussians alone; 1 otherwise.
+    ///
+    /// # Proof
+    /// The total variation of a product is at most the sum, and that of a sample q times that of
+    /// the whole, `2Φ(1/2σ) − 1 ≤ min(1, 1/(σ√2π))`. ∎
+    pub(super) fn total_variation(&self) -> f64 {
+        self.laws.iter().fold(0.0, |sum: f64, (law, k)| match law {
+            Law::SampledGaussian { q, sigma, .. } => {
+                let whole = (0.398_942_280_401_432_8 / sigma * (1.0 + 4.0 * U)).min(1.0);
+                up(sum + *k as f64 * q * whole * (1.0 + 8.0 * U))
+            }
+            _ => 1.0 + sum,
+        })
     }
 
     /// The largest possible total loss, rounded up; ∞ if there is none.

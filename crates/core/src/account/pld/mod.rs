@@ -30,12 +30,13 @@
 //! shuffling; they are elsewhere. Poisson sampling is for add or remove only. Two or
 //! more laws of atoms on lattices that do not fit each other, with over 2²¹ outcomes,
 //! are smoothed or snapped to one grid; the interval then holds the truth and may be wider
-//! than 10⁻⁶. So may that of 10⁶ releases on samples of a ten-thousandth, at δ below 10⁻⁸: a
-//! rare, large loss and many small ones then want different tilts.
+//! than 10⁻⁶. So may that of 50 to 3,000 releases on samples below a hundredth with σ below 2: a
+//! rare, large loss and many small ones then want different tilts, see `docs/accounting.md`.
 //!
 //! # Special values
 //! δ = 0 asks for the largest loss: ∞ for Gaussian noise. δ below the
-//! probability of an infinite loss: [`Interval::INFINITE`]. An empty batch costs 0.
+//! probability of an infinite loss: [`Interval::INFINITE`]. An empty batch costs 0. A positive δ
+//! below 10⁻²⁹⁰ is refused: floats end at 10⁻³⁰⁸.
 //! Numerical trouble widens the interval, or is [`Error::Precision`]; it never
 //! lowers the upper end.
 
@@ -47,8 +48,11 @@ mod estimate;
 mod grid;
 mod lattice;
 mod law;
+mod merged;
 mod moment;
 mod rule;
+#[cfg(test)]
+mod sampled_tests;
 mod solve;
 mod steer;
 mod sums;
@@ -74,6 +78,10 @@ const LOST: Error = Error::Precision { what: "a privacy loss" };
 /// Wider than this, relatively, and another method or a finer grid is tried.
 const WIDE: f64 = 3e-7;
 const TOO_WIDE: f64 = 9e-7;
+/// Wider than this, absolutely, and a sampled batch is put on a grid.
+const ABSOLUTE: f64 = 5e-7;
+/// No δ below this is asked of the methods here: none has floats for it.
+const REFUSED: f64 = 1e-290;
 /// log₂ of the longest transform.
 const LONGEST: u32 = 20;
 
@@ -91,7 +99,25 @@ pub fn epsilon(components: &[(Component, u64)], delta: Delta) -> Result<Interval
     {
         return epsilon_of_one_sample(q, whole, delta);
     }
-    worse(components, |batch| epsilon_one_way(batch, delta.get()))
+    let batch = Batch::new(components, Direction::Remove)?;
+    if batch.total_variation() <= delta.get() {
+        return Ok(Interval::new(0.0, 0.0));
+    }
+    let removed = epsilon_one_way(&batch, delta.get());
+    if components.iter().all(|(component, _)| unsampled(*component).is_none()) {
+        return removed;
+    }
+    let removed = removed?;
+    let batch = Batch::new(components, Direction::Add)?;
+    // Mostly adding costs less, for certain, and then it does not matter how much less.
+    if delta.get() > 0.0 {
+        let bound = contour::chernoff(&batch, &Tilt::for_delta(&batch, delta.get()), delta.get());
+        let most = if batch.infinite.1 < delta.get() { batch.supremum() } else { f64::INFINITY };
+        if bound.min(most) <= removed.lower {
+            return Ok(removed);
+        }
+    }
+    Ok(removed.or(&epsilon_one_way(&batch, delta.get())?))
 }
 
 /// The least δ for which the batch is (ε, δ)-DP, enclosed, for `epsilon` ≥ 0.
@@ -158,14 +184,26 @@ fn epsilon_one_way(batch: &Batch, delta: f64) -> Result<Interval> {
         let upper = if batch.infinite.1 > 0.0 { f64::INFINITY } else { supremum };
         return Ok(Interval::new(lower, upper));
     }
+    if delta < REFUSED {
+        return Err(LOST);
+    }
     // No total loss is above the sum of the largest ones.
     let cap = if batch.infinite.1 < delta { supremum } else { f64::INFINITY };
     let whole = Interval::new(0.0, cap);
-    let aim = |batch: &Batch| Tilt::for_delta(batch, (delta - batch.infinite.1).max(1e-3 * delta));
-    let best = refine(batch, aim, delta, &whole, |profile, tilt| {
-        let start = if tilt.epsilon > 0.0 { tilt.epsilon.min(cap) } else { 1e-3 };
-        cross(profile, delta, start, tilt.spread)
-    });
+    let start = |tilt: &Tilt| if tilt.epsilon > 0.0 { tilt.epsilon.min(cap) } else { 1e-3 };
+    let best = refine(
+        batch,
+        &whole,
+        &Question {
+            aim: &|batch| Tilt::for_delta(batch, (delta - batch.infinite.1).max(1e-3 * delta)),
+            aim_again: &|batch, profile, tilt| {
+                let epsilon = solve::guess(profile, delta, start(tilt), tilt.spread);
+                Tilt { log_delta: delta.ln(), ..Tilt::for_epsilon(batch, epsilon) }
+            },
+            read: &|profile, tilt| cross(profile, delta, start(tilt), tilt.spread),
+            delta,
+        },
+    )?;
     if best.upper.is_finite() || best.lower > 0.0 { Ok(best) } else { Err(LOST) }
 }
 
@@ -175,58 +213,91 @@ fn delta_one_way(batch: &Batch, epsilon: f64) -> Result<Interval> {
         return Ok(Interval::new(low, high));
     }
     let aim = |batch: &Batch| Tilt::for_epsilon(batch, epsilon);
-    // δ is only guessed here; it decides what counts as rare.
-    let guess = aim(batch).log_delta.exp().clamp(1e-200, 1.0) * 1e-3;
-    Ok(refine(batch, aim, guess, &Interval::new(low, 1.0), |profile, _| {
-        let (low, high) = profile.delta(epsilon);
-        Interval::new(low, high)
-    }))
+    refine(
+        batch,
+        &Interval::new(low, 1.0),
+        &Question {
+            aim: &aim,
+            aim_again: &|batch, profile, _| {
+                let log_delta = profile.about(epsilon).max(1e-300).ln();
+                Tilt { log_delta, ..aim(batch) }
+            },
+            read: &|profile, _| {
+                let (low, high) = profile.delta(epsilon);
+                Interval::new(low, high)
+            },
+            // δ is only guessed here; it decides what counts as rare.
+            delta: aim(batch).log_delta.exp().clamp(1e-200, 1.0) * 1e-3,
+        },
+    )
+}
+
+/// What is asked of a profile, and where to look.
+struct Question<'a> {
+    /// The saddle point that a batch suggests.
+    aim: &'a dyn Fn(&Batch) -> Tilt,
+    /// The same, once a profile has said where about ε and δ are: where one rare, large loss rivals
+    /// many small ones, the saddle point is far off.
+    aim_again: &'a dyn Fn(&Batch, &dyn Profile, &Tilt) -> Tilt,
+    read: &'a dyn Fn(&dyn Profile, &Tilt) -> Interval,
+    /// About the δ in question.
+    delta: f64,
 }
 
 /// Reads an answer from one method after another until it is narrow.
-fn refine(
-    batch: &Batch,
-    aim: impl Fn(&Batch) -> Tilt,
-    delta: f64,
-    whole: &Interval,
-    read: impl Fn(&dyn Profile, &Tilt) -> Interval,
-) -> Interval {
+fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<Interval> {
+    let Question { aim, aim_again, read, delta } = *question;
     let tilt = aim(batch);
     if let Some(sums) = Sums::new(batch) {
         return whole.and(&read(&sums, &tilt));
     }
+    // Samples have tiny losses: where all of ε is, an absolute width is enough.
+    let sampled = batch.laws.iter().any(|(law, _)| matches!(law, law::Law::SampledGaussian { .. }));
+    let is_enough = |best: &Interval| {
+        best.relative_width() <= TOO_WIDE || (sampled && best.upper - best.lower <= ABSOLUTE)
+    };
     let mut best = *whole;
     if let Some(h) = lattice::fit(batch)
         && let Some(lattice) = Lattice::new(batch, &tilt, h, LONGEST)
     {
-        best = best.and(&read(&lattice, &tilt));
+        best = best.and(&read(&lattice, &tilt))?;
     }
-    let along = |batch: &Batch, tilt: &Tilt, best: &mut Interval| {
-        for margin in [0.0, 6.0, 15.0] {
+    let along = |batch: &Batch, tilt: &Tilt, best: &mut Interval| -> Result<()> {
+        let mut tilt = *tilt;
+        for round in 0..5 {
             if best.relative_width() <= WIDE {
-                return;
+                return Ok(());
             }
-            let Some(contour) = Contour::new(batch, tilt, margin) else { return };
-            *best = best.and(&read(&contour, tilt));
+            let margin = if round == 0 { 0.0 } else { 1.0 };
+            let Some(contour) = Contour::new(batch, &tilt, margin) else { return Ok(()) };
+            *best = best.and(&read(&contour, &tilt))?;
+            let again = aim_again(batch, &contour, &tilt);
+            // The same contour once more would say the same.
+            if (again.s / tilt.s - 1.0).abs() < 1e-3
+                && (again.log_delta - tilt.log_delta).abs() < 0.1
+            {
+                return Ok(());
+            }
+            tilt = again;
         }
+        Ok(())
     };
-    along(batch, &tilt, &mut best);
-    if best.relative_width() > WIDE
-        && let Some(common) = batch.without_rare_losses(delta)
-    {
-        along(&common, &aim(&common), &mut best);
+    along(batch, &tilt, &mut best)?;
+    let common = if best.relative_width() > WIDE { batch.without_rare_losses(delta) } else { None };
+    if let Some(common) = &common {
+        along(common, &aim(common), &mut best)?;
     }
     // Laws of atoms: smooth them, if there are enough for a smooth sum.
     let scale = tilt.epsilon.max(1e-3);
     // At most 0.01, which the bound on the terms left out assumes.
     let mut smoothing = (5e-7 * scale / (tilt.s + 1.0)).min(0.01);
     for _ in 0..2 {
-        if best.relative_width() <= TOO_WIDE {
-            return best;
+        if is_enough(&best) {
+            return Ok(best);
         }
         let Some(contour) = Contour::smoothed(batch, &tilt, smoothing) else { break };
         let smoothed = read(&contour, &tilt);
-        best = best.and(&smoothed);
+        best = best.and(&smoothed)?;
         if smoothed.relative_width() > 10.0 * TOO_WIDE {
             break;
         }
@@ -235,21 +306,42 @@ fn refine(
     // The grid's error is about k(s₀+1)h²/4 in ε, for the part of k that is not atoms.
     let smooth: f64 = batch.laws.iter().map(|(law, k)| *k as f64 * law.smooth(tilt.s)).sum();
     let mut wanted = (4e-7 * scale / (smooth.max(1e-3) * (tilt.s + 1.0))).sqrt();
-    for _ in 0..5 {
-        if best.relative_width() <= TOO_WIDE {
-            return best;
+    let (batch, mut tilt) = match &common {
+        Some(common) => (common, aim(common)),
+        None => (batch, tilt),
+    };
+    if sampled {
+        // Far from a saddle point the formula says little: begin with a grid that is cheap.
+        wanted = wanted.max(batch.reach() / f64::from(1u32 << (LONGEST - 4)));
+    }
+    let mut floor = f64::NEG_INFINITY;
+    let rounds = if sampled { 4 } else { 5 };
+    for _ in 0..rounds {
+        if is_enough(&best) {
+            return Ok(best);
         }
         let h = lattice::spacing(batch, wanted);
-        match Lattice::new(batch, &tilt, h, LONGEST) {
+        match Lattice::above(batch, &tilt, h, LONGEST, floor) {
             None => wanted *= 2.0,
             Some(lattice) => {
-                best = best.and(&read(&lattice, &tilt));
+                let found = read(&lattice, &tilt);
+                best = best.and(&found)?;
                 if wanted < 0.3 * h {
                     break;
                 }
                 wanted = 0.5 * h;
+                if sampled {
+                    // The error is of second order in h.
+                    let off = (found.upper - found.lower) / ABSOLUTE.max(TOO_WIDE * found.upper);
+                    wanted = (0.7 * h / off.sqrt()).clamp(h / 8.0, 0.5 * h);
+                    tilt = aim_again(batch, &lattice, &tilt);
+                    if batch.chance_above(0.98 * best.lower) < 0.2 {
+                        floor = 0.98 * best.lower;
+                        tilt.s = tilt.s.min(20.0 / batch.reach());
+                    }
+                }
             }
         }
     }
-    best
+    Ok(best)
 }

@@ -121,36 +121,42 @@ impl Rule {
 /// `e^−80`, which [`Self::nodes`] counts as the rule's error.
 ///
 /// # Proof
-/// On the Bernstein ellipse with ρ = 20 around a panel of half-width H, the
+/// On the Bernstein ellipse with ρ = 40 around a panel of half-width H/2, the
 /// imaginary part is at most 10H and the real part leaves the panel by at most
-/// 9.1H. In u (for the Gaussian, x/σ²) `|arg r| ≤ |Im u| ≤ 0.8`, `|r| ≤ r(Re u)` and
-/// `|r|² ≥ r(Re u)²(1 − |Im u|²/4)`. H is such that 10H times `|t|+|z₀|+2` plus the slope of
-/// the density is at most 8, and `|φ_σ|` grows by at most e^½, so the integrand is at
-/// most e^11.2 times its mean on the panel, and eight nodes err by at most
-/// `(64/15)·20⁻¹⁶/(1−20⁻²)·e^11.2 < 10⁻¹⁵` of the panel's integral of the modulus
+/// 9.6H. In u (for the Gaussian, x/σ²) `|arg r| ≤ |Im u| ≤ 0.8`, `|r| ≤ r(Re u)` and
+/// `|r|² ≥ r(Re u)²(1 − |Im u|²/4)`, so that `|d ln r/du| ≤ 1.1·w(Re u)` with `w = q·e^u/r ≤ 1`,
+/// which is at most 2.5 times its value at the right end of the panel. H is such that 10H times
+/// `(|t|+|z₀|)·min(1, 2.5w) + 2` plus the slope of the density is at most 8, and `|φ_σ|` grows by at most e^½, so the integrand is at
+/// most e^12 times its mean on the panel, and eight nodes err by at most
+/// `(64/15)·40⁻¹⁶/(1−40⁻²)·e^12 < 2·10⁻²⁰` of the panel's integral of the modulus
 /// (Trefethen 2013, Theorem 19.3). ∎
 pub(super) struct Panels {
     q: f64,
     noise: Noise,
     power: f64,
     sign: f64,
-    panels: usize,
+    /// Where panels begin and end.
+    edges: Vec<f64>,
 }
 
 /// Noise over a bounded range.
 #[derive(Clone, Copy)]
 enum Noise {
     Laplace { a: f64 },
-    Gaussian { sigma: f64, from: f64, to: f64 },
+    Gaussian { sigma: f64 },
 }
+
+/// More panels than this are not laid: their nodes would be more than [`NODES`].
+const PANELS: usize = NODES / 8;
 
 impl Panels {
     pub(super) fn laplace(q: f64, a: f64, direction: Direction, s0: f64, top: f64) -> Self {
         let (power, sign) = power(direction, s0);
-        let half = (0.8 / (top + power.abs() + 2.5)).min(0.08);
+        let half = 0.5 * (0.8 / (top + power.abs() + 2.5)).min(0.08);
         // At least one panel; too many are refused by the caller.
-        let panels = (a / half).ceil().clamp(1.0, 1e7) as usize;
-        Self { q, noise: Noise::Laplace { a }, power, sign, panels }
+        let panels = (a / half).ceil().clamp(1.0, PANELS as f64 + 1.0) as usize;
+        let edges = even(-a, a, panels);
+        Self { q, noise: Noise::Laplace { a }, power, sign, edges }
     }
 
     pub(super) fn gaussian(
@@ -162,20 +168,33 @@ impl Panels {
         cut: f64,
     ) -> Self {
         let (power, sign) = power(direction, s0);
-        let (from, to) = (-12.65 * sigma, cut);
-        let slope = (top + power.abs() + 2.0 + from.abs().max(to.abs())) / (sigma * sigma);
-        let half = (0.8 / slope).min(0.08 * sigma * sigma).min(0.1 * sigma);
-        let panels = ((to - from) / (2.0 * half)).ceil().clamp(1.0, 1e7) as usize;
-        Self { q, noise: Noise::Gaussian { sigma, from, to }, power, sign, panels }
+        let variance = sigma * sigma;
+        let widest = (0.08 * variance).min(0.1 * sigma);
+        let mut edges = vec![-12.65 * sigma];
+        let mut x = edges[0];
+        while x < cut && edges.len() <= PANELS + 1 {
+            // At the right end of the widest panel, where w is largest.
+            let u = (x + widest - 0.5) / variance;
+            let w = (2.5 * q / (q + (1.0 - q) * exp(-u))).min(1.0);
+            let slope = (top + power.abs()) * w + 2.0 + x.abs() + widest;
+            x = (x + (0.8 * variance / slope).min(widest)).min(cut);
+            edges.push(x);
+        }
+        Self { q, noise: Noise::Gaussian { sigma }, power, sign, edges }
     }
 
     /// The same with few panels, for steering.
     pub(super) fn coarse(self) -> Self {
-        Self { panels: self.panels.min(40), ..self }
+        let count = self.edges.len() - 1;
+        if count <= 80 {
+            return self;
+        }
+        let edges = even(self.edges[0], self.edges[count], 80);
+        Self { edges, ..self }
     }
 
     pub(super) fn count(&self) -> usize {
-        8 * self.panels + 2
+        8 * (self.edges.len() - 1) + 2
     }
 
     /// Calls back with `(factor, L, ln weight/factor, errors of both)` for every node.
@@ -185,22 +204,17 @@ impl Panels {
             let doubt = self.power.abs() * (error + U * ratio.abs()) + 4.0 * U * log.abs();
             visit(factor, self.sign * ratio, self.power * ratio + log, error, doubt);
         };
-        let (from, to) = match self.noise {
-            Noise::Laplace { a } => {
-                at(0.5, a, -a);
-                at(0.5, -a, 0.0);
-                (-a, a)
-            }
-            Noise::Gaussian { from, to, .. } => (from, to),
-        };
-        let half = 0.5 * (to - from) / self.panels as f64;
-        for panel in 0..self.panels {
-            let middle = half * (2 * panel + 1) as f64 + from;
+        if let Noise::Laplace { a } = self.noise {
+            at(0.5, a, -a);
+            at(0.5, -a, 0.0);
+        }
+        for panel in self.edges.windows(2) {
+            let (half, middle) = (0.5 * (panel[1] - panel[0]), 0.5 * (panel[0] + panel[1]));
             for (node, weight) in GAUSS {
                 for x in [middle - half * node, middle + half * node] {
                     match self.noise {
                         Noise::Laplace { a } => at(0.25 * half * weight, x, -0.5 * (a + x)),
-                        Noise::Gaussian { sigma, .. } => {
+                        Noise::Gaussian { sigma } => {
                             let variance = sigma * sigma;
                             let factor = half * weight * OVER_ROOT_TAU / sigma;
                             at(factor, (x - 0.5) / variance, -x * x / (2.0 * variance));
@@ -217,7 +231,7 @@ impl Panels {
             collector.push(factor, loss, log, loss_error, log_error);
         });
         // e^−80 of mass with |r^z₀| ≤ 1 below, for a Gaussian (z₀ > 0).
-        let mut nodes = collector.finish(2e-15);
+        let mut nodes = collector.finish(4e-20);
         nodes.rule_error += exp(-79.0 - kappa);
         nodes
     }
@@ -230,6 +244,11 @@ impl Panels {
     }
 }
 
+/// So many panels of one width.
+fn even(from: f64, to: f64, panels: usize) -> Vec<f64> {
+    (0..=panels).map(|i| from + (to - from) * i as f64 / panels as f64).collect()
+}
+
 /// Nodes and weights of Gauss–Legendre's rule of order 8 on [−1, 1], positive half.
 pub(super) const GAUSS: [(f64, f64); 4] = [
     (0.183_434_642_495_649_8, 0.362_683_783_378_362),
@@ -238,7 +257,7 @@ pub(super) const GAUSS: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// Gathers nodes and averages their errors.
+/// Gathers nodes and adds up their errors.
 struct Collector {
     nodes: Nodes,
     kappa: f64,
@@ -248,7 +267,8 @@ struct Collector {
 impl Collector {
     fn new(count: usize, kappa: f64) -> Self {
         let (weight, loss) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let nodes = Nodes { weight, loss, weight_error: 0.0, loss_error: 0.0, rule_error: 0.0 };
+        let weight_error = (0.0, 0.0);
+        let nodes = Nodes { weight, loss, weight_error, loss_error: 0.0, rule_error: 0.0 };
         Self { nodes, kappa, total: 0.0 }
     }
 
@@ -258,7 +278,8 @@ impl Collector {
         let doubt = log_error + 2.0 * U * (log.abs() + exponent.abs()) + EXP_ERROR + 8.0 * U;
         self.nodes.weight.push(weight);
         self.nodes.loss.push(loss);
-        self.nodes.weight_error += weight * doubt;
+        self.nodes.weight_error.0 += weight * doubt;
+        self.nodes.weight_error.1 += weight * doubt * loss.abs();
         self.nodes.loss_error += weight * loss_error;
         self.total += weight;
     }
@@ -266,8 +287,9 @@ impl Collector {
     /// `rule` is the rule's error relative to M(s₀).
     fn finish(mut self, rule: f64) -> Nodes {
         let nodes = &mut self.nodes;
-        nodes.weight_error *= 1.01 / self.total;
-        nodes.loss_error *= 1.01 / self.total;
+        nodes.weight_error.0 *= 1.01;
+        nodes.weight_error.1 *= 1.01;
+        nodes.loss_error *= 1.01;
         // What underflows is below 10⁻³⁰⁰ a node.
         nodes.rule_error = 1.01 * self.total * rule + nodes.weight.len() as f64 * 1e-300;
         self.nodes

@@ -10,6 +10,11 @@ pub(super) trait Profile {
     fn delta(&self, epsilon: f64) -> (f64, f64);
 }
 
+/// No δ below this is certified: a smaller one is rounded up to it (down to 0 in a lower
+/// bound). Floats end at 10⁻³⁰⁸, the exponentials used here at `e^−700` ≈ 10⁻³⁰⁴, and what a
+/// product loses to underflow is far below.
+pub(super) const FLOOR: f64 = 1e-300;
+
 /// Encloses the least ε ≥ 0 with `δ(ε) ≤ delta`: [`Profile::about`] proposes,
 /// [`Profile::delta`] disposes. The search begins at `start`, in steps of `reach`.
 ///
@@ -46,6 +51,11 @@ pub(super) fn cross(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -
         lower.map_or(0.0, |step| (x - step).max(0.0)),
         upper.map_or(f64::INFINITY, |step| x + step),
     )
+}
+
+/// About where δ(ε) = `delta`: a proposal.
+pub(super) fn guess(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -> f64 {
+    propose(profile, delta, start, reach).0
 }
 
 /// About where δ(ε) = `delta`, and about −d ln δ/dε there.

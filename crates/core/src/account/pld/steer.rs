@@ -13,7 +13,7 @@ pub(super) struct Tilt {
     /// ln of the saddle point's approximation to δ(ε).
     pub(super) log_delta: f64,
     /// The mean of the tilted total loss.
-    mean: f64,
+    pub(super) mean: f64,
 }
 
 /// About `K(s) = ln E_P[e^(sL)]` of the whole batch.
