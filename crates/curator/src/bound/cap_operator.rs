@@ -347,12 +347,11 @@ impl Held {
     fn add(&mut self, batch: RecordBatch, tables: usize, context: &TaskContext) -> Result<()> {
         self.tables.try_resize(tables)?;
         let size = get_record_batch_memory_size(&batch);
-        if self.rows.try_grow(size).is_err() {
-            self.write(context)?;
-            // One batch has to be held: where there is no room for it, the query ends.
-            self.rows.try_grow(size)?;
-        }
+        let room = self.rows.try_grow(size).is_ok();
         self.batches.push(batch);
+        if !room {
+            self.write(context)?;
+        }
         Ok(())
     }
 

@@ -3,9 +3,10 @@
 //! The engine's own skip the second operand of `AND` where the first is false for the whole batch, and
 //! compute it for the rows left where they are few; so `id = X AND slow(text)` takes the time of
 //! thousands of rows only where X is among them. Expressions over protected rows are total (`total`), so
-//! computing more of them than is needed cannot fail.
+//! computing more of them than is needed cannot fail. What is not, as in the bounding by windows, where a `CASE` keeps
+//! NaN from a conversion, is left to the engine's own way where it does.
 
-use datafusion::arrow::array::{ArrayRef, AsArray, RecordBatch, new_null_array};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, new_null_array};
 use datafusion::arrow::compute::kernels::zip::zip;
 use datafusion::arrow::compute::{and_kleene, or_kleene, prep_null_mask_filter};
 use datafusion::arrow::datatypes::{DataType, Schema};
@@ -121,7 +122,11 @@ impl PhysicalExpr for Logic {
     }
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        let (left, right) = (array(&self.left, batch)?, array(&self.right, batch)?);
+        let (left, Ok(right)) = (array(&self.left, batch)?, array(&self.right, batch)) else {
+            let op = if self.both { Operator::And } else { Operator::Or };
+            let lazy = BinaryExpr::new(Arc::clone(&self.left), op, Arc::clone(&self.right));
+            return lazy.evaluate(batch);
+        };
         let (left, right) = (left.as_boolean(), right.as_boolean());
         let value = if self.both { and_kleene(left, right) } else { or_kleene(left, right) };
         Ok(ColumnarValue::Array(Arc::new(value?)))
@@ -153,7 +158,7 @@ fn array(expression: &Expression, batch: &RecordBatch) -> Result<ArrayRef> {
 /// `CASE WHEN … THEN … ELSE … END`.
 #[derive(Debug, Eq, Hash)]
 struct Case {
-    /// What it was, for its type.
+    /// What it was.
     original: Expression,
     branches: Vec<(Expression, Expression)>,
     otherwise: Option<Expression>,
@@ -174,6 +179,24 @@ impl Case {
             branches: branches.map(|(when, then)| (condition(when), Arc::clone(then))).collect(),
             otherwise: case.else_expr().cloned(),
         }
+    }
+
+    /// Every branch for every row.
+    fn all(&self, batch: &RecordBatch) -> Result<ArrayRef> {
+        let mut value = match &self.otherwise {
+            Some(otherwise) => array(otherwise, batch)?,
+            None => new_null_array(&self.data_type(batch.schema_ref())?, batch.num_rows()),
+        };
+        // The first condition that holds decides, so the last is applied first.
+        for (condition, then) in self.branches.iter().rev() {
+            let (holds, then) = (array(condition, batch)?, array(then, batch)?);
+            let holds = match holds.null_count() {
+                0 => holds.as_boolean().clone(),
+                _ => prep_null_mask_filter(holds.as_boolean()),
+            };
+            value = zip(&holds, &then, &value)?;
+        }
+        Ok(value)
     }
 }
 
@@ -201,16 +224,10 @@ impl PhysicalExpr for Case {
     }
 
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        let mut value = match &self.otherwise {
-            Some(otherwise) => array(otherwise, batch)?,
-            None => new_null_array(&self.data_type(batch.schema_ref())?, batch.num_rows()),
-        };
-        // The first condition that holds decides, so the last is applied first.
-        for (condition, then) in self.branches.iter().rev() {
-            let (holds, then) = (array(condition, batch)?, array(then, batch)?);
-            value = zip(&prep_null_mask_filter(holds.as_boolean()), &then, &value)?;
+        match self.all(batch) {
+            Ok(value) => Ok(ColumnarValue::Array(value)),
+            Err(_) => self.original.evaluate(batch),
         }
-        Ok(ColumnarValue::Array(value))
     }
 
     fn children(&self) -> Vec<&Expression> {
@@ -232,5 +249,71 @@ impl PhysicalExpr for Case {
 
     fn fmt_sql(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.original.fmt_sql(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::{BooleanArray, Int64Array};
+    use datafusion::arrow::datatypes::Field;
+    use datafusion::physical_expr::expressions::{Column, case, lit};
+
+    fn batch() -> RecordBatch {
+        let all = [Some(true), Some(false), None];
+        let pairs = || all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b)));
+        let (a, b): (BooleanArray, BooleanArray) =
+            (pairs().map(|p| p.0).collect(), pairs().map(|p| p.1).collect());
+        let x: Int64Array = (0..9).map(|i| (i % 4 != 3).then_some(i)).collect();
+        let fields = [("a", DataType::Boolean), ("b", DataType::Boolean), ("x", DataType::Int64)];
+        let fields: Vec<Field> = fields.map(|(name, t)| Field::new(name, t, true)).to_vec();
+        let columns: Vec<ArrayRef> = vec![Arc::new(a), Arc::new(b), Arc::new(x)];
+        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
+    }
+
+    fn column(name: &str) -> Expression {
+        Arc::new(Column::new_with_schema(name, batch().schema_ref()).unwrap())
+    }
+
+    #[test]
+    fn the_values_are_those_of_the_engine() {
+        let binary = |a: Expression, op, b: Expression| -> Expression {
+            Arc::new(BinaryExpr::new(a, op, b))
+        };
+        let (a, b, x) = (column("a"), column("b"), column("x"));
+        let mut expressions = vec![
+            binary(Arc::clone(&a), Operator::And, Arc::clone(&b)),
+            binary(Arc::clone(&a), Operator::Or, Arc::clone(&b)),
+            binary(lit(false), Operator::And, Arc::clone(&b)),
+            binary(lit(true), Operator::Or, Arc::clone(&b)),
+        ];
+        let plus = |n: i64| binary(Arc::clone(&x), Operator::Plus, lit(n));
+        for otherwise in [None, Some(plus(100))] {
+            let branches = vec![(Arc::clone(&a), plus(10)), (Arc::clone(&b), plus(20))];
+            expressions.push(case(None, branches, otherwise.clone()).unwrap());
+            let branches = vec![(lit(2i64), plus(10)), (plus(0), plus(20)), (lit(5i64), plus(30))];
+            expressions.push(case(Some(Arc::clone(&x)), branches, otherwise).unwrap());
+        }
+        for lazy in expressions {
+            let all = eager(Arc::clone(&lazy)).unwrap();
+            assert!(all.is::<Logic>() || all.is::<Case>(), "{lazy}");
+            for rows in [batch(), batch().slice(0, 1), batch().slice(3, 2), batch().slice(0, 0)] {
+                assert_eq!(&array(&all, &rows).unwrap(), &array(&lazy, &rows).unwrap(), "{lazy}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_can_fail_fails_no_more_than_in_the_engine() {
+        let (a, x) = (column("a"), column("x"));
+        // x − x is 0 or NULL, and dividing by it fails on some row whatever a is.
+        let zero: Expression =
+            Arc::new(BinaryExpr::new(Arc::clone(&x), Operator::Minus, Arc::clone(&x)));
+        let fails: Expression = Arc::new(BinaryExpr::new(x, Operator::Divide, zero));
+        let never: Expression = Arc::new(BinaryExpr::new(lit(false), Operator::And, a));
+        let guarded = case(None, vec![(never, fails)], Some(lit(1i64))).unwrap();
+        let all = eager(Arc::clone(&guarded)).unwrap();
+        assert!(all.is::<Case>());
+        assert_eq!(&array(&all, &batch()).unwrap(), &array(&guarded, &batch()).unwrap());
     }
 }
