@@ -15,10 +15,12 @@
 //! | `expression`, `interval`, `domain` | what is known of an expression without looking |
 //! | `analyse/` | the plan, split at the private aggregates |
 //! | `price/` | mechanisms, scales, errors, the event that is charged |
+//! | `least` | the least ε of a new query |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
 //! | `release` | exact in, noised out |
 //! | `released`, `intervals` | the noised table that the rest of the plan reads |
 //! | `explain`, `answer` | what is shown |
+//! | `gate` | what a server puts between a statement and its answer |
 //! | `settings`, `session` | one analyst's conversation |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //!
@@ -39,9 +41,11 @@ mod explain;
 mod expression;
 mod extent;
 mod functions;
+mod gate;
 mod incident;
 mod interval;
 mod intervals;
+mod least;
 mod parse;
 pub mod policy;
 mod price;
@@ -60,6 +64,7 @@ mod total;
 pub use answer::{Answer, Description};
 pub use error::{Error, Result};
 pub use explain::{AggregateExplanation, Explanation, expected, price as price_in_words};
+pub use gate::{DEFAULT_ROWS, Gate, Open, Reads};
 pub use incident::Incidents;
 pub use price::{ColumnQuote, Expected};
 pub use refusal::{Refusal, Rule};

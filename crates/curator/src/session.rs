@@ -8,8 +8,10 @@ use crate::catalog::{Catalog, PUBLIC_MEMORY};
 use crate::error::{Error, Result};
 use crate::explain::{AggregateExplanation, Explanation, advice};
 use crate::extent;
+use crate::gate::{Gate, Open, Reads};
 use crate::incident::Incidents;
 use crate::intervals::with_intervals;
+use crate::least;
 use crate::parse::{Statement, is_bare, parse};
 use crate::policy::{self, Policy};
 use crate::price::{Quote, quote};
@@ -30,7 +32,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::sql::parser::Statement as Parsed;
 use demure_core::event::Event;
 use demure_core::random::{Randomness, SystemRandom};
-use demure_ledger::{Accounting, Balance, Ledger, Limit, Price, Request, Reservation};
+use demure_ledger::{Accounting, Balance, Ledger, Limit, Price, Reading, Request, Reservation};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
@@ -75,6 +77,9 @@ pub enum Outcome {
 pub fn ledger_path(policy: &Path) -> PathBuf {
     policy.with_extension("ledger")
 }
+
+/// What shows the least ε of a new query: `SHOW demure.min_per_query`. The policy sets it.
+const LEAST: &str = "demure.min_per_query";
 
 /// The environment variable with the address of a PostgreSQL ledger that several curators share.
 pub const SHARED_LEDGER: &str = "DEMURE_LEDGER";
@@ -238,8 +243,8 @@ impl Curator {
         self.randomness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Buys one aggregate: its debit is on disk already.
-    async fn buy(&self, p: &Priced, task: Task, paid: Reservation) -> Result<RecordBatch> {
+    /// Measures and noises one aggregate: its debit is on disk already. Nobody sees it yet.
+    async fn measure(&self, p: &Priced, task: Task, paid: Reservation) -> Result<Measured> {
         // From here on protected rows may have been read.
         let reading = paid.begin()?;
         // A panic may quote what it stumbled over, as an error may.
@@ -253,6 +258,12 @@ impl Curator {
         let batch = release(&p.aggregate, &p.quote, &exact, &mut **self.rng())?;
         let bytes = to_bytes(&batch)
             .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;
+        Ok(Measured { reading, batch, bytes })
+    }
+
+    /// Stores what was bought, so that it may be shown and asked again.
+    async fn settle(&self, measured: Measured) -> Result<RecordBatch> {
+        let Measured { reading, batch, bytes } = measured;
         self.at_the_ledger(move |_| reading.settle(&bytes)).await??;
         Ok(batch)
     }
@@ -304,6 +315,20 @@ struct Priced {
     known: Option<RecordBatch>,
 }
 
+impl Priced {
+    /// Whether it has to be bought.
+    fn unbought(&self) -> bool {
+        self.known.is_none() && !free(&self.quote.event)
+    }
+}
+
+/// What was bought, before anybody may see it.
+struct Measured {
+    reading: Reading,
+    batch: RecordBatch,
+    bytes: Vec<u8>,
+}
+
 impl Session {
     /// Answers, explains, or sets.
     pub async fn run(&mut self, sql: &str) -> Result<Outcome> {
@@ -312,18 +337,34 @@ impl Session {
 
     /// The same with values for `$1`, `$2`, …
     pub async fn run_with(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
+        self.run_through(&Open, sql, values).await
+    }
+
+    /// The same through a gate, which is asked before anything is bought and waited for before
+    /// anything that was bought can be seen.
+    pub async fn run_through(
+        &mut self,
+        gate: &dyn Gate,
+        sql: &str,
+        values: &[ScalarValue],
+    ) -> Result<Outcome> {
         if let Some(answer) = self.curator.remembered.find(sql, &self.settings, values) {
             let balance = self.curator.balance_lately()?;
             return Ok(Outcome::Answer(Box::new(answer.again(balance))));
         }
-        on_large_stack(sql, self.run_here(sql, values)).await
+        on_large_stack(sql, self.run_here(gate, sql, values)).await
     }
 
-    async fn run_here(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
+    async fn run_here(
+        &mut self,
+        gate: &dyn Gate,
+        sql: &str,
+        values: &[ScalarValue],
+    ) -> Result<Outcome> {
         let state = self.curator.catalog.state();
         match parse(sql, &state)? {
             Statement::Query(query) => {
-                let (answer, lasting) = self.answer(*query, values).await?;
+                let (answer, lasting) = self.answer(gate, *query, values).await?;
                 if lasting {
                     self.curator.remembered.keep(sql, &self.settings, values, &answer);
                 }
@@ -336,6 +377,10 @@ impl Session {
                 self.settings.set(&name, &value)?;
                 let now = self.settings.get(&name).unwrap_or_default();
                 Ok(Outcome::Setting(name.to_ascii_lowercase(), now))
+            }
+            Statement::Show { name } if name.eq_ignore_ascii_case(LEAST) => {
+                let least = self.curator.policy.budget.min_per_query;
+                Ok(Outcome::Setting(LEAST.to_owned(), least.to_string()))
             }
             Statement::Show { name } => match self.settings.get(&name) {
                 Some(value) => Ok(Outcome::Setting(name.to_ascii_lowercase(), value)),
@@ -402,6 +447,12 @@ impl Session {
         &mut self.settings
     }
 
+    /// Who asks.
+    #[must_use]
+    pub fn who(&self) -> &str {
+        &self.who
+    }
+
     /// The curator it talks to.
     #[must_use]
     pub fn curator(&self) -> &Arc<Curator> {
@@ -453,6 +504,11 @@ impl Session {
         if let Some(epsilon) = priced.first().and_then(|first| first.quote.epsilon) {
             notes = advice(epsilon, curator.policy.budget.neighbours);
         }
+        let quotes = priced.iter().filter(|p| p.unbought()).map(|p| &p.quote);
+        if least::too_little(quotes, &curator.policy.budget).is_some() {
+            let least = curator.policy.budget.min_per_query;
+            notes.push(format!("a new query costs at least ε {least}: it would be refused"));
+        }
         if let Some(frozen) = &standing.frozen {
             notes.push(format!("the budget is frozen by {}: it would be refused", frozen.by));
         } else if price.main > standing.left.main || price.delta > standing.left.delta {
@@ -471,25 +527,36 @@ impl Session {
     }
 
     /// An answer, and whether it is the same whenever this is asked again.
-    async fn answer(&self, query: Parsed, values: &[ScalarValue]) -> Result<(Answer, bool)> {
+    async fn answer(
+        &self,
+        gate: &dyn Gate,
+        query: Parsed,
+        values: &[ScalarValue],
+    ) -> Result<(Answer, bool)> {
         let (after, priced) = self.priced(query, values).await?;
         let curator = &self.curator;
-        if priced.iter().any(|p| p.known.is_none() && !free(&p.quote.event)) {
+        let unbought = || priced.iter().filter(|p| p.unbought());
+        let buys = unbought().next().is_some();
+        if buys {
+            least::check(unbought().map(|p| &p.quote), &curator.policy.budget)?;
             curator.catalog.is_as_opened()?;
         }
         // Plans first, as they cost nothing; then all debits, before any row is read: one that is
         // refused takes the others back.
         let mut prepared = Vec::new();
         for p in &priced {
-            prepared.push(match p.known.is_some() || free(&p.quote.event) {
-                true => None,
-                false => Some(curator.prepare(&p.aggregate, &p.quote).await?),
+            prepared.push(match p.unbought() {
+                false => None,
+                true => Some(curator.prepare(&p.aggregate, &p.quote).await?),
             });
+        }
+        if buys {
+            gate.admit(Reads::of(unbought().map(|p| &p.aggregate), &curator.policy))?;
         }
         let mut reservations: Vec<Option<Reservation>> = Vec::new();
         let mut price = Price { main: 0.0, delta: 0.0 };
         for p in &priced {
-            if p.known.is_some() || free(&p.quote.event) {
+            if !p.unbought() {
                 reservations.push(None);
                 continue;
             }
@@ -515,14 +582,36 @@ impl Session {
             }
         }
         let repeated = !priced.is_empty() && priced.iter().all(|p| p.known.is_some());
-        for ((p, reservation), prepared) in priced.iter().zip(reservations).zip(prepared) {
-            let batch = match (&p.known, reservation, prepared) {
-                (Some(batch), ..) => batch.clone(),
-                (None, Some(paid), Some(prepared)) => curator.buy(p, prepared, paid).await?,
+        // From here to the gate, time depends on protected rows, and nothing may show: whatever
+        // fails is told behind it.
+        let (mut measured, mut failed) = (Vec::new(), None);
+        for ((p, paid), task) in priced.iter().zip(reservations).zip(prepared) {
+            let (Some(paid), Some(task)) = (paid, task) else {
+                measured.push(None);
+                continue;
+            };
+            match curator.measure(p, task, paid).await {
+                Ok(one) => measured.push(Some(one)),
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        if buys {
+            gate.leave().await;
+        }
+        for (p, measured) in priced.iter().zip(measured) {
+            let batch = match (&p.known, measured) {
+                (Some(batch), _) => batch.clone(),
+                (None, Some(measured)) => curator.settle(measured).await?,
                 // Public keys alone: nothing of it comes from the data.
-                _ => public_keys(&p.aggregate)?,
+                (None, None) => public_keys(&p.aggregate)?,
             };
             p.table.fill(vec![batch]).map_err(|e| Error::After(e.strip_backtrace()))?;
+        }
+        if let Some(error) = failed {
+            return Err(error);
         }
         let after = match self.settings.intervals {
             true => with_intervals(after).map_err(|e| Error::After(e.strip_backtrace()))?,
