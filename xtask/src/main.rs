@@ -5,6 +5,7 @@
 //! | `test.rs` | `test`: everything that must pass before a commit |
 //! | `layers.rs` | `layers`: the invariants of the architecture that a compiler cannot see |
 //! | `audit.rs` | `audit [short]`: the ε really delivered by every mechanism and every SQL aggregate |
+//! | `timing.rs` | `audit timing [short]`: what the moment of an answer tells about one person |
 //! | `bench.rs` | `bench <name>`: a benchmark against its peers |
 //! | `metadata.rs` | what `cargo metadata` says, for the above |
 //!
@@ -20,6 +21,7 @@ mod layers;
 mod metadata;
 mod needs;
 mod test;
+mod timing;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -35,6 +37,8 @@ Commands:
   layers        dependency directions, and what the sources must not contain
   audit         build in release and audit every mechanism and every SQL aggregate, for a night
   audit short   the same in minutes, from a development build
+  audit timing  build in release and measure what the time of answers tells; `audit timing short` from a
+                development build; options: `--rows N --samples N --only SHAPE --json`
   bench <name>  build in release and run benchmarks/src/bin/<name>.rs with its peers
   help          this text
 ";
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         ["layers"] => layers::run(),
         ["audit"] => audit::run(false),
         ["audit", "short"] => audit::run(true),
+        ["audit", "timing", ref words @ ..] => timing::run(words),
         ["bench"] => bench::list(),
         ["bench", name] => bench::run(name),
         _ => Err(Failure::new(

@@ -7,6 +7,8 @@
 //!   the slowest answer in a hundred takes ≤ 50 ms in the middle round. The same at 525 a second, as
 //!   many as come whatever is answered, is printed without a claim: there one pause of the disk
 //!   makes everybody behind it wait;
+//!   These answers leave as soon as they are ready (`schedule = "off"`): what is measured is the work. The same load
+//!   on schedule, from 160 clients who each wait for their moment, is printed without a claim;
 //! - answers that were bought before: ≥ 5,000 a second;
 //! - memory is flat: after three more rounds of that load it is at most a tenth above what it was
 //!   after the first;
@@ -37,6 +39,8 @@ const SECONDS: u32 = 20;
 const ROUNDS: usize = 4;
 /// Private queries that come a second.
 const ARRIVE: u32 = 525;
+/// Clients that wait for their moments, most of the time.
+const WAITING: u32 = 160;
 /// Connections that say nothing.
 const IDLE: usize = 1000;
 
@@ -63,13 +67,19 @@ fn run() -> Fallible<bool> {
     }
     std::fs::write(folder.path().join("people.csv"), table)?;
     let postgres = Postgres::start(&programs, folder.path())?;
-    let server = Demure::start(folder.path())?;
-    let met = measure(&programs, folder.path(), &server, &postgres)?;
+    let server = Demure::start(folder.path(), "off")?;
+    let scheduled = Demure::start(folder.path(), "on")?;
+    let met = measure(&programs, folder.path(), [&server, &scheduled], &postgres)?;
     println!("{}", if met { "every claim met" } else { "a claim was NOT met (marked !)" });
     Ok(met)
 }
 
-fn measure(programs: &Path, folder: &Path, ours: &Demure, theirs: &Postgres) -> Fallible<bool> {
+fn measure(
+    programs: &Path,
+    folder: &Path,
+    [ours, scheduled]: [&Demure; 2],
+    theirs: &Postgres,
+) -> Fallible<bool> {
     let mut met = true;
     let mut claim = |holds: bool| {
         met &= holds;
@@ -96,6 +106,8 @@ fn measure(programs: &Path, folder: &Path, ours: &Demure, theirs: &Postgres) -> 
     let fewest = held[1..].iter().map(|load| load.rate).fold(f64::INFINITY, f64::min);
     let arriving = ask(ours.port, "arriving", Job::Script(NEW), 12, Some(ARRIVE))?;
     arriving.tell(&format!("private, {ARRIVE}/s as they come"));
+    let waiting = ask(scheduled.port, "scheduled", Job::Script(NEW), WAITING, None)?;
+    waiting.tell(&format!("private, on schedule, {WAITING} clients"));
     let cached = ask(ours.port, "cached", Job::Script(OLD), 8, None)?;
     cached.tell("bought before, 8 clients");
 
@@ -224,15 +236,22 @@ struct Demure {
 }
 
 impl Demure {
-    fn start(folder: &Path) -> Fallible<Self> {
+    fn start(folder: &Path, schedule: &str) -> Fallible<Self> {
         let demure = demure().map_err(|error| error.to_string())?;
+        // The database is called as the policy is.
+        let folder = folder.join(schedule);
+        std::fs::create_dir(&folder)?;
         let policy = folder.join("bench.toml");
         std::fs::write(
             &policy,
-            "[budget]\nepsilon = 10000000.0\nper_query = 0.5\n\
-             [tables.people]\nsource = 'people.csv'\nunit = 'id'\n[tables.people.columns]\n\
-             id = { type = 'integer', nullable = false }\n\
-             age = { type = 'integer', bounds = [0, 110], nullable = false }\n",
+            format!(
+                "[budget]\nepsilon = 10000000.0\nper_query = 0.5\n\
+                 [timing]\nschedule = '{schedule}'\nnew_queries_per_minute = 'off'\n\
+                 [tables.people]\nsource = '../people.csv'\nunit = 'id'\nrows = {PEOPLE}\n\
+                 [tables.people.columns]\n\
+                 id = {{ type = 'integer', nullable = false }}\n\
+                 age = {{ type = 'integer', bounds = [0, 110], nullable = false }}\n"
+            ),
         )?;
         let mut add = Command::new(&demure)
             .args(["user", "add", "bench", "--role", "analyst", "--password-stdin", "--policy"])

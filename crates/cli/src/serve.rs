@@ -159,6 +159,10 @@ async fn serve(
         }
         None => {}
     }
+    if !curator.policy().timing.schedule {
+        text +=
+            "note        `schedule` is off in the policy: the time of an answer tells of people\n";
+    }
     text += "Ctrl-C stops it.\n";
     let interrupted = interrupted();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)?;

@@ -6,6 +6,7 @@ use crate::refusal::Refusal;
 use datafusion::error::DataFusionError;
 use demure_ledger::Accounting;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +63,18 @@ pub enum Error {
     /// The ledger refused or failed.
     #[error("{0}")]
     Ledger(#[from] demure_ledger::Error),
+    /// The analyst buys faster than a server lets one analyst buy; nothing was spent.
+    #[error(
+        "you may ask {per_minute} new questions a minute; nothing was spent\n\
+         hint: ask again in {} s, or what was asked before: that is free at any time",
+        retry.as_secs() + 1
+    )]
+    TooOften {
+        /// New questions of one analyst a minute.
+        per_minute: u32,
+        /// When the next one may be asked.
+        retry: Duration,
+    },
     /// The core refused a parameter.
     #[error("{0}")]
     Core(#[from] demure_core::Error),

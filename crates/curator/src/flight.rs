@@ -41,10 +41,20 @@ pub(crate) enum End {
     Failed,
 }
 
-/// One purchase. Everyone who waits for it holds it; the last who drops it ends its work.
+/// One purchase. Everyone who waits for it holds it. Purchases of one query share their work; when
+/// the last who waits for any of them drops it, the work ends.
 pub(crate) struct Flight {
     end: watch::Receiver<Option<End>>,
-    work: OnceLock<AbortHandle>,
+    work: OnceLock<Arc<Work>>,
+}
+
+/// A task that is aborted when nobody holds it any more.
+struct Work(AbortHandle);
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// What whoever asks for a key is to do.
@@ -72,7 +82,7 @@ struct Ticket {
 /// Work that has begun.
 pub(crate) struct Running<T> {
     work: JoinHandle<T>,
-    flight: Arc<Flight>,
+    flights: Vec<Arc<Flight>>,
 }
 
 impl Flights {
@@ -107,39 +117,40 @@ impl Flight {
     }
 }
 
-impl Drop for Flight {
-    fn drop(&mut self) {
-        if let Some(work) = self.work.get() {
-            work.abort();
-        }
-    }
-}
-
 impl Lead {
     /// The answer was in the ledger all along.
     pub(crate) fn found(self) {
         self.ticket.ended(End::Settled);
     }
+}
 
-    /// Does the work, in a task of its own.
-    pub(crate) fn start<T, E>(
-        self,
-        work: impl Future<Output = Result<T, E>> + Send + 'static,
-    ) -> Running<Result<T, E>>
-    where
-        T: Send + 'static,
-        E: Send + 'static,
-    {
-        let Self { ticket, flight } = self;
-        let work = tokio::spawn(async move {
-            let outcome = work.await;
-            ticket.ended(if outcome.is_ok() { End::Settled } else { End::Failed });
-            outcome
-        });
+/// Does the work of all `leads`, in one task. Its results are theirs, in their order; those that
+/// it has no result for have failed.
+pub(crate) fn start<T, E>(
+    leads: Vec<Lead>,
+    work: impl Future<Output = Vec<Result<T, E>>> + Send + 'static,
+) -> Running<Vec<Result<T, E>>>
+where
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    let (tickets, flights): (Vec<Ticket>, Vec<Arc<Flight>>) =
+        leads.into_iter().map(|lead| (lead.ticket, lead.flight)).unzip();
+    let task = tokio::spawn(async move {
+        let outcomes = work.await;
+        let mut settled = outcomes.iter().map(Result::is_ok);
+        for ticket in tickets {
+            let end = if settled.next() == Some(true) { End::Settled } else { End::Failed };
+            ticket.ended(end);
+        }
+        outcomes
+    });
+    let work = Arc::new(Work(task.abort_handle()));
+    for flight in &flights {
         // It is set here and nowhere else.
-        let _ = flight.work.set(work.abort_handle());
-        Running { work, flight }
+        let _ = flight.work.set(Arc::clone(&work));
     }
+    Running { work: task, flights }
 }
 
 impl Ticket {
@@ -170,9 +181,9 @@ impl Drop for Ticket {
 impl<T> Running<T> {
     /// What came of it.
     pub(crate) async fn outcome(self) -> Result<T, JoinError> {
-        let Self { work, flight } = self;
+        let Self { work, flights } = self;
         let outcome = work.await;
-        drop(flight);
+        drop(flights);
         outcome
     }
 }
@@ -204,14 +215,16 @@ mod tests {
             let first = lead(&flights, "k");
             let second = join(&flights, "k");
             let other = lead(&flights, "another key");
-            let running = first.start(async move {
+            let third = join(&flights, "another key");
+            let running = start(vec![first, other], async move {
                 tokio::time::sleep(Duration::from_millis(5)).await;
-                outcome
+                vec![outcome]
             });
-            assert_eq!(running.outcome().await.unwrap(), outcome);
+            assert_eq!(running.outcome().await.unwrap(), [outcome]);
             assert_eq!(second.ended().await, Some(end));
+            assert_eq!(third.ended().await, Some(End::Failed), "there is no result for it");
             // It is over: the next one leads, though the last one is still held.
-            drop((lead(&flights, "k"), other));
+            drop(lead(&flights, "k"));
         }
         assert!(flights.lock().is_empty());
     }
@@ -238,11 +251,12 @@ mod tests {
         let flights = Arc::new(Flights::default());
         let dropped = Arc::new(AtomicUsize::new(0));
         let counted = Counted(Arc::clone(&dropped));
-        let running = lead(&flights, "k").start(async move {
+        let leads = vec![lead(&flights, "k"), lead(&flights, "l")];
+        let running = start(leads, async move {
             let _counted = counted;
-            std::future::pending::<Result<(), ()>>().await
+            std::future::pending::<Vec<Result<(), ()>>>().await
         });
-        let second = join(&flights, "k");
+        let second = join(&flights, "l");
         drop(running);
         tokio::time::sleep(Duration::from_millis(20)).await;
         assert_eq!(dropped.load(Ordering::SeqCst), 0, "somebody waits");
@@ -257,7 +271,8 @@ mod tests {
         let flights = Arc::new(Flights::default());
         let first = lead(&flights, "k");
         let second = join(&flights, "k");
-        let running = first.start(async { std::panic::panic_any("no") as Result<(), ()> });
+        let work = async { std::panic::panic_any("no") as Vec<Result<(), ()>> };
+        let running = start(vec![first], work);
         assert!(running.outcome().await.unwrap_err().is_panic());
         assert_eq!(second.ended().await, Some(End::Failed));
     }

@@ -15,6 +15,7 @@
 //! | `expression`, `interval`, `domain` | what is known of an expression without looking |
 //! | `analyse/` | the plan, split at the private aggregates |
 //! | `price/` | mechanisms, scales, errors, the event that is charged |
+//! | `least` | the least ε of a new query |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
 //! | `purchase`, `flight` | known, given by the ledger, or bought; once for equal questions |
 //! | `read_all/` | no short cut that depends on rows |
@@ -22,6 +23,7 @@
 //! | `released`, `intervals` | the noised table that the rest of the plan reads |
 //! | `lasting` | what gives the same whenever it is run |
 //! | `explain`, `answer` | what is shown |
+//! | `gate` | what a server puts between a statement and its answer |
 //! | `identity` | which ledger is the policy's |
 //! | `settings`, `session` | one analyst's conversation |
 //! | `refusal`, `error`, `incident` | why there is no answer |
@@ -44,11 +46,13 @@ mod expression;
 mod extent;
 mod flight;
 mod functions;
+mod gate;
 mod identity;
 mod incident;
 mod interval;
 mod intervals;
 mod lasting;
+mod least;
 mod parse;
 pub mod policy;
 mod price;
@@ -69,6 +73,7 @@ mod total;
 pub use answer::{Answer, Description};
 pub use error::{Error, Result};
 pub use explain::{AggregateExplanation, Explanation, expected, price as price_in_words};
+pub use gate::{DEFAULT_ROWS, Gate, Open, Reads};
 pub use identity::{
     NewLedger, SHARED_LEDGER, fits, ledger_expecting, ledger_of, ledger_path, new_ledger,
 };

@@ -4,14 +4,16 @@
 //! Every debit of a query is on disk before any row is read for it, and one that is refused
 //! takes the others back, unless they wait for a purchase of somebody else: then what is
 //! bought before that is refused stays bought, and free from then on. Of equal queries that are
-//! under way in this process one is bought ([`crate::flight`]).
+//! under way in this process one is bought ([`crate::flight`]). Nothing that was read shows before
+//! the gate's moment: no table, no error, no entry in the ledger.
 
 use crate::answer::from_bytes;
 use crate::bound::Task;
 use crate::error::{Error, Result};
-use crate::flight::{Claim, End, Flight, Lead};
+use crate::flight::{self, Claim, End, Flight, Lead};
+use crate::gate::Gate;
 use crate::release::public_keys;
-use crate::session::{Priced, Session, free, on_large_stack};
+use crate::session::{Curator, Priced, Session, free, on_large_stack};
 use datafusion::arrow::array::RecordBatch;
 use demure_ledger::{Price, Purchase, Request, Reservation};
 use std::sync::Arc;
@@ -25,6 +27,7 @@ struct Obtained {
 /// An answer that is debited.
 struct Paid {
     place: usize,
+    aggregate: Arc<Priced>,
     lead: Lead,
     task: Task,
     reservation: Reservation,
@@ -43,6 +46,7 @@ impl Session {
     /// statement is.
     pub(crate) async fn obtain(
         &self,
+        gate: &Arc<dyn Gate>,
         priced: &[Arc<Priced>],
         words: usize,
     ) -> Result<(Vec<RecordBatch>, Price)> {
@@ -70,11 +74,8 @@ impl Session {
             if leads.is_empty() && joined.is_empty() {
                 break;
             }
-            for paid in self.pay(priced, leads, &mut obtained).await? {
-                let price = paid.reservation.price();
-                let (place, table) = self.compute(priced, paid, words).await?;
-                obtained.add(place, table, price);
-            }
+            let paid = self.pay(priced, leads, &mut obtained).await?;
+            self.compute(gate, paid, words, &mut obtained).await?;
             for (place, flight) in joined {
                 self.wait(&priced[place], place, &flight, &mut obtained).await?;
             }
@@ -104,7 +105,8 @@ impl Session {
                     obtained.add(place, table, price);
                 }
                 Ok(Bought::Reserved(reservation)) => {
-                    debited.push(Paid { place, lead, task, reservation });
+                    let aggregate = Arc::clone(&priced[place]);
+                    debited.push(Paid { place, aggregate, lead, task, reservation });
                 }
                 Err(error) => {
                     for paid in debited {
@@ -141,22 +143,33 @@ impl Session {
         })
     }
 
-    /// Reads the rows and releases what was paid for.
+    /// Reads the rows and releases what was paid for, in one task: together they leave once.
     async fn compute(
         &self,
-        priced: &[Arc<Priced>],
-        paid: Paid,
+        gate: &Arc<dyn Gate>,
+        paid: Vec<Paid>,
         words: usize,
-    ) -> Result<(usize, RecordBatch)> {
-        let Paid { place, lead, task, reservation } = paid;
-        let (curator, p) = (Arc::clone(&self.curator), Arc::clone(&priced[place]));
-        let buying = async move { curator.buy(&p, task, reservation).await };
-        let running = lead.start(async move { on_large_stack(words, buying).await });
-        match running.outcome().await {
-            Ok(outcome) => Ok((place, outcome?)),
-            // A panic message may contain protected data.
-            Err(_) => Err(self.curator.incidents.record("the release panicked")),
+        obtained: &mut Obtained,
+    ) -> Result<()> {
+        if paid.is_empty() {
+            return Ok(());
         }
+        let (mut leads, mut bills, mut orders) = (Vec::new(), Vec::new(), Vec::new());
+        for Paid { place, aggregate, lead, task, reservation } in paid {
+            leads.push(lead);
+            bills.push((place, reservation.price()));
+            orders.push(Order { aggregate, task, reservation });
+        }
+        let buying = buy(Arc::clone(&self.curator), Arc::clone(gate), orders);
+        let running = flight::start(leads, async move { on_large_stack(words, buying).await });
+        let Ok(tables) = running.outcome().await else {
+            // A panic message may contain protected data.
+            return Err(self.curator.incidents.record("the release panicked"));
+        };
+        for ((place, price), table) in bills.into_iter().zip(tables) {
+            obtained.add(place, table?, price);
+        }
+        Ok(())
     }
 
     /// Waits for somebody else's purchase, and takes what it bought. Nothing is added where it
@@ -178,6 +191,39 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// What is to be read, and the debit that pays for it.
+struct Order {
+    aggregate: Arc<Priced>,
+    task: Task,
+    reservation: Reservation,
+}
+
+/// The table of each order. After one that failed, the others are not read; they stay spent.
+async fn buy(
+    curator: Arc<Curator>,
+    gate: Arc<dyn Gate>,
+    orders: Vec<Order>,
+) -> Vec<Result<RecordBatch>> {
+    // From here to the gate, time depends on protected rows, and nothing may show: what fails is
+    // told behind it.
+    let mut measured = Vec::with_capacity(orders.len());
+    for Order { aggregate, task, reservation } in orders {
+        measured.push(match measured.iter().all(Result::is_ok) {
+            true => curator.measure(&aggregate, task, reservation).await,
+            false => Err(Error::Together),
+        });
+    }
+    gate.leave().await;
+    let mut tables = Vec::with_capacity(measured.len());
+    for one in measured {
+        tables.push(match one {
+            Ok(measured) => curator.settle(measured).await,
+            Err(error) => Err(error),
+        });
+    }
+    tables
 }
 
 /// What the ledger says to a request.

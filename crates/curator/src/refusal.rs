@@ -40,6 +40,8 @@ pub enum Rule {
     Setting,
     /// The price is more than what is left.
     Budget,
+    /// The price is less than the least of a new query.
+    Least,
 }
 
 impl Rule {
@@ -58,6 +60,7 @@ impl Rule {
             Self::Keys => "keys",
             Self::Setting => "setting",
             Self::Budget => "budget",
+            Self::Least => "least",
         }
     }
 }

@@ -9,10 +9,12 @@ use crate::error::{Error, Result};
 use crate::explain::{AggregateExplanation, Explanation, advice};
 use crate::extent;
 use crate::flight::Flights;
+use crate::gate::{Gate, Open, Reads};
 use crate::identity::{ledger_expecting, limit};
 use crate::incident::Incidents;
 use crate::intervals::with_intervals;
 use crate::lasting::changing;
+use crate::least;
 use crate::parse::{Statement, is_bare, parse};
 use crate::policy::{self, Policy};
 use crate::price::{Quote, quote};
@@ -32,7 +34,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as Parsed;
 use demure_core::event::Event;
 use demure_core::random::{Randomness, SystemRandom};
-use demure_ledger::{Anchor, Balances, Hash, Ledger, Price, Reservation};
+use demure_ledger::{Anchor, Balances, Hash, Ledger, Price, Reading, Reservation};
 use futures::{FutureExt, StreamExt};
 use sha2::{Digest, Sha256};
 use std::panic::AssertUnwindSafe;
@@ -72,6 +74,9 @@ pub enum Outcome {
     /// A setting was changed or shown: its name and value.
     Setting(String, String),
 }
+
+/// What shows the least ε of a new query: `SHOW demure.min_per_query`. The policy sets it.
+const LEAST: &str = "demure.min_per_query";
 
 impl Curator {
     /// Opens a policy file, its sources and its ledger.
@@ -252,13 +257,13 @@ impl Curator {
         self.randomness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Buys one aggregate: its debit is on disk already.
-    pub(crate) async fn buy(
+    /// Measures and noises one aggregate: its debit is on disk already. Nobody sees it yet.
+    pub(crate) async fn measure(
         &self,
         p: &Priced,
         task: Task,
         paid: Reservation,
-    ) -> Result<RecordBatch> {
+    ) -> Result<Measured> {
         // From here on protected rows may have been read.
         let reading = paid.begin()?;
         // A panic may quote what it stumbled over, as an error may.
@@ -272,6 +277,12 @@ impl Curator {
         let batch = release(&p.aggregate, &p.quote, &exact, &mut **self.rng())?;
         let bytes = to_bytes(&batch)
             .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;
+        Ok(Measured { reading, batch, bytes })
+    }
+
+    /// Stores what was bought, so that it may be shown and asked again.
+    pub(crate) async fn settle(&self, measured: Measured) -> Result<RecordBatch> {
+        let Measured { reading, batch, bytes } = measured;
         self.at_the_ledger(move |_| reading.settle(&bytes)).await??;
         Ok(batch)
     }
@@ -311,6 +322,20 @@ pub(crate) struct Priced {
     pub(crate) known: Option<RecordBatch>,
 }
 
+impl Priced {
+    /// Whether it has to be bought.
+    fn unbought(&self) -> bool {
+        self.known.is_none() && !free(&self.quote.event)
+    }
+}
+
+/// What was bought, before anybody may see it.
+pub(crate) struct Measured {
+    reading: Reading,
+    batch: RecordBatch,
+    bytes: Vec<u8>,
+}
+
 impl Session {
     /// Answers, explains, or sets.
     pub async fn run(&mut self, sql: &str) -> Result<Outcome> {
@@ -319,6 +344,17 @@ impl Session {
 
     /// The same with values for `$1`, `$2`, …
     pub async fn run_with(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
+        self.run_through(&(Arc::new(Open) as Arc<dyn Gate>), sql, values).await
+    }
+
+    /// The same through a gate, which is asked before anything is bought and waited for before
+    /// anything that was bought can be seen.
+    pub async fn run_through(
+        &mut self,
+        gate: &Arc<dyn Gate>,
+        sql: &str,
+        values: &[ScalarValue],
+    ) -> Result<Outcome> {
         if let Some(answer) = self.curator.remembered.find(&self.who, sql, &self.settings, values) {
             let balances = self.curator.balances_lately()?;
             if !balances.denies(&self.who) {
@@ -326,14 +362,19 @@ impl Session {
                 return Ok(Outcome::Answer(Box::new(answer.again(balance))));
             }
         }
-        on_large_stack(words(sql), self.run_here(sql, values)).await
+        on_large_stack(words(sql), self.run_here(gate, sql, values)).await
     }
 
-    async fn run_here(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
+    async fn run_here(
+        &mut self,
+        gate: &Arc<dyn Gate>,
+        sql: &str,
+        values: &[ScalarValue],
+    ) -> Result<Outcome> {
         let state = self.curator.catalog.state();
         match parse(sql, &state)? {
             Statement::Query(query) => {
-                let (answer, lasting) = self.answer(*query, values, words(sql)).await?;
+                let (answer, lasting) = self.answer(gate, *query, values, words(sql)).await?;
                 if lasting {
                     let curator = &self.curator;
                     curator.remembered.keep(&self.who, sql, &self.settings, values, &answer);
@@ -347,6 +388,10 @@ impl Session {
                 self.settings.set(&name, &value)?;
                 let now = self.settings.get(&name).unwrap_or_default();
                 Ok(Outcome::Setting(name.to_ascii_lowercase(), now))
+            }
+            Statement::Show { name } if name.eq_ignore_ascii_case(LEAST) => {
+                let least = self.curator.policy.budget.min_per_query;
+                Ok(Outcome::Setting(LEAST.to_owned(), least.to_string()))
             }
             Statement::Show { name } => match self.settings.get(&name) {
                 Some(value) => Ok(Outcome::Setting(name.to_ascii_lowercase(), value)),
@@ -413,6 +458,12 @@ impl Session {
         &mut self.settings
     }
 
+    /// Who asks.
+    #[must_use]
+    pub fn who(&self) -> &str {
+        &self.who
+    }
+
     /// The curator it talks to.
     #[must_use]
     pub fn curator(&self) -> &Arc<Curator> {
@@ -467,6 +518,11 @@ impl Session {
         if let Some(epsilon) = priced.first().and_then(|first| first.quote.epsilon) {
             notes = advice(epsilon, curator.policy.budget.neighbours);
         }
+        let quotes = priced.iter().filter(|p| p.unbought()).map(|p| &p.quote);
+        if least::too_little(quotes, &curator.policy.budget).is_some() {
+            let least = curator.policy.budget.min_per_query;
+            notes.push(format!("a new query costs at least ε {least}: it would be refused"));
+        }
         if let Some(frozen) = &standing.frozen {
             notes.push(format!("the budget is frozen by {}: it would be refused", frozen.by));
         } else if price.main > standing.left.main || price.delta > standing.left.delta {
@@ -493,17 +549,22 @@ impl Session {
     /// An answer, and whether it is the same whenever this is asked again.
     async fn answer(
         &self,
+        gate: &Arc<dyn Gate>,
         query: Parsed,
         values: &[ScalarValue],
         words: usize,
     ) -> Result<(Answer, bool)> {
         let (after, priced) = self.priced(query, values).await?;
         let curator = &self.curator;
-        if priced.iter().any(|p| p.known.is_none() && !free(&p.quote.event)) {
+        let unbought = || priced.iter().filter(|p| p.unbought());
+        let buys = unbought().next().is_some();
+        if buys {
+            least::check(unbought().map(|p| &p.quote), &curator.policy.budget)?;
             curator.catalog.is_as_opened()?;
+            gate.admit(Reads::of(unbought().map(|p| &p.aggregate), &curator.policy))?;
         }
         let repeated = !priced.is_empty() && priced.iter().all(|p| p.known.is_some());
-        let (tables, price) = self.obtain(&priced, words).await?;
+        let (tables, price) = self.obtain(gate, &priced, words).await?;
         for (p, table) in priced.iter().zip(tables) {
             p.table.fill(vec![table]).map_err(|e| Error::After(e.strip_backtrace()))?;
         }

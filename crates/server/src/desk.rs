@@ -2,12 +2,16 @@
 //! counts. What is private about an answer is decided by the curator alone.
 
 use crate::metrics::Metrics;
+use crate::rate::Rate;
+use crate::schedule::Schedule;
 use crate::users::Users;
+use crate::visit::Visit;
 use datafusion::common::ScalarValue;
-use demure_curator::{Curator, Description, Error, Explanation, Outcome, Session};
+use demure_curator::{Curator, Description, Error, Explanation, Gate, Outcome, Session};
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// What one question, and all of them together, may take.
@@ -58,6 +62,16 @@ pub enum Failure {
         /// What to ask instead.
         remedy: String,
     },
+    /// The analyst buys faster than one analyst may. Nothing was spent.
+    #[error("you may ask {per_minute} new questions a minute; nothing was spent")]
+    TooOften {
+        /// New questions of one analyst a minute.
+        per_minute: u32,
+        /// What to do instead.
+        remedy: String,
+        /// Seconds until the next one may be asked.
+        retry: u64,
+    },
     /// Not SQL, or it names what does not exist.
     #[error("{0}")]
     Sql(String),
@@ -80,7 +94,9 @@ impl Failure {
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::Refused { remedy, .. } | Self::Budget { remedy, .. } => Some(remedy),
+            Self::Refused { remedy, .. }
+            | Self::Budget { remedy, .. }
+            | Self::TooOften { remedy, .. } => Some(remedy),
             Self::Sql(_) => Some("the tables and their columns are in the schema (\\d in psql)"),
             Self::TimedOut(_) => Some("ask for less at once, or ask the steward for more time"),
             Self::TooLarge(_) => Some("write LIMIT, or group more coarsely"),
@@ -95,6 +111,13 @@ impl From<Error> for Failure {
             (Some((what, remedy)), Error::Ledger(_)) => Self::Budget { what, remedy },
             (Some((what, remedy)), _) => Self::Refused { what, remedy },
             (None, Error::Sql(text)) => Self::Sql(text),
+            (None, Error::TooOften { per_minute, retry }) => {
+                let retry = retry.as_secs() + 1;
+                let remedy = format!(
+                    "ask again in {retry} s, or what was asked before: that is free at any time"
+                );
+                Self::TooOften { per_minute, remedy, retry }
+            }
             (None, other) => Self::Failed(other.to_string()),
         }
     }
@@ -112,7 +135,14 @@ pub struct Desk {
     pub limits: Limits,
     /// What has happened.
     pub metrics: Metrics,
-    running: Semaphore,
+    /// Turns of statements that work.
+    pub(crate) running: Semaphore,
+    /// Turns of statements that have left: see [`Visit`].
+    pub(crate) leaving: Semaphore,
+    /// Statements that wait for their moment.
+    pub(crate) waiting: AtomicUsize,
+    pub(crate) schedule: Schedule,
+    pub(crate) rate: Rate,
 }
 
 impl fmt::Debug for Desk {
@@ -125,15 +155,27 @@ impl Desk {
     /// A desk for one curator.
     #[must_use]
     pub fn new(curator: Arc<Curator>, users: Users, name: &str, limits: Limits) -> Arc<Self> {
-        let running = Semaphore::new(limits.running);
-        let metrics = Metrics::default();
-        Arc::new(Self { curator, users, name: name.to_owned(), limits, metrics, running })
+        let timing = curator.policy().timing;
+        Arc::new(Self {
+            users,
+            name: name.to_owned(),
+            metrics: Metrics::default(),
+            running: Semaphore::new(limits.running),
+            leaving: Semaphore::new(limits.running),
+            waiting: AtomicUsize::new(0),
+            schedule: Schedule::new(&timing),
+            rate: Rate::new(timing.new_queries_per_minute),
+            limits,
+            curator,
+        })
     }
 
-    /// Statements that run now.
+    /// Statements that work, wait for their moment or leave.
     #[must_use]
     pub fn running(&self) -> usize {
-        self.limits.running.saturating_sub(self.running.available_permits())
+        let used =
+            |turns: &Semaphore| self.limits.running.saturating_sub(turns.available_permits());
+        used(&self.running) + self.waiting.load(Ordering::Relaxed) + used(&self.leaving)
     }
 
     /// Asks for an analyst, with values for `$1`, `$2`, …
@@ -143,7 +185,8 @@ impl Desk {
         sql: &str,
         values: &[ScalarValue],
     ) -> Result<Outcome, Failure> {
-        let outcome = self.timed(sql, session.run_with(sql, values)).await?;
+        let visit = Visit::new(self, session.who(), self.limits.statement_time);
+        let outcome = self.timed(sql, &visit, session.run_through(&visit, sql, values)).await?;
         if let Outcome::Answer(answer) = &outcome {
             let rows: usize = answer.batches.iter().map(|batch| batch.num_rows()).sum();
             if rows > self.limits.rows {
@@ -160,35 +203,44 @@ impl Desk {
 
     /// What a query takes and gives; it is not asked.
     pub async fn describe(&self, session: &Session, sql: &str) -> Result<Description, Failure> {
-        self.timed(sql, session.describe(sql)).await
+        let visit = Visit::new(self, session.who(), self.limits.statement_time);
+        self.timed(sql, &visit, session.describe(sql)).await
     }
 
     /// What a query would cost; it is not asked.
     pub async fn explain(&self, session: &Session, sql: &str) -> Result<Explanation, Failure> {
-        self.timed(sql, session.explanation(sql)).await
+        let visit = Visit::new(self, session.who(), self.limits.statement_time);
+        self.timed(sql, &visit, session.explanation(sql)).await
     }
 
-    async fn timed<T>(
+    pub(crate) async fn timed<T>(
         &self,
         sql: &str,
+        visit: &Visit<'_>,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
         if sql.len() > self.limits.statement_bytes {
             let most = self.limits.statement_bytes;
             return Err(Failure::TooLarge(format!("a statement has at most {most} bytes")));
         }
-        let begun = Instant::now();
-        let within = self.limits.statement_time;
-        let admitted = async {
-            // The semaphore is never closed.
-            let _turn = self.running.acquire().await;
-            work.await
+        // When it is overdue the work is dropped, before anything else happens.
+        let outcome = {
+            let admitted = async {
+                visit.enter().await;
+                work.await
+            };
+            tokio::select! {
+                biased;
+                outcome = admitted => outcome.map_err(Failure::from),
+                () = visit.overdue() => Err(Failure::TimedOut(self.limits.statement_time)),
+            }
         };
-        let outcome = match tokio::time::timeout(within, admitted).await {
-            Ok(outcome) => outcome.map_err(Failure::from),
-            Err(_) => Err(Failure::TimedOut(within)),
-        };
-        self.metrics.asked(begun.elapsed(), outcome.as_ref().err());
+        // Whether time was up depends on protected rows: that is told on schedule too. A budget that
+        // is not there is told before any is read.
+        if visit.is_reading() && !matches!(outcome, Err(Failure::Budget { .. })) {
+            visit.leave().await;
+        }
+        self.metrics.asked(visit.took(), outcome.as_ref().err());
         outcome
     }
 }

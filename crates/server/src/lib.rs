@@ -7,10 +7,13 @@ pub mod desk;
 pub mod http;
 pub mod metrics;
 pub mod pg;
+mod rate;
+mod schedule;
 pub mod scram;
 pub mod tls;
 pub mod told;
 pub mod users;
+mod visit;
 
 pub use desk::{Desk, Failure, Limits};
 pub use users::{Role, User, Users, users_path};

@@ -1,5 +1,5 @@
 //! Counts of what happened, for Prometheus. Nothing here depends on a protected row but the time
-//! that answers took, which is in coarse buckets.
+//! that answers took until they left, on schedule, which is in coarse buckets.
 
 use crate::desk::Failure;
 use std::fmt::Write;
@@ -44,6 +44,7 @@ impl Metrics {
             Some(
                 Failure::Refused { .. }
                 | Failure::Budget { .. }
+                | Failure::TooOften { .. }
                 | Failure::Sql(_)
                 | Failure::TooLarge(_),
             ) => {

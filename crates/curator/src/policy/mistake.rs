@@ -91,6 +91,18 @@ pub enum Mistake {
         epsilon: f64,
     },
 
+    /// A query that does not say would be refused.
+    #[error(
+        "`min_per_query` = {least} is more than `per_query` = {per_query}, so that a query that \
+         does not say would be refused: write a smaller one"
+    )]
+    MinPerQuery {
+        /// The least ε of a query.
+        least: f64,
+        /// The ε of a query that does not say.
+        per_query: f64,
+    },
+
     /// Zero-concentrated privacy has an ε only at a δ.
     #[error(
         "`accounting = \"zcdp\"` needs a `delta` above 0, since it states an ε only at some δ: \

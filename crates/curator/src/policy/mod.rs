@@ -8,17 +8,24 @@
 //! neighbours = "add-remove"     # or "replace"
 //! per_query = 0.5               # ε of a query that does not say; default epsilon/10
 //! answers = "personal"          # or "shared": what one analyst bought is free for all
+//! min_per_query = 0.005         # the least ε of a new query; default epsilon/1000, at most 0.01
 //!
 //! [tables.patients]
 //! source = "patients.csv"       # relative to this file
 //! unit = "id"                   # whose row it is; "row" if every row is someone else
 //! max_groups = 1
 //! max_rows_per_group = 1
+//! rows = 250_000                # about how many, if that is public; for the schedule
 //! [tables.patients.columns]
 //! age = { type = "integer", bounds = [0, 120], nullable = false }
 //! sex = { values = ["f", "m"] }
 //! cost = { bounds = [0, 5000], grid = 0.01 }   # rounded down to a power of two
 //! name = { hidden = true }
+//!
+//! [timing]
+//! schedule = "on"               # or "off": answers leave a server as soon as they are ready
+//! step_ms = 100                 # step of the schedule's grid for a million rows
+//! new_queries_per_minute = 120  # of one analyst of a server; or "off"
 //!
 //! [tables.prescriptions]
 //! source = "prescriptions.parquet"
@@ -41,6 +48,7 @@
 //! | `column` | what is known of a column |
 //! | `ledger` | the ledger that the policy names |
 //! | `links` | foreign keys that carry a unit |
+//! | `timing` | when answers leave a server |
 //! | `name` | names of tables |
 //! | `mistake`, `problem` | what can be wrong, and where |
 //! | `odds` | ε in plain words |
@@ -63,6 +71,7 @@ mod section;
 mod template;
 #[cfg(test)]
 mod tests;
+mod timing;
 
 pub(crate) use ledger::lines as ledger_lines;
 pub use ledger::{LedgerPolicy, with_ledger};
@@ -74,12 +83,15 @@ pub use template::{ColumnKind, bounds_line, template};
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use demure_ledger::Answers;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A policy without mistakes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// What may be spent.
     pub budget: BudgetPolicy,
+    /// When answers leave a server.
+    pub timing: TimingPolicy,
     /// The tables, in the order of the file.
     pub tables: Vec<TablePolicy>,
     /// Its ledger; none until it has had one.
@@ -107,6 +119,19 @@ pub struct BudgetPolicy {
     pub per_query: Epsilon,
     /// What an answer that somebody bought costs the others.
     pub answers: Answers,
+    /// The least ε of a statement that reads protected rows; never more than `per_query`.
+    pub min_per_query: Epsilon,
+}
+
+/// When answers leave a server, and how many of them an analyst may buy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimingPolicy {
+    /// Whether they wait for a public schedule.
+    pub schedule: bool,
+    /// The step of its grid for a statement that reads a million declared rows.
+    pub step: Duration,
+    /// New queries of one analyst a minute; none if they are not limited.
+    pub new_queries_per_minute: Option<u32>,
 }
 
 /// How the costs of queries add up.
@@ -150,6 +175,8 @@ pub struct Protection {
     pub max_groups: u32,
     /// How many of its rows count in each: 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
     pub max_rows_per_group: u32,
+    /// About how many rows it has, if that is public: the schedule of answers depends on it.
+    pub rows: Option<u64>,
     /// What is known of columns, in the order of the file. Others are nullable and unbounded.
     pub columns: Vec<ColumnPolicy>,
 }

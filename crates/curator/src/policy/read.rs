@@ -7,7 +7,7 @@ use super::problem::Notes;
 use super::section::{self, Form, Noted, Section, in_order};
 use super::{
     Access, Accounting, BudgetPolicy, ColumnPolicy, Mistake, Policy, PolicyError, Protection,
-    TablePolicy, UnitPolicy, column, ledger, links, name, odds,
+    TablePolicy, UnitPolicy, column, ledger, links, name, odds, timing,
 };
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use demure_ledger::Answers;
@@ -16,10 +16,13 @@ use toml::de::{DeTable, DeValue};
 
 /// The largest bound on contributions.
 const MOST: u32 = 1 << 20;
+/// The most rows that a table may be declared to have.
+const MOST_ROWS: u64 = 1_000_000_000_000;
 
 const FILE: Form = &[
     ("budget", "`[budget]` and below it `epsilon = 1.0`"),
     ("tables", "`[tables.name]` and below it `source = \"file.csv\"`"),
+    ("timing", "`[timing]` and below it `schedule = \"on\"`"),
     ("ledger", "`[ledger]`, as `demure` writes it"),
 ];
 const BUDGET: Form = &[
@@ -29,12 +32,14 @@ const BUDGET: Form = &[
     ("neighbours", "`neighbours = \"add-remove\"` or `neighbours = \"replace\"`"),
     ("per_query", "`per_query = 0.1`"),
     ("answers", "`answers = \"personal\"` or `answers = \"shared\"`"),
+    ("min_per_query", "`min_per_query = 0.001`"),
 ];
 const TABLE: Form = &[
     ("source", "`source = \"file.csv\"`"),
     ("unit", "`unit = \"column\"` or `unit = \"row\"`"),
     ("max_groups", "`max_groups = 1`"),
     ("max_rows_per_group", "`max_rows_per_group = 1`"),
+    ("rows", "`rows = 100_000`, from 1 to 1000000000000"),
     ("columns", "`columns = { age = { bounds = [0, 120] } }`"),
     ("public", "`public = true`"),
     ("key", "`key = \"column\"` or `key = [\"a\", \"b\"]`"),
@@ -74,11 +79,13 @@ pub(super) fn policy(text: &str, folder: &Path, file: Option<&str>) -> Result<Po
 
     let document = Section::new("the policy".to_owned(), 0, document.get_ref(), FILE, &mut notes);
     let budget = budget(&document, &mut notes);
+    let timing = timing::timing(&document, &mut notes);
     let tables = tables(&document, &mut notes);
     let ledger = ledger::read(&document, text, &mut notes);
     match budget {
         Some(budget) if notes.clean() => Ok(Policy {
             budget,
+            timing,
             tables,
             ledger,
             folder: folder.to_owned(),
@@ -120,6 +127,7 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
         &[("personal", Answers::Personal), ("shared", Answers::Shared)],
         notes,
     );
+    let least = quantity(&section, "min_per_query", Epsilon::new, notes);
 
     if let (Ok(Some((Accounting::Zcdp, at))), Ok(delta)) = (&accounting, &delta)
         && delta.is_none_or(|(delta, _)| delta.get() == 0.0)
@@ -136,19 +144,44 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
     let (epsilon, epsilon_at) = epsilon.ok()??;
     let tenth = || (Epsilon::new(epsilon.get() / 10.0).unwrap_or(epsilon), epsilon_at);
     let (per_query, per_query_at) = per_query.ok()?.unwrap_or_else(tenth);
+    let accounting = accounting.ok()?.map_or(Accounting::Pure, |(accounting, _)| accounting);
+    let least = match least.ok()? {
+        Some((least, at)) if least > per_query => {
+            let (least, per_query) = (least.get(), per_query.get());
+            notes.mistake(at, Mistake::MinPerQuery { least, per_query });
+            return None;
+        }
+        Some((least, _)) => least,
+        None => default_least(epsilon, per_query, accounting),
+    };
     let (delta, delta_at) = delta.ok()?.unwrap_or((Delta::ZERO, at));
     let neighbours = neighbours.ok()?.map_or(Neighbours::AddRemove, |(neighbours, _)| neighbours);
     notes.warn(epsilon_at, odds::of_epsilon(epsilon, neighbours));
     notes.warn(delta_at, odds::of_delta(delta));
     notes.warn(per_query_at, odds::of_query(per_query, neighbours));
+    let answers = answers.ok()?.map_or(Answers::Personal, |(answers, _)| answers);
     Some(BudgetPolicy {
         epsilon,
         delta,
-        accounting: accounting.ok()?.map_or(Accounting::Pure, |(accounting, _)| accounting),
+        accounting,
         neighbours,
         per_query,
-        answers: answers.ok()?.map_or(Answers::Personal, |(answers, _)| answers),
+        min_per_query: least,
+        answers,
     })
+}
+
+/// The least ε of a new query where the policy does not say: what lets a budget be divided into
+/// a thousand queries under pure accounting, and some three hundred under zCDP, where
+/// the price falls with the square of ε. Never so much that a useful query is refused: at most 0.01,
+/// or 0.1 under zCDP, and never more than a query that does not say.
+fn default_least(epsilon: Epsilon, per_query: Epsilon, accounting: Accounting) -> Epsilon {
+    let (parts, most) = match accounting {
+        Accounting::Pure => (1000.0, 0.01),
+        Accounting::Zcdp => (100.0, 0.1),
+    };
+    let least = (epsilon.get() / parts).min(most).min(per_query.get());
+    Epsilon::new(least).unwrap_or(per_query)
 }
 
 /// A number that the core validates.
@@ -236,7 +269,7 @@ fn table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> (Table
 }
 
 fn public_table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Access {
-    for key in ["unit", "max_groups", "max_rows_per_group", "columns"] {
+    for key in ["unit", "max_groups", "max_rows_per_group", "rows", "columns"] {
         if let Some(at) = section.place(key) {
             let (table, key) = (name.to_owned(), key.to_owned());
             notes.mistake(at, Mistake::PublicWith { table, key });
@@ -278,8 +311,21 @@ fn protection(
     let is_row = unit == UnitPolicy::Row;
     let max_groups = limit(name, section, "max_groups", is_row, notes);
     let max_rows_per_group = limit(name, section, "max_rows_per_group", is_row, notes);
+    let rows = declared_rows(section, notes);
     let columns = columns(name, section, &unit, notes);
-    Protection { unit, max_groups, max_rows_per_group, columns }
+    Protection { unit, max_groups, max_rows_per_group, rows, columns }
+}
+
+/// About how many rows a table has, as the policy says.
+fn declared_rows(section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<u64> {
+    let (given, at) = section.whole("rows", notes).ok()??;
+    let rows = u64::try_from(given).ok().filter(|rows| (1..=MOST_ROWS).contains(rows));
+    if rows.is_none() {
+        let (key, owner, remedy) = section.about("rows");
+        let found = "out of range";
+        notes.mistake(at, Mistake::WrongKind { key, owner, found, remedy });
+    }
+    rows
 }
 
 fn unit(name: &str, section: &Section<'_, '_>, needed: bool, notes: &mut Notes<'_>) -> UnitPolicy {

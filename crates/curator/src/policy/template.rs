@@ -108,6 +108,19 @@ const BUDGET: &str = r#"# The probability that this may fail: far below 1 in the
 # answers = "personal"
 # The ε of a query that does not say.
 "#;
+const LEAST: &str = r#"# The least ε of a new query: every answer also shows how long it took, so none is almost free.
+"#;
+const TIMING: &str = r#"
+# Answers of `demure serve` leave on a public schedule, so that their time tells little.
+[timing]
+# schedule = "on"
+# step_ms = 100
+# new_queries_per_minute = 120
+"#;
+const ROWS: &str = r#"# About how many rows there are, if everybody may know: answers then leave on a schedule for
+# that size. Round it, and do not count it: a number taken from the data would tell of it.
+# rows = 100_000
+"#;
 const UNIT: &str = r#"# Whose row it is: a column with the same value in all rows of one person, or "row" only
 # if no two rows are about the same person. A wrong choice protects the wrong thing.
 "#;
@@ -137,6 +150,7 @@ pub fn template(table: &str, source: &str, columns: &[(String, ColumnKind, bool)
     line(&mut text, "# CSV or Parquet: a file, a folder or a glob, relative to this file.");
     line(&mut text, &format!("source = {}", quoted(source)));
     let unit = unit(&mut text, columns);
+    text.push_str(ROWS);
 
     line(&mut text, &format!("\n[tables.{table}.columns]"));
     text.push_str(COLUMNS);
@@ -186,6 +200,9 @@ fn budget(text: &mut String) {
     line(text, &format!("epsilon = {EPSILON:?}"));
     text.push_str(BUDGET);
     line(text, &format!("# per_query = {:?}", EPSILON / 10.0));
+    text.push_str(LEAST);
+    line(text, &format!("# min_per_query = {:?}", EPSILON / 1000.0));
+    text.push_str(TIMING);
 }
 
 /// Writes the unit, and returns the column that was guessed.

@@ -178,7 +178,7 @@ fn mistakes_of_the_file() {
     refused("[budget]\nepsilon = 1\n[tables]", &[(3, "no tables")]);
     refused("[budget]\nepsilon = 1\n[tables]\na = 3", &[(4, "write `[tables.a]`")]);
     refused(&with("[table.b]"), &[(7, "unknown key `table` in the policy: write `[tables.name]`")]);
-    refused(&with("[colour]"), &[(7, "the keys here are `budget`, `tables`")]);
+    refused(&with("[colour]"), &[(7, "the keys here are `budget`, `tables`, `timing`")]);
     refused(&with("x = "), &[(7, "this is not TOML")]);
     refused(&with("x = \ny = ="), &[(7, "not TOML"), (8, "not TOML")]);
     refused(&with("unit = 'row'"), &[(7, "`unit` is written twice")]);
@@ -522,4 +522,71 @@ fn a_line_of_bounds_is_read_back() {
         &with(&format!("[tables.a.columns]\n{}", bounds_line("x", f64::NAN, 1.0))),
         &[(8, "not finite")],
     );
+}
+
+#[test]
+fn a_policy_that_says_nothing_of_time_is_on_schedule() {
+    let policy = parse(CLINIC).unwrap();
+    assert_eq!(policy.timing, TimingPolicy::default());
+    assert!(policy.timing.schedule);
+    assert_eq!(policy.timing.step, Duration::from_millis(100));
+    assert_eq!(policy.timing.new_queries_per_minute, Some(120));
+    assert!(policy.tables.iter().filter_map(TablePolicy::protection).all(|p| p.rows.is_none()));
+}
+
+#[test]
+fn time_and_rows_are_read() {
+    let text = with(
+        "rows = 250_000\n[timing]\nschedule = 'off'\nstep_ms = 20\nnew_queries_per_minute = 7",
+    );
+    let policy = parse(&text).unwrap();
+    let timing = policy.timing;
+    assert_eq!((timing.schedule, timing.step), (false, Duration::from_millis(20)));
+    assert_eq!(timing.new_queries_per_minute, Some(7));
+    assert_eq!(policy.tables[0].protection().unwrap().rows, Some(250_000));
+    let unlimited = parse(&with("[timing]\nnew_queries_per_minute = 'off'")).unwrap();
+    assert_eq!(unlimited.timing.new_queries_per_minute, None);
+    assert!(unlimited.timing.schedule);
+}
+
+#[test]
+fn mistakes_of_time() {
+    for (line, message) in [
+        ("schedule = 'of'", "`of` is not a choice for `schedule`: write `schedule = \"on\"`"),
+        ("schedule = false", "`schedule` in `[timing]` is a boolean"),
+        ("shedule = 'on'", "unknown key `shedule` in `[timing]`: write `schedule"),
+        ("step_ms = 9", "`step_ms` in `[timing]` is out of range: write `step_ms = 100`"),
+        ("step_ms = 1.5", "`step_ms` in `[timing]` is a real number"),
+        ("new_queries_per_minute = 0", "is out of range"),
+        ("new_queries_per_minute = 'on'", "`on` is not a choice"),
+        ("new_queries_per_minute = []", "is a list"),
+    ] {
+        refused(&with(&format!("[timing]\n{line}")), &[(8, message)]);
+    }
+    refused(&with("rows = 0"), &[(7, "`rows` in table `a` is out of range: write `rows")]);
+    refused(&with("rows = 'many'"), &[(7, "`rows` in table `a` is a text")]);
+    let public = "[tables.r]\nsource = 'r.csv'\npublic = true\nrows = 5";
+    refused(&with(public), &[(10, "is public, so nobody's, and has `rows`")]);
+}
+
+#[test]
+fn the_least_of_a_query_has_a_default_that_refuses_no_query_that_says_nothing() {
+    let least = |budget: &str| parse(&with_budget(budget)).unwrap().budget.min_per_query.get();
+    for (budget, expected) in [
+        ("epsilon = 1.0", 0.001),
+        ("epsilon = 5.0", 0.005),
+        ("epsilon = 1000.0", 0.01),
+        ("epsilon = 1.0\nper_query = 0.0001", 0.0001),
+        ("epsilon = 1.0\nmin_per_query = 0.1", 0.1),
+        ("epsilon = 1.0\nmin_per_query = 1e-9", 1e-9),
+        ("epsilon = 1.0\ndelta = 1e-6\naccounting = 'zcdp'", 0.01),
+        ("epsilon = 50.0\ndelta = 1e-6\naccounting = 'zcdp'", 0.1),
+    ] {
+        assert_eq!(least(budget), expected, "{budget}");
+    }
+    refused(
+        &with_budget("epsilon = 1.0\nper_query = 0.1\nmin_per_query = 0.2"),
+        &[(4, "`min_per_query` = 0.2 is more than `per_query` = 0.1")],
+    );
+    refused(&with_budget("epsilon = 1.0\nmin_per_query = 0"), &[(3, "`min_per_query` is out of")]);
 }

@@ -34,6 +34,7 @@ pub(crate) fn policy(name: &str) -> String {
         }
         "no-delta" => "epsilon = 1000.0\nper_query = 1.0",
         "poor" => "epsilon = 2.5\ndelta = 1e-6\nper_query = 1.0",
+        "least" => "epsilon = 3.0\ndelta = 1e-6\nper_query = 1.0\nmin_per_query = 0.25",
         // So much ε that the noise all but vanishes: what is left is the meaning of a query.
         "exact" => "epsilon = 1e12\ndelta = 0.5\nper_query = 1e6",
         other => panic!("no policy {other}"),

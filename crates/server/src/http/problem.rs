@@ -19,11 +19,13 @@ pub(super) struct Problem {
     kind: &'static str,
     what: String,
     hint: Option<String>,
+    /// Seconds after which it may be tried again.
+    retry: Option<u64>,
 }
 
 impl Problem {
     pub(super) fn new(status: StatusCode, kind: &'static str, what: impl Into<String>) -> Self {
-        Self { status, kind, what: what.into(), hint: None }
+        Self { status, kind, what: what.into(), hint: None, retry: None }
     }
 
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -91,6 +93,7 @@ impl Problem {
             Failure::Refused { .. } | Failure::Budget { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "refused")
             }
+            Failure::TooOften { .. } => (StatusCode::TOO_MANY_REQUESTS, "rate"),
             Failure::Sql(_) => (StatusCode::BAD_REQUEST, "sql"),
             Failure::TimedOut(_) => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
             Failure::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-large"),
@@ -99,7 +102,10 @@ impl Problem {
             }
             Failure::Failed(_) => return Self::failed(),
         };
-        let problem = Self::split(status, kind, &failure.to_string());
+        let mut problem = Self::split(status, kind, &failure.to_string());
+        if let Failure::TooOften { retry, .. } = failure {
+            problem.retry = Some(*retry);
+        }
         match failure.hint() {
             Some(hint) => problem.hint(hint.replace(" (\\d in psql)", "")),
             None => problem,
@@ -162,7 +168,7 @@ impl IntoResponse for Problem {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if self.status == StatusCode::TOO_MANY_REQUESTS {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(self.retry.unwrap_or(2)));
         }
         response
     }

@@ -27,12 +27,13 @@ pub(super) fn info(
 impl From<Failure> for PgWireError {
     fn from(failure: Failure) -> Self {
         let code = match &failure {
-            Failure::Refused { .. } => "0A000", // feature not supported
-            Failure::Budget { .. } => "53400",  // configuration limit exceeded
-            Failure::Sql(_) => "42601",         // syntax error
-            Failure::TimedOut(_) => "57014",    // query canceled
-            Failure::TooLarge(_) => "54000",    // program limit exceeded
-            Failure::Failed(_) => "58000",      // system error
+            Failure::Refused { .. } => "0A000",  // feature not supported
+            Failure::Budget { .. } => "53400",   // configuration limit exceeded
+            Failure::TooOften { .. } => "53000", // insufficient resources
+            Failure::Sql(_) => "42601",          // syntax error
+            Failure::TimedOut(_) => "57014",     // query canceled
+            Failure::TooLarge(_) => "54000",     // program limit exceeded
+            Failure::Failed(_) => "58000",       // system error
         };
         let hint = failure.hint().map(str::to_owned);
         Self::UserError(Box::new(info("ERROR", code, failure.to_string(), hint.as_deref())))

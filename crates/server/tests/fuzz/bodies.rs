@@ -66,7 +66,8 @@ impl Fixture {
         let rows: String = (0..50).map(|i| format!("{i},{}\n", i % 9)).collect();
         std::fs::write(folder.path().join("t.csv"), format!("id,x\n{rows}{CANARY},3\n")).unwrap();
         let policy = format!(
-            "[budget]\nepsilon = {EPSILON:?}\nper_query = 0.1\n[tables.t]\nsource = \"t.csv\"\n\
+            "[budget]\nepsilon = {EPSILON:?}\nper_query = 0.1\n\
+             [timing]\nschedule = \"off\"\nnew_queries_per_minute = \"off\"\n[tables.t]\nsource = \"t.csv\"\n\
              unit = \"id\"\n[tables.t.columns]\nx = {{ type = \"integer\", bounds = [0, 9] }}\n"
         );
         let policy = Policy::parse(&policy, folder.path()).unwrap();

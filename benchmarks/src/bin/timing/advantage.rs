@@ -1,0 +1,160 @@
+//! What two sets of times tell apart, out of sample.
+//!
+//! The times are cut into two halves. On each half two attackers learn: one the best threshold and its
+//! side, one the share of each set in sixteen bins, which sees differences of shape too. Each then guesses the
+//! other half. An attacker's advantage is his true positives less his false positives over both
+//! halves; the better attacker's counts, which errs towards more.
+
+/// Bins of the second attacker.
+const BINS: usize = 16;
+
+/// An advantage and its standard error.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Advantage {
+    pub(crate) value: f64,
+    pub(crate) error: f64,
+    /// Times of each set.
+    pub(crate) samples: usize,
+}
+
+impl Advantage {
+    /// Whether it is above `limit` by more than `errors` standard errors.
+    pub(crate) fn surely_above(&self, limit: f64, errors: f64) -> bool {
+        self.value - errors * self.error > limit
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        format!("{:.2} ± {:.2}", self.value.max(0.0), self.error)
+    }
+}
+
+/// The advantage of telling `left` from `right`, each in the order in which it was measured.
+pub(crate) fn advantage(left: &[f64], right: &[f64]) -> Advantage {
+    // Halves that alternate, so that a machine that slows down falls on both alike.
+    let halves = |times: &[f64]| -> [Vec<f64>; 2] {
+        [0, 1].map(|half| times.iter().skip(half).step_by(2).copied().collect())
+    };
+    let (left, right) = (halves(left), halves(right));
+    let learners: [fn(&[f64], &[f64]) -> Guess; 2] = [threshold, bins];
+    let found = learners.map(|learn| {
+        let guesses = [learn(&left[0], &right[0]), learn(&left[1], &right[1])];
+        // The times that are called left, of each set.
+        let called = |halves: &[Vec<f64>; 2]| -> (usize, usize) {
+            let count = |half: usize| {
+                halves[half].iter().filter(|time| guesses[1 - half].is_left(**time)).count()
+            };
+            (count(0) + count(1), halves[0].len() + halves[1].len())
+        };
+        let ((hits, of_left), (alarms, of_right)) = (called(&left), called(&right));
+        let (p, q) = (hits as f64 / of_left as f64, alarms as f64 / of_right as f64);
+        let variance = |p: f64, n: usize| {
+            // No share is surely 0 or 1: as if one more had been on each side.
+            let p = (p * n as f64 + 1.0) / (n as f64 + 2.0);
+            p * (1.0 - p) / n as f64
+        };
+        let error = (variance(p, of_left) + variance(q, of_right)).sqrt();
+        Advantage { value: p - q, error, samples: of_left.min(of_right) }
+    });
+    let [first, second] = found;
+    if first.value >= second.value { first } else { second }
+}
+
+/// The middle one.
+pub(crate) fn median(times: &[f64]) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// What an attacker has learnt: the cells between `edges`, and whether a time in each is called left.
+struct Guess {
+    edges: Vec<f64>,
+    left: Vec<bool>,
+}
+
+impl Guess {
+    fn is_left(&self, time: f64) -> bool {
+        let cell = self.edges.partition_point(|edge| *edge < time);
+        self.left.get(cell).copied().unwrap_or(false)
+    }
+}
+
+/// The threshold, and the side of it, that tell the two apart best.
+fn threshold(left: &[f64], right: &[f64]) -> Guess {
+    let mut all: Vec<(f64, f64)> = Vec::with_capacity(left.len() + right.len());
+    all.extend(left.iter().map(|time| (*time, 1.0 / left.len() as f64)));
+    all.extend(right.iter().map(|time| (*time, -1.0 / right.len() as f64)));
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut sum, mut best, mut at) = (0.0f64, 0.0f64, f64::INFINITY);
+    for (time, weight) in all {
+        sum += weight;
+        if sum.abs() > best.abs() {
+            (best, at) = (sum, time);
+        }
+    }
+    // More of `left` below: what is below is called left.
+    Guess { edges: vec![at], left: vec![best > 0.0, best <= 0.0] }
+}
+
+/// Cells with as many times each, called after whom there are more of.
+fn bins(left: &[f64], right: &[f64]) -> Guess {
+    let mut all: Vec<f64> = left.iter().chain(right).copied().collect();
+    all.sort_by(f64::total_cmp);
+    let edges: Vec<f64> =
+        (1..BINS).filter_map(|i| all.get(all.len() * i / BINS).copied()).collect();
+    let count = |times: &[f64]| {
+        let mut cells = vec![0.0f64; edges.len() + 1];
+        for time in times {
+            cells[edges.partition_point(|edge| edge < time)] += 1.0 / times.len() as f64;
+        }
+        cells
+    };
+    let called = count(left).into_iter().zip(count(right)).map(|(l, r)| l > r).collect();
+    Guess { edges, left: called }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use demure_core::random::SeededForTests;
+    use demure_core::sample::{DiscreteGaussian, Scale};
+
+    fn normal(n: usize, mean: f64, sigma: f64, seed: u64) -> Vec<f64> {
+        let mut random = SeededForTests::insecure(seed);
+        let noise = DiscreteGaussian::new(&Scale::new(1e6).unwrap()).unwrap();
+        (0..n).map(|_| mean + sigma * noise.draw(&mut random).unwrap() as f64 / 1e6).collect()
+    }
+
+    #[test]
+    fn what_is_alike_has_no_advantage_and_what_is_apart_has_all() {
+        let found = advantage(&normal(2_000, 1.0, 0.1, 1), &normal(2_000, 1.0, 0.1, 2));
+        assert!(found.value.abs() < 4.0 * found.error, "{found:?}");
+        assert!(found.error < 0.02 && !found.surely_above(0.1, 3.1), "{found:?}");
+        let found = advantage(&normal(300, 1.0, 0.01, 3), &normal(300, 2.0, 0.01, 4));
+        assert!(found.value == 1.0 && found.surely_above(0.1, 3.1), "{found:?}");
+    }
+
+    #[test]
+    fn an_advantage_is_that_of_the_best_test() {
+        // Means one standard deviation apart: 2Φ(1/2) − 1.
+        let found = advantage(&normal(5_000, 0.0, 1.0, 5), &normal(5_000, 1.0, 1.0, 6));
+        assert!((found.value - 0.383).abs() < 4.0 * found.error, "{found:?}");
+        // The other way round it is the same.
+        let back = advantage(&normal(5_000, 1.0, 1.0, 6), &normal(5_000, 0.0, 1.0, 5));
+        assert!((back.value - 0.383).abs() < 4.0 * back.error, "{back:?}");
+    }
+
+    #[test]
+    fn a_difference_of_shape_is_seen() {
+        // Same mean, three times as wide: 0.46 with the best test, half of it with a threshold.
+        let found = advantage(&normal(5_000, 0.0, 1.0, 7), &normal(5_000, 0.0, 3.0, 8));
+        assert!(found.value > 0.4, "{found:?}");
+    }
+
+    #[test]
+    fn the_least_that_fails_is_caught() {
+        // A true advantage of 0.38 in 300 each is above 0.1 beyond doubt.
+        let found = advantage(&normal(300, 0.0, 1.0, 9), &normal(300, 1.0, 1.0, 10));
+        assert!(found.surely_above(0.1, 3.1), "{found:?}");
+    }
+}

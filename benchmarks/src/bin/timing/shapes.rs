@@ -1,0 +1,114 @@
+//! The statements that are timed: `{t}` is the table, `{x}` the person, `{k}` her attribute in `present`.
+
+/// One shape.
+pub(crate) struct Shape {
+    /// What reports call it.
+    pub(crate) name: &'static str,
+    pub(crate) sql: &'static str,
+}
+
+/// One of the three tables.
+#[derive(Clone, Copy)]
+pub(crate) struct Class {
+    pub(crate) name: &'static str,
+}
+
+/// The first is compared with each of the others.
+pub(crate) const CLASSES: [Class; 3] =
+    [Class { name: "present" }, Class { name: "absent" }, Class { name: "other" }];
+
+/// A shape that scans the table twice, without looking for anybody.
+pub(crate) fn two_scans() -> &'static Shape {
+    const TWO: Shape = Shape {
+        name: "two scans",
+        sql: "SELECT count(*) FROM {t} a JOIN {t} b ON a.user_id = b.user_id",
+    };
+    &TWO
+}
+
+pub(crate) const SHAPES: [Shape; 22] = [
+    Shape { name: "filter: id", sql: "SELECT count(*) FROM {t} WHERE user_id = {x}" },
+    Shape {
+        name: "filter: id and attribute",
+        sql: "SELECT count(*) FROM {t} WHERE user_id = {x} AND g = {k}",
+    },
+    Shape { name: "filter: attribute", sql: "SELECT count(*) FROM {t} WHERE g = {k}" },
+    Shape {
+        name: "filter: range",
+        sql: "SELECT count(*) FROM {t} WHERE user_id BETWEEN {x} AND {x} + 3 AND g = {k}",
+    },
+    Shape {
+        name: "filter: OR",
+        sql: "SELECT count(*) FROM {t} WHERE (user_id = {x} OR user_id = -1) AND NOT g <> {k}",
+    },
+    Shape {
+        name: "filter: arithmetic",
+        sql: "SELECT count(*) FROM {t} WHERE user_id = {x} AND sqrt(v) + ln(v + 2) > -1 AND g = {k}",
+    },
+    Shape {
+        name: "IN: ids",
+        sql: "SELECT count(*) FROM {t} WHERE user_id IN (-3, -2, -1, {x}) AND g = {k}",
+    },
+    Shape {
+        name: "IN: people",
+        sql: "SELECT count(*) FROM {t} WHERE user_id IN \
+              (SELECT user_id FROM {t} WHERE user_id = {x} AND g = {k})",
+    },
+    Shape { name: "sum", sql: "SELECT sum(v) FROM {t} WHERE user_id = {x} AND g = {k}" },
+    Shape { name: "average", sql: "SELECT avg(v) FROM {t} WHERE user_id = {x} AND g = {k}" },
+    Shape {
+        name: "join of 2",
+        sql: "SELECT count(*) FROM {t} a JOIN {t} b ON a.user_id = b.user_id \
+              WHERE a.user_id = {x} AND a.g = {k}",
+    },
+    Shape {
+        name: "join of 2: other side",
+        sql: "SELECT count(*) FROM {t} a JOIN {t} b ON a.user_id = b.user_id \
+              WHERE b.user_id = {x} AND b.g = {k}",
+    },
+    Shape {
+        name: "left join of 2",
+        sql: "SELECT count(b.v) FROM {t} a LEFT JOIN {t} b ON a.user_id = b.user_id AND b.g = {k} \
+              WHERE a.user_id = {x}",
+    },
+    Shape {
+        name: "join of 3",
+        sql: "SELECT count(*) FROM {t} a JOIN {t} b ON a.user_id = b.user_id \
+              JOIN {t} c ON b.user_id = c.user_id WHERE a.user_id = {x} AND a.g = {k}",
+    },
+    Shape {
+        name: "join of 4",
+        sql: "SELECT count(*) FROM {t} a JOIN {t} b ON a.user_id = b.user_id \
+              JOIN {t} c ON b.user_id = c.user_id JOIN {t} d ON c.user_id = d.user_id \
+              WHERE a.user_id = {x} AND a.g = {k}",
+    },
+    Shape { name: "GROUP BY", sql: "SELECT g, count(*) FROM {t} GROUP BY g" },
+    Shape { name: "GROUP BY: id", sql: "SELECT g, sum(v) FROM {t} WHERE user_id = {x} GROUP BY g" },
+    Shape {
+        name: "GROUP BY: join",
+        sql: "SELECT b.g, count(*) FROM {t} a JOIN {t} b ON a.user_id = b.user_id \
+              WHERE a.user_id = {x} AND a.g = {k} GROUP BY b.g",
+    },
+    Shape {
+        name: "per person",
+        sql: "SELECT avg(clamp(n, 0, 20)) FROM (SELECT user_id, count(*) AS n FROM {t} \
+              WHERE user_id = {x} AND g = {k} GROUP BY user_id)",
+    },
+    Shape { name: "median", sql: "SELECT median(v) FROM {t} WHERE user_id = {x} AND g = {k}" },
+    Shape { name: "quantile", sql: "SELECT approx_percentile_cont(v, 0.9) FROM {t} WHERE g = {k}" },
+    Shape { name: "max", sql: "SELECT max(v) FROM {t} WHERE user_id = {x} AND g = {k}" },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_have_names_of_their_own_and_differ_in_the_table_alone() {
+        for (i, shape) in SHAPES.iter().enumerate() {
+            assert!(shape.sql.contains("{t}"), "{}", shape.name);
+            assert!(SHAPES[..i].iter().all(|other| other.name != shape.name), "{}", shape.name);
+            assert!(shape.name.len() < 26, "{}", shape.name);
+        }
+    }
+}

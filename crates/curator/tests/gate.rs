@@ -1,0 +1,160 @@
+//! What a gate is asked and when: before the debit, and before anything that was bought can be seen.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use datafusion::arrow::array::{Int64Array, RecordBatch};
+use datafusion::parquet::arrow::ArrowWriter;
+use demure_curator::policy::Policy;
+use demure_curator::{Curator, DEFAULT_ROWS, Error, Gate, Open, Outcome, Reads, Result, Session};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::fs::{self, File};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const POLICY: &str = "
+[budget]
+epsilon = 100.0
+per_query = 1.0
+[tables.whole]
+source = 'whole.parquet'
+unit = 'id'
+rows = 700
+[tables.damaged]
+source = 'damaged.parquet'
+unit = 'id'
+";
+
+/// Notes what the ledger holds at each call.
+struct Noting {
+    curator: Arc<Curator>,
+    admits: bool,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Noting {
+    fn new(session: &Session) -> Self {
+        let curator = Arc::clone(session.curator());
+        Self { curator, admits: true, notes: Mutex::default() }
+    }
+
+    fn note(&self, what: &str) {
+        self.notes.lock().unwrap().push(format!("{what}, {}", kinds(&self.curator)));
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap().drain(..).collect()
+    }
+}
+
+/// The kinds of the ledger's entries after the first, which is the limit.
+fn kinds(curator: &Curator) -> String {
+    let entries = curator.ledger().entries_between(1, u64::MAX).unwrap();
+    let kinds: Vec<String> = entries.iter().map(|entry| entry.kind.to_string()).collect();
+    format!("ledger: {}", kinds.join(" "))
+}
+
+impl Gate for Noting {
+    fn admit(&self, reads: Reads) -> Result<()> {
+        self.note(&format!("admit {}", reads.rows));
+        let refused = Error::TooOften { per_minute: 1, retry: Duration::from_secs(5) };
+        if self.admits { Ok(()) } else { Err(refused) }
+    }
+
+    fn leave(&self) -> BoxFuture<'_, ()> {
+        async { self.note("leave") }.boxed()
+    }
+}
+
+fn write(path: &Path) {
+    let column = |f: fn(i64) -> i64| Arc::new(Int64Array::from_iter_values((0..500).map(f))) as _;
+    let columns = [("id", column(|i| i)), ("v", column(|i| i % 9))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+/// A session over a table, and another whose first page cannot be read.
+async fn session() -> (Session, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("whole.parquet"));
+    let damaged = folder.path().join("damaged.parquet");
+    write(&damaged);
+    let mut bytes = fs::read(&damaged).unwrap();
+    bytes[4..24].fill(0xff);
+    fs::write(&damaged, bytes).unwrap();
+    let policy = Policy::parse(POLICY, folder.path()).unwrap();
+    (Curator::in_memory(policy).await.unwrap().session("ana"), folder)
+}
+
+#[tokio::test]
+async fn a_gate_is_asked_before_the_debit_and_waited_for_before_the_answer_is_kept() {
+    let (mut session, _folder) = session().await;
+    let gate = Noting::new(&session);
+    let sql = "SELECT COUNT(*) FROM whole";
+    session.run_through(&gate, sql, &[]).await.unwrap();
+    assert_eq!(gate.notes(), ["admit 700, ledger: ", "leave, ledger: reserve"]);
+    assert_eq!(kinds(session.curator()), "ledger: reserve settle");
+    // What was bought, what is explained and what is set read nothing.
+    for sql in [sql, "SELECT COUNT(*) + 1 FROM whole", "EXPLAIN PRIVACY SELECT SUM(1) FROM whole"] {
+        session.run_through(&gate, sql, &[]).await.unwrap();
+    }
+    session.run_through(&gate, "SET demure.epsilon = 2", &[]).await.unwrap();
+    assert_eq!(gate.notes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_is_read_is_counted_from_the_statement_and_the_policy() {
+    let (mut session, _folder) = session().await;
+    let gate = Noting::new(&session);
+    for (sql, rows) in [
+        ("SELECT COUNT(*) FROM whole WHERE v = 1", 700),
+        ("SELECT COUNT(*) FROM whole a JOIN whole b ON a.id = b.id WHERE a.v = 3", 1400),
+        (
+            "SELECT COUNT(*) FROM whole a JOIN whole b ON a.id = b.id JOIN whole c ON b.id = c.id",
+            2100,
+        ),
+        ("SELECT COUNT(*) FROM whole WHERE id IN (SELECT id FROM whole WHERE v = 2)", 1400),
+        ("SELECT (SELECT SUM(clamp(v, 0, 9)) FROM whole), (SELECT COUNT(v) FROM whole)", 1400),
+        ("SELECT COUNT(*) FROM damaged", DEFAULT_ROWS),
+    ] {
+        let _ = session.run_through(&gate, sql, &[]).await;
+        assert!(gate.notes()[0].starts_with(&format!("admit {rows},")), "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn who_is_turned_away_spends_nothing() {
+    let (mut session, _folder) = session().await;
+    let gate = Noting { admits: false, ..Noting::new(&session) };
+    let error = session.run_through(&gate, "SELECT COUNT(*) FROM whole", &[]).await.unwrap_err();
+    assert!(matches!(error, Error::TooOften { per_minute: 1, .. }), "{error}");
+    assert!(error.to_string().contains("ask again in 6 s"), "{error}");
+    assert_eq!(gate.notes(), ["admit 700, ledger: "]);
+    assert_eq!(kinds(session.curator()), "ledger: ");
+}
+
+#[tokio::test]
+async fn an_error_while_reading_leaves_through_the_gate_too() {
+    let (mut session, _folder) = session().await;
+    let gate = Noting::new(&session);
+    let error = session.run_through(&gate, "SELECT COUNT(v) FROM damaged", &[]).await.unwrap_err();
+    assert!(matches!(error, Error::Incident { .. }), "{error}");
+    assert_eq!(gate.notes()[1..], ["leave, ledger: reserve"]);
+
+    // What the first of two bought is kept, behind the gate.
+    let sql = "SELECT (SELECT COUNT(*) FROM whole), (SELECT SUM(clamp(v, 0, 9)) FROM damaged)";
+    let error = session.run_through(&gate, sql, &[]).await.unwrap_err();
+    assert!(matches!(error, Error::Incident { .. }), "{error}");
+    assert_eq!(gate.notes()[1..], ["leave, ledger: reserve reserve reserve"]);
+    assert_eq!(kinds(session.curator()), "ledger: reserve reserve reserve settle");
+    let Outcome::Answer(answer) =
+        session.run_through(&Open, "SELECT COUNT(*) FROM whole", &[]).await.unwrap()
+    else {
+        panic!("no answer")
+    };
+    assert!(answer.repeated);
+}

@@ -1,0 +1,229 @@
+//! One statement on its way through the server: its turn, its time, its moment.
+//!
+//! A statement waits for a turn, works, and leaves. While it waits for its moment on the
+//! [schedule](crate::schedule) it holds no turn, so that others work meanwhile; what is left to do then
+//! (the rest of the query, over released tables) needs a turn of another kind, which only
+//! statements that have left can hold. So how long anybody's work takes does not decide when an
+//! answer that is due goes out.
+
+use crate::desk::Desk;
+use demure_curator::{Error, Gate, Reads, Result};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep_until};
+
+/// A statement, from its arrival to its end.
+pub(crate) struct Visit {
+    desk: Arc<Desk>,
+    who: String,
+    arrived: Instant,
+    state: Mutex<State>,
+}
+
+struct State {
+    turn: Option<OwnedSemaphorePermit>,
+    /// When it has taken too long.
+    due: Instant,
+    /// What it reads, from its debit on.
+    reads: Option<Reads>,
+    /// Whether it has left.
+    left: bool,
+}
+
+impl Visit {
+    pub(crate) fn new(desk: &Arc<Desk>, who: &str, within: Duration) -> Arc<Self> {
+        let arrived = Instant::now();
+        let state = State { turn: None, due: arrived + within, reads: None, left: false };
+        let (desk, who) = (Arc::clone(desk), who.to_owned());
+        Arc::new(Self { desk, who, arrived, state: Mutex::new(state) })
+    }
+
+    /// Waits for a turn.
+    pub(crate) async fn enter(&self) {
+        let turn = turn_of(&self.desk.running).await;
+        self.state().turn = turn;
+    }
+
+    /// Gives its turn back: nobody waits for it any more. What it bought for others who wait may
+    /// still be under way.
+    pub(crate) fn end(&self) {
+        self.state().turn = None;
+    }
+
+    /// Ends when it has taken too long. The wait for its moment does not count; what comes after it
+    /// has the whole time again, so that when that ends does not tell how long the work took.
+    pub(crate) async fn overdue(&self) {
+        loop {
+            let due = self.state().due;
+            if Instant::now() >= due {
+                return;
+            }
+            sleep_until(due).await;
+        }
+    }
+
+    /// Whether protected rows may have been read, and nothing of it has been seen yet.
+    pub(crate) fn is_reading(&self) -> bool {
+        let state = self.state();
+        state.reads.is_some() && !state.left
+    }
+
+    /// The time since it arrived.
+    pub(crate) fn took(&self) -> Duration {
+        self.arrived.elapsed()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gate for Visit {
+    fn admit(&self, reads: Reads) -> Result<()> {
+        let taken = self.desk.rate.take(&self.who, Instant::now());
+        taken.map_err(|e| Error::TooOften { per_minute: e.per_minute, retry: e.retry })?;
+        self.state().reads = Some(reads);
+        Ok(())
+    }
+
+    /// It may leave twice: when its time is over, and once more with what it has bought by then for
+    /// others who wait for the same.
+    fn leave(&self) -> BoxFuture<'_, ()> {
+        async move {
+            let reads = {
+                let mut state = self.state();
+                state.left = true;
+                state.reads
+            };
+            let moment = reads.and_then(|reads| self.desk.schedule.moment(reads, self.took()));
+            let Some(moment) = moment else { return };
+            let at = self.arrived + moment;
+            let turn = {
+                let mut state = self.state();
+                state.due = at + self.desk.limits.statement_time;
+                state.turn.take()
+            };
+            drop(turn);
+            let waiting = Waiting::new(&self.desk.waiting);
+            sleep_until(at).await;
+            drop(waiting);
+            let turn = turn_of(&self.desk.leaving).await;
+            self.state().turn = turn;
+        }
+        .boxed()
+    }
+}
+
+async fn turn_of(turns: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    // The semaphore is never closed.
+    Arc::clone(turns).acquire_owned().await.ok()
+}
+
+/// A statement that waits for its moment is counted, however it ends.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::desk::{Failure, Limits};
+    use crate::users::Users;
+    use demure_curator::Curator;
+    use demure_curator::policy::Policy;
+
+    const STEP: Duration = Duration::from_millis(1000);
+    const READS: Reads = Reads { rows: 1_000_000 };
+
+    async fn desk(timing: &str, limits: Limits) -> Arc<Desk> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("t.csv"), "id\n1\n2\n").unwrap();
+        let policy = format!(
+            "[budget]\nepsilon = 1.0\n[timing]\n{timing}\n\
+             [tables.t]\nsource = 't.csv'\nunit = 'id'\n"
+        );
+        let policy = Policy::parse(&policy, folder.path()).unwrap();
+        let curator = Curator::in_memory(policy).await.unwrap();
+        Desk::new(curator, Users::in_memory().unwrap(), "clinic", limits)
+    }
+
+    #[tokio::test]
+    async fn a_time_out_is_told_on_schedule_once_rows_may_have_been_read() {
+        let limits =
+            Limits { statement_time: Duration::from_millis(50), running: 1, ..Limits::default() };
+        let desk = desk("step_ms = 1000", limits).await;
+        let within = desk.limits.statement_time;
+        let never = || std::future::pending::<Result<()>>();
+        // Before the debit: at once, give or take a busy machine.
+        let mut quickest = Duration::MAX;
+        for _ in 0..5 {
+            let visit = Visit::new(&desk, "ana", within);
+            let outcome = desk.timed("", &visit, never()).await;
+            assert!(matches!(outcome, Err(Failure::TimedOut(_))));
+            quickest = quickest.min(visit.took());
+        }
+        assert!(quickest < STEP, "{quickest:?}");
+        let visit = Visit::new(&desk, "ana", within);
+        visit.admit(READS).unwrap();
+        let outcome = desk.timed("", &visit, never()).await;
+        assert!(matches!(outcome, Err(Failure::TimedOut(_))));
+        assert!(visit.took() >= STEP, "{:?}", visit.took());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_a_moment_holds_no_turn_and_is_not_overdue() {
+        let limits =
+            Limits { statement_time: Duration::from_millis(50), running: 1, ..Limits::default() };
+        let desk = desk("step_ms = 1000", limits).await;
+        let first = Visit::new(&desk, "ana", desk.limits.statement_time);
+        first.enter().await;
+        first.admit(READS).unwrap();
+        let second = Visit::new(&desk, "ben", desk.limits.statement_time);
+        let mut leaving = first.leave();
+        tokio::select! {
+            biased;
+            () = &mut leaving => panic!("it left at once"),
+            () = second.enter() => {}
+        }
+        assert_eq!(desk.running(), 2, "one waits, one works");
+        tokio::select! {
+            biased;
+            () = leaving => {}
+            () = first.overdue() => panic!("its own wait made it overdue"),
+        }
+        assert!(first.took() >= STEP);
+        drop((first, second));
+        assert_eq!(desk.running(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_follows_a_moment_has_the_whole_time() {
+        let limits = Limits { statement_time: 2 * STEP, ..Limits::default() };
+        let desk = desk("step_ms = 1000", limits).await;
+        let visit = Visit::new(&desk, "ana", desk.limits.statement_time);
+        let work = async {
+            visit.admit(READS)?;
+            visit.leave().await;
+            std::future::pending::<Result<()>>().await
+        };
+        let outcome = desk.timed("", &visit, work).await;
+        assert!(matches!(outcome, Err(Failure::TimedOut(_))));
+        // From the moment, not from the end of the work: otherwise it would tell when that was.
+        assert!(visit.took() >= 3 * STEP, "{:?}", visit.took());
+    }
+}
