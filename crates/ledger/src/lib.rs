@@ -102,7 +102,7 @@ mod totals;
 
 pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
 pub use error::{Error, Fault, Result};
-pub use ledger::{Clock, Ledger, Request, Verified, wall_clock};
+pub use ledger::{Clock, Ledger, Page, Request, Start, Verified, wall_clock};
 pub use limit::{Accounting, Limit};
 pub use price::Price;
 pub use reservation::{Reading, Reservation};
