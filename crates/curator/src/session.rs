@@ -154,6 +154,12 @@ impl Curator {
         }))
     }
 
+    /// Writes down what only the steward may know, and returns what an analyst may: a number.
+    #[must_use]
+    pub fn incident(&self, details: &str) -> Error {
+        self.incidents.record(details)
+    }
+
     /// A session for somebody.
     #[must_use]
     pub fn session(self: &Arc<Self>, who: impl Into<String>) -> Session {

@@ -8,7 +8,9 @@ use demure_curator::{Curator, Description, Error, Explanation, Outcome, Session}
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::Semaphore;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 
 /// What one question, and all of them together, may take.
 #[derive(Clone, Debug)]
@@ -23,6 +25,14 @@ pub struct Limits {
     pub running: usize,
     /// Connections of one kind at once.
     pub connections: usize,
+    /// Connections of one kind from one address (of IPv6, from 64 bits of it).
+    pub connections_per_address: usize,
+    /// Connections of the PostgreSQL wire of one account.
+    pub connections_per_account: usize,
+    /// From a connection of the PostgreSQL wire to a proof that fits.
+    pub startup_time: Duration,
+    /// How long somebody who has signed in may say nothing on the PostgreSQL wire.
+    pub idle_time: Duration,
 }
 
 impl Default for Limits {
@@ -33,6 +43,10 @@ impl Default for Limits {
             rows: 1_000_000,
             running: 64,
             connections: 2_000,
+            connections_per_address: 500,
+            connections_per_account: 200,
+            startup_time: Duration::from_secs(20),
+            idle_time: Duration::from_secs(3600),
         }
     }
 }
@@ -112,7 +126,9 @@ pub struct Desk {
     pub limits: Limits,
     /// What has happened.
     pub metrics: Metrics,
-    running: Semaphore,
+    running: Arc<Semaphore>,
+    /// Where statements run: the runtime that the desk was made in.
+    runtime: Option<Handle>,
 }
 
 impl fmt::Debug for Desk {
@@ -125,9 +141,28 @@ impl Desk {
     /// A desk for one curator.
     #[must_use]
     pub fn new(curator: Arc<Curator>, users: Users, name: &str, limits: Limits) -> Arc<Self> {
-        let running = Semaphore::new(limits.running);
+        let running = Arc::new(Semaphore::new(limits.running));
         let metrics = Metrics::default();
-        Arc::new(Self { curator, users, name: name.to_owned(), limits, metrics, running })
+        let (name, runtime) = (name.to_owned(), Handle::try_current().ok());
+        Arc::new(Self { curator, users, name, limits, metrics, running, runtime })
+    }
+
+    /// Runs what may compute for long apart from whoever lets people in and answers that the
+    /// server is well: where the desk was made, if that was in a runtime.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        match &self.runtime {
+            Some(runtime) => runtime.spawn(work),
+            None => tokio::spawn(work),
+        }
+    }
+
+    /// A statement's turn: there are as many at once as may run.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        Arc::clone(&self.running).acquire_owned().await.ok()
     }
 
     /// Statements that run now.

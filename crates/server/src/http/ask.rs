@@ -49,7 +49,7 @@ impl Question {
         ] {
             let Some(value) = value else { continue };
             let set = settings.set(name, &value).map_err(Error::from);
-            set.map_err(|error| Problem::of(&Failure::from(error), user.role))?;
+            set.map_err(|error| Problem::of(Failure::from(error), &app.desk, user.role))?;
         }
         settings.intervals = self.intervals;
         Ok(session)
@@ -68,12 +68,12 @@ pub(super) async fn query(
     // A client that leaves before the answer has paid for it: it is finished and kept, so that
     // asking again is free.
     let desk = Arc::clone(&app.desk);
-    let asked = tokio::spawn(async move {
+    let asked = app.desk.spawn(async move {
         let _held = place;
         desk.ask(&mut session, &question.sql, &[]).await
     });
     let outcome = asked.await.map_err(|_| Problem::failed())?;
-    let outcome = outcome.map_err(|failure| Problem::of(&failure, user.role))?;
+    let outcome = outcome.map_err(|failure| Problem::of(failure, &app.desk, user.role))?;
     match outcome {
         Outcome::Answer(answer) => {
             let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
@@ -104,7 +104,13 @@ pub(super) async fn explain(
     Input(question): Input<Question>,
 ) -> Result<Json<Value>, Problem> {
     let session = question.session(&app, &user)?;
-    let explanation = app.desk.explain(&session, &question.sql).await;
-    let explanation = explanation.map_err(|failure| Problem::of(&failure, user.role))?;
+    let place = Arc::clone(&app.asking).try_acquire_owned().map_err(|_| Problem::busy())?;
+    let desk = Arc::clone(&app.desk);
+    let explained = app.desk.spawn(async move {
+        let _held = place;
+        desk.explain(&session, &question.sql).await
+    });
+    let explanation = explained.await.map_err(|_| Problem::failed())?;
+    let explanation = explanation.map_err(|failure| Problem::of(failure, &app.desk, user.role))?;
     Ok(Json(told::explanation(&explanation)))
 }
