@@ -266,6 +266,8 @@ impl Demure {
         }
         let mut process = Command::new(&demure)
             .args(["serve", "--pg", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+            // All of them come from one address, and with one account.
+            .args(["--connections-per-address", "2000", "--connections-per-account", "2000"])
             .arg(&policy)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

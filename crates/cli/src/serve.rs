@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 /// What statements under way have to finish in when the server is told to stop.
@@ -22,7 +23,8 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 /// Serve a policy to psql, psycopg, JDBC, BI tools, HTTP and a browser, from one budget
 ///
 /// Accounts are added with `demure user add`; there is none from the start. By default only this
-/// machine can connect; other addresses need a certificate. Ctrl-C lets what runs finish.
+/// machine can connect; other addresses need a certificate. With a certificate, connections
+/// without TLS are refused. Ctrl-C lets what runs finish.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -63,9 +65,51 @@ pub(crate) struct Args {
     #[command(flatten)]
     head: ExpectHead,
 
+    /// With a certificate, also take connections of the PostgreSQL wire without TLS; it must
+    /// listen at a loopback address
+    #[arg(long, requires = "tls_cert")]
+    plaintext_on_loopback: bool,
+
     /// The longest that a statement may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     statement_timeout: u64,
+
+    /// Connections of one kind, from all addresses
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections)]
+    connections: usize,
+
+    /// Connections of one kind from one address; behind a proxy all have the proxy's
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_per_address)]
+    connections_per_address: usize,
+
+    /// Connections of the PostgreSQL wire of one account
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_per_account)]
+    connections_per_account: usize,
+
+    /// How long somebody who has signed in may say nothing on the PostgreSQL wire, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().idle_time.as_secs())]
+    idle_timeout: u64,
+}
+
+impl Args {
+    fn limits(&self) -> Limits {
+        Limits {
+            statement_time: Duration::from_secs(self.statement_timeout.max(1)),
+            connections: self.connections.max(1),
+            connections_per_address: self.connections_per_address.max(1),
+            connections_per_account: self.connections_per_account.max(1),
+            idle_time: Duration::from_secs(self.idle_timeout.max(1)),
+            ..Limits::default()
+        }
+    }
+
+    fn encryption(&self, tls: Option<Tls>) -> pg::Encryption {
+        match tls {
+            None => pg::Encryption::None,
+            Some(tls) if self.plaintext_on_loopback => pg::Encryption::Offered(tls),
+            Some(tls) => pg::Encryption::Required(tls),
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -82,6 +126,13 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                  hint: give --tls-cert and --tls-key, or --insecure-remote if you must"
             )));
         }
+    }
+    if args.plaintext_on_loopback && !args.pg.ip().is_loopback() {
+        return Err(Failure::usage(format!(
+            "--plaintext-on-loopback: {} can be reached from other machines\n\
+             hint: listen at a loopback address with --pg 127.0.0.1:5433, or leave it out",
+            args.pg
+        )));
     }
     // Lives as long as the server.
     let folder;
@@ -105,7 +156,16 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     // A connection needs a descriptor, and many systems give a program 1,024 until it asks for more.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let runtime = runtime()?;
-    runtime.block_on(serve(args, &policy, users, password.as_deref(), tls, out))
+    // Whoever is let in, and whether the server is well, waits for no statement: those who accept
+    // connections and check passwords have threads of their own.
+    let failed = |source| Failure::File { what: "starting threads".into(), source };
+    let front = Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("front")
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    runtime.block_on(serve(args, &policy, users, password.as_deref(), tls, &front, out))
 }
 
 async fn serve(
@@ -114,22 +174,21 @@ async fn serve(
     users: Users,
     password: Option<&str>,
     tls: Option<Tls>,
+    front: &Runtime,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let curator = Curator::open_expecting(policy, args.head.anchor()).await?;
     for warning in &curator.policy().warnings {
         eprintln!("warning: {warning}");
     }
-    let limits = Limits {
-        statement_time: Duration::from_secs(args.statement_timeout.max(1)),
-        ..Limits::default()
-    };
     let name = policy.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let accounts = users.list()?.len();
-    let desk = Desk::new(Arc::clone(&curator), users, &name, limits);
+    let desk = Desk::new(Arc::clone(&curator), users, &name, args.limits());
+    // A socket belongs to the runtime that it was made in.
     let bind = |address: SocketAddr| async move {
-        TcpListener::bind(address)
-            .await
+        let bound = front.spawn(TcpListener::bind(address)).await;
+        bound
+            .unwrap_or_else(|error| Err(std::io::Error::other(error)))
             .map_err(|source| Failure::File { what: format!("listening at {address}"), source })
     };
     let (wire, web) = (bind(args.pg).await?, bind(args.http).await?);
@@ -168,7 +227,8 @@ async fn serve(
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)?;
 
     let (stop, stopped) = watch::channel(false);
-    let wire = tokio::spawn(pg::serve(wire, tls.clone(), Arc::clone(&desk), stopped.clone()));
+    let encryption = args.encryption(tls.clone());
+    let wire = front.spawn(pg::serve(wire, encryption, Arc::clone(&desk), stopped.clone()));
     let acceptor = tls.as_ref().map(|tls| tls.acceptor(&[b"http/1.1"]));
     let ending = {
         let mut stopped = stopped.clone();
@@ -177,7 +237,7 @@ async fn serve(
         }
     };
     let settings = http::HttpSettings::default();
-    let web = tokio::spawn(http::serve(web, acceptor, Arc::clone(&desk), settings, ending));
+    let web = front.spawn(http::serve(web, acceptor, Arc::clone(&desk), settings, ending));
     interrupted.await;
     let running = desk.running();
     eprintln!("stopping; {running} statements have half a second to finish");

@@ -4,6 +4,7 @@ use crate::Failure;
 use crate::curator::user as me;
 use crate::report::Report;
 use clap::Subcommand;
+use demure_server::users::Token;
 use demure_server::{Role, Users, users_path};
 use serde_json::{Value, json};
 use std::io::{BufRead, IsTerminal, Write};
@@ -21,7 +22,10 @@ Examples:
   demure user add ana --role analyst --policy clinic.toml
   echo 'correct horse battery' | demure user add ana --role analyst --policy clinic.toml --password-stdin
   demure user list --policy clinic.toml
-  demure user token ana --days 30 --policy clinic.toml")]
+  demure user token ana --days 30 --policy clinic.toml
+  demure user tokens --policy clinic.toml
+  demure user revoke ana 0123456789abcdef --policy clinic.toml
+  demure user metrics-token --label prometheus --days 365 --policy clinic.toml")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -41,7 +45,7 @@ enum Command {
         #[command(flatten)]
         at: At,
     },
-    /// Give an account another password, and unlock it
+    /// Give an account another password, and unlock it; its sessions and tokens end
     Password {
         /// Whose
         name: String,
@@ -85,6 +89,40 @@ enum Command {
         /// Take back all tokens of NAME instead
         #[arg(long)]
         revoke: bool,
+        #[command(flatten)]
+        at: At,
+    },
+    /// List the tokens of NAME, or all; none can be used from what is shown
+    Tokens {
+        /// Whose; without it, everyone's, and those for metrics
+        name: Option<String>,
+        #[command(flatten)]
+        at: At,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take back one token of NAME
+    Revoke {
+        /// Whose
+        name: String,
+        /// Which, as `demure user tokens` shows it
+        #[arg(value_name = "TOKEN-ID")]
+        token: String,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Make a token that reads /metrics and nothing else; it is shown once
+    MetricsToken {
+        /// For how many days
+        #[arg(long, default_value_t = 365)]
+        days: u32,
+        /// What it is for
+        #[arg(long, default_value = "")]
+        label: String,
+        /// Take back this one instead, as `demure user tokens` shows it
+        #[arg(long, value_name = "TOKEN-ID")]
+        revoke: Option<String>,
         #[command(flatten)]
         at: At,
     },
@@ -141,7 +179,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         }
         Command::Password { name, password, at } => {
             at.open()?.set_password(&by, name, &password.read()?)?;
-            say(out, &format!("{name} has another password\n"))
+            say(out, &format!("{name} has another password; sessions and tokens have ended\n"))
         }
         Command::List { at, json } => list(&at.open()?, *json, out),
         Command::Disable { name, at } => {
@@ -158,11 +196,22 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         }
         Command::Token { name, days, label, at, .. } => {
             let token = at.open()?.add_token(&by, name, label, *days)?;
-            say(out, &format!("{token}\n"))?;
-            eprintln!(
-                "note: it is shown only now; use it as `Authorization: Bearer …` for {days} days"
-            );
-            Ok(())
+            made(&token, *days, out)
+        }
+        Command::Tokens { name, at, json } => {
+            tokens(&at.open()?.tokens(name.as_deref())?, *json, out)
+        }
+        Command::Revoke { name, token, at } => {
+            at.open()?.revoke_token(&by, Some(name), token)?;
+            say(out, &format!("token {token} of {name} is taken back\n"))
+        }
+        Command::MetricsToken { revoke: Some(token), at, .. } => {
+            at.open()?.revoke_token(&by, None, token)?;
+            say(out, &format!("metrics token {token} is taken back\n"))
+        }
+        Command::MetricsToken { days, label, at, .. } => {
+            let token = at.open()?.add_metrics_token(&by, label, *days)?;
+            made(&token, *days, out)
         }
         Command::Audit { lines, at, json } => audit(&at.open()?, *lines, *json, out),
     }
@@ -175,6 +224,40 @@ fn beside(policy: &Path) -> bool {
 
 fn say(out: &mut impl Write, text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).map_err(Failure::writing)
+}
+
+fn made(token: &str, days: u32, out: &mut impl Write) -> Result<(), Failure> {
+    say(out, &format!("{token}\n"))?;
+    eprintln!("note: it is shown only now; use it as `Authorization: Bearer …` for {days} days");
+    Ok(())
+}
+
+fn tokens(tokens: &[Token], json: bool, out: &mut impl Write) -> Result<(), Failure> {
+    if json {
+        let lines = tokens.iter().map(|token| {
+            json!({
+                "id": token.id,
+                "name": token.name,
+                "reads": if token.name.is_some() { "everything of the account" } else { "metrics" },
+                "label": token.label,
+                "created": crate::report::time(token.created),
+                "expires": crate::report::time(token.expires),
+                "expired": token.expired,
+            })
+        });
+        let lines: Vec<Value> = lines.collect();
+        return Report::default().field("tokens", lines).print(true, out);
+    }
+    if tokens.is_empty() {
+        return say(out, "there are no tokens: `demure user token NAME --policy …`\n");
+    }
+    for token in tokens {
+        let whose = token.name.as_deref().unwrap_or("(metrics)");
+        let (word, expires) = (if token.expired { "ended" } else { "until" }, token.expires);
+        let (id, label, end) = (&token.id, &token.label, crate::report::time(expires));
+        say(out, &format!("{id}  {whose:20}  {word} {end}  {label}\n"))?;
+    }
+    Ok(())
 }
 
 fn list(users: &Users, json: bool, out: &mut impl Write) -> Result<(), Failure> {

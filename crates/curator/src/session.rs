@@ -139,6 +139,12 @@ impl Curator {
         }))
     }
 
+    /// Writes down what only the steward may know, and returns what an analyst may: a number.
+    #[must_use]
+    pub fn incident(&self, details: &str) -> Error {
+        self.incidents.record(details)
+    }
+
     /// A session for somebody.
     #[must_use]
     pub fn session(self: &Arc<Self>, who: impl Into<String>) -> Session {
@@ -344,14 +350,14 @@ impl Session {
 
     /// The same with values for `$1`, `$2`, …
     pub async fn run_with(&mut self, sql: &str, values: &[ScalarValue]) -> Result<Outcome> {
-        self.run_through(&(Arc::new(Open) as Arc<dyn Gate>), sql, values).await
+        self.run_through(Arc::new(Open), sql, values).await
     }
 
     /// The same through a gate, which is asked before anything is bought and waited for before
     /// anything that was bought can be seen.
     pub async fn run_through(
         &mut self,
-        gate: &Arc<dyn Gate>,
+        gate: Arc<dyn Gate>,
         sql: &str,
         values: &[ScalarValue],
     ) -> Result<Outcome> {
@@ -362,7 +368,7 @@ impl Session {
                 return Ok(Outcome::Answer(Box::new(answer.again(balance))));
             }
         }
-        on_large_stack(words(sql), self.run_here(gate, sql, values)).await
+        on_large_stack(words(sql), self.run_here(&gate, sql, values)).await
     }
 
     async fn run_here(

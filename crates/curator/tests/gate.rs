@@ -34,9 +34,9 @@ struct Noting {
 }
 
 impl Noting {
-    fn new(session: &Session) -> Self {
+    fn new(session: &Session, admits: bool) -> Arc<Self> {
         let curator = Arc::clone(session.curator());
-        Self { curator, admits: true, notes: Mutex::default() }
+        Arc::new(Self { curator, admits, notes: Mutex::default() })
     }
 
     fn note(&self, what: &str) {
@@ -93,23 +93,23 @@ async fn session() -> (Session, TempDir) {
 #[tokio::test]
 async fn a_gate_is_asked_before_the_debit_and_waited_for_before_the_answer_is_kept() {
     let (mut session, _folder) = session().await;
-    let gate = Noting::new(&session);
+    let gate = Noting::new(&session, true);
     let sql = "SELECT COUNT(*) FROM whole";
-    session.run_through(&gate, sql, &[]).await.unwrap();
+    session.run_through(gate.clone(), sql, &[]).await.unwrap();
     assert_eq!(gate.notes(), ["admit 700, ledger: ", "leave, ledger: reserve"]);
     assert_eq!(kinds(session.curator()), "ledger: reserve settle");
     // What was bought, what is explained and what is set read nothing.
     for sql in [sql, "SELECT COUNT(*) + 1 FROM whole", "EXPLAIN PRIVACY SELECT SUM(1) FROM whole"] {
-        session.run_through(&gate, sql, &[]).await.unwrap();
+        session.run_through(gate.clone(), sql, &[]).await.unwrap();
     }
-    session.run_through(&gate, "SET demure.epsilon = 2", &[]).await.unwrap();
+    session.run_through(gate.clone(), "SET demure.epsilon = 2", &[]).await.unwrap();
     assert_eq!(gate.notes(), [""; 0]);
 }
 
 #[tokio::test]
 async fn what_is_read_is_counted_from_the_statement_and_the_policy() {
     let (mut session, _folder) = session().await;
-    let gate = Noting::new(&session);
+    let gate = Noting::new(&session, true);
     for (sql, rows) in [
         ("SELECT COUNT(*) FROM whole WHERE v = 1", 700),
         ("SELECT COUNT(*) FROM whole a JOIN whole b ON a.id = b.id WHERE a.v = 3", 1400),
@@ -121,7 +121,7 @@ async fn what_is_read_is_counted_from_the_statement_and_the_policy() {
         ("SELECT (SELECT SUM(clamp(v, 0, 9)) FROM whole), (SELECT COUNT(v) FROM whole)", 1400),
         ("SELECT COUNT(*) FROM damaged", DEFAULT_ROWS),
     ] {
-        let _ = session.run_through(&gate, sql, &[]).await;
+        let _ = session.run_through(gate.clone(), sql, &[]).await;
         assert!(gate.notes()[0].starts_with(&format!("admit {rows},")), "{sql}");
     }
 }
@@ -129,8 +129,9 @@ async fn what_is_read_is_counted_from_the_statement_and_the_policy() {
 #[tokio::test]
 async fn who_is_turned_away_spends_nothing() {
     let (mut session, _folder) = session().await;
-    let gate = Noting { admits: false, ..Noting::new(&session) };
-    let error = session.run_through(&gate, "SELECT COUNT(*) FROM whole", &[]).await.unwrap_err();
+    let gate = Noting::new(&session, false);
+    let error =
+        session.run_through(gate.clone(), "SELECT COUNT(*) FROM whole", &[]).await.unwrap_err();
     assert!(matches!(error, Error::TooOften { per_minute: 1, .. }), "{error}");
     assert!(error.to_string().contains("ask again in 6 s"), "{error}");
     assert_eq!(gate.notes(), ["admit 700, ledger: "]);
@@ -140,19 +141,20 @@ async fn who_is_turned_away_spends_nothing() {
 #[tokio::test]
 async fn an_error_while_reading_leaves_through_the_gate_too() {
     let (mut session, _folder) = session().await;
-    let gate = Noting::new(&session);
-    let error = session.run_through(&gate, "SELECT COUNT(v) FROM damaged", &[]).await.unwrap_err();
+    let gate = Noting::new(&session, true);
+    let error =
+        session.run_through(gate.clone(), "SELECT COUNT(v) FROM damaged", &[]).await.unwrap_err();
     assert!(matches!(error, Error::Incident { .. }), "{error}");
     assert_eq!(gate.notes()[1..], ["leave, ledger: reserve"]);
 
     // What the first of two bought is kept, behind the gate.
     let sql = "SELECT (SELECT COUNT(*) FROM whole), (SELECT SUM(clamp(v, 0, 9)) FROM damaged)";
-    let error = session.run_through(&gate, sql, &[]).await.unwrap_err();
+    let error = session.run_through(gate.clone(), sql, &[]).await.unwrap_err();
     assert!(matches!(error, Error::Incident { .. }), "{error}");
     assert_eq!(gate.notes()[1..], ["leave, ledger: reserve reserve reserve"]);
     assert_eq!(kinds(session.curator()), "ledger: reserve reserve reserve settle");
     let Outcome::Answer(answer) =
-        session.run_through(&Open, "SELECT COUNT(*) FROM whole", &[]).await.unwrap()
+        session.run_through(Arc::new(Open), "SELECT COUNT(*) FROM whole", &[]).await.unwrap()
     else {
         panic!("no answer")
     };

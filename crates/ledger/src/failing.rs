@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::row::{Hash, Row};
 use crate::store::sqlite::Sqlite;
-use crate::store::{Intent, Store, Transaction};
+use crate::store::{Intent, Span, Store, Transaction};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -106,6 +106,10 @@ impl Transaction for FailingTransaction<'_> {
         visit: &mut dyn FnMut(Row) -> Result<bool>,
     ) -> Result<()> {
         self.inner.scan(dataset, after, visit)
+    }
+
+    fn page(&self, dataset: &str, span: &Span<'_>) -> Result<Vec<Row>> {
+        self.inner.page(dataset, span)
     }
 
     fn cancelled(&self, dataset: &str, after: u64) -> Result<HashSet<u64>> {

@@ -1,5 +1,9 @@
 //! The ledger of one dataset: debits, balance, repeats, verification.
 
+mod page;
+
+pub use page::{Page, Start};
+
 use crate::balance::{self, Balance, Balances, Standing};
 use crate::decide::Act;
 use crate::error::{Error, Fault, Result};

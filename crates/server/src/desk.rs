@@ -12,7 +12,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 
 /// What one question, and all of them together, may take.
 #[derive(Clone, Debug)]
@@ -27,6 +29,14 @@ pub struct Limits {
     pub running: usize,
     /// Connections of one kind at once.
     pub connections: usize,
+    /// Connections of one kind from one address (of IPv6, from 64 bits of it).
+    pub connections_per_address: usize,
+    /// Connections of the PostgreSQL wire of one account.
+    pub connections_per_account: usize,
+    /// From a connection of the PostgreSQL wire to a proof that fits.
+    pub startup_time: Duration,
+    /// How long somebody who has signed in may say nothing on the PostgreSQL wire.
+    pub idle_time: Duration,
 }
 
 impl Default for Limits {
@@ -37,6 +47,10 @@ impl Default for Limits {
             rows: 1_000_000,
             running: 64,
             connections: 2_000,
+            connections_per_address: 500,
+            connections_per_account: 200,
+            startup_time: Duration::from_secs(20),
+            idle_time: Duration::from_secs(3600),
         }
     }
 }
@@ -136,13 +150,15 @@ pub struct Desk {
     /// What has happened.
     pub metrics: Metrics,
     /// Turns of statements that work.
-    pub(crate) running: Semaphore,
+    pub(crate) running: Arc<Semaphore>,
     /// Turns of statements that have left: see [`Visit`].
-    pub(crate) leaving: Semaphore,
+    pub(crate) leaving: Arc<Semaphore>,
     /// Statements that wait for their moment.
     pub(crate) waiting: AtomicUsize,
     pub(crate) schedule: Schedule,
     pub(crate) rate: Rate,
+    /// Where statements run: the runtime that the desk was made in.
+    runtime: Option<Handle>,
 }
 
 impl fmt::Debug for Desk {
@@ -160,14 +176,35 @@ impl Desk {
             users,
             name: name.to_owned(),
             metrics: Metrics::default(),
-            running: Semaphore::new(limits.running),
-            leaving: Semaphore::new(limits.running),
+            running: Arc::new(Semaphore::new(limits.running)),
+            leaving: Arc::new(Semaphore::new(limits.running)),
             waiting: AtomicUsize::new(0),
             schedule: Schedule::new(&timing),
             rate: Rate::new(timing.new_queries_per_minute),
+            runtime: Handle::try_current().ok(),
             limits,
             curator,
         })
+    }
+
+    /// Runs what may compute for long apart from whoever lets people in and answers that the
+    /// server is well: where the desk was made, if that was in a runtime. It ends with the set.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinSet<T> {
+        let mut set = JoinSet::new();
+        match &self.runtime {
+            Some(runtime) => set.spawn_on(work, runtime),
+            None => set.spawn(work),
+        };
+        set
+    }
+
+    /// A statement's turn: there are as many at once as may run.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        Arc::clone(&self.running).acquire_owned().await.ok()
     }
 
     /// Statements that work, wait for their moment or leave.
@@ -180,13 +217,14 @@ impl Desk {
 
     /// Asks for an analyst, with values for `$1`, `$2`, …
     pub async fn ask(
-        &self,
+        self: &Arc<Self>,
         session: &mut Session,
         sql: &str,
         values: &[ScalarValue],
     ) -> Result<Outcome, Failure> {
         let visit = Visit::new(self, session.who(), self.limits.statement_time);
-        let outcome = self.timed(sql, &visit, session.run_through(&visit, sql, values)).await?;
+        let work = session.run_through(visit.clone(), sql, values);
+        let outcome = self.timed(sql, &visit, work).await?;
         if let Outcome::Answer(answer) = &outcome {
             let rows: usize = answer.batches.iter().map(|batch| batch.num_rows()).sum();
             if rows > self.limits.rows {
@@ -202,13 +240,21 @@ impl Desk {
     }
 
     /// What a query takes and gives; it is not asked.
-    pub async fn describe(&self, session: &Session, sql: &str) -> Result<Description, Failure> {
+    pub async fn describe(
+        self: &Arc<Self>,
+        session: &Session,
+        sql: &str,
+    ) -> Result<Description, Failure> {
         let visit = Visit::new(self, session.who(), self.limits.statement_time);
         self.timed(sql, &visit, session.describe(sql)).await
     }
 
     /// What a query would cost; it is not asked.
-    pub async fn explain(&self, session: &Session, sql: &str) -> Result<Explanation, Failure> {
+    pub async fn explain(
+        self: &Arc<Self>,
+        session: &Session,
+        sql: &str,
+    ) -> Result<Explanation, Failure> {
         let visit = Visit::new(self, session.who(), self.limits.statement_time);
         self.timed(sql, &visit, session.explanation(sql)).await
     }
@@ -216,7 +262,7 @@ impl Desk {
     pub(crate) async fn timed<T>(
         &self,
         sql: &str,
-        visit: &Visit<'_>,
+        visit: &Visit,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
         if sql.len() > self.limits.statement_bytes {
@@ -240,6 +286,7 @@ impl Desk {
         if visit.is_reading() && !matches!(outcome, Err(Failure::Budget { .. })) {
             visit.leave().await;
         }
+        visit.end();
         self.metrics.asked(visit.took(), outcome.as_ref().err());
         outcome
     }

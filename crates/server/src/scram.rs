@@ -149,6 +149,11 @@ impl Exchange {
         Ok((Self { verifier, channel: bound, nonce, so_far }, first))
     }
 
+    /// What a proof that fits is a proof of.
+    pub(crate) fn stored_key(&self) -> [u8; 32] {
+        self.verifier.stored_key
+    }
+
     /// Takes the client's last message; returns the server's proof of itself.
     pub fn finish(self, client_final: &[u8]) -> Result<String, Refused> {
         let text = std::str::from_utf8(client_final).map_err(|_| Refused::Malformed)?;

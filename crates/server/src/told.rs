@@ -1,5 +1,7 @@
-//! What is said of an answer beside the answer.
+//! What is said of an answer beside the answer, and what of a failure.
 
+use crate::desk::{Desk, Failure};
+use crate::users::Role;
 use demure_curator::{
     AggregateExplanation, Answer, Expected, Explanation, expected, price_in_words,
 };
@@ -89,4 +91,25 @@ pub fn plain_name(kind: &str) -> &str {
         kind if kind.starts_with("Timestamp") => "timestamp",
         other => other,
     }
+}
+
+impl Desk {
+    /// A failure as far as `role` may know it: of files, disks and threads analysts are told a
+    /// number, with which a steward finds the rest.
+    pub(crate) fn told(&self, failure: Failure, role: Role) -> Failure {
+        match failure {
+            Failure::Failed(text) if role != Role::Steward && !about_the_question(&text) => {
+                Failure::Failed(self.curator.incident(&text).to_string())
+            }
+            known => known,
+        }
+    }
+}
+
+/// Messages that tell nothing of the inside: an incident's number, or what the analyst's own
+/// arithmetic on released values came to.
+fn about_the_question(text: &str) -> bool {
+    ["the query could not be completed (incident", "after the release:"]
+        .iter()
+        .any(|opening| text.starts_with(opening))
 }

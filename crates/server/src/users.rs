@@ -7,18 +7,33 @@
 //!   file lets nobody in.
 //! - After [`FAILURES`] wrong passwords in a row a name is locked for a minute, and for twice
 //!   as long after each further one, up to an hour. While it is locked the right password is
-//!   refused too, and looks like a wrong one.
+//!   refused too, and looks like a wrong one. The lock is read when a proof is judged, one proof
+//!   after the other, so that proofs that were prepared earlier gain nothing ([`lock`]).
+//! - Failed sign-ins are also limited for each address, and for each address and name
+//!   ([`throttle`]).
+//! - Another password ends all tokens and sessions of an account, and its connections at their
+//!   next statement.
 //! - Whatever changes who may do what, and every failed or successful sign-in, is recorded with
 //!   its time; the record cannot be changed by accident (triggers refuse).
 
+mod lock;
+mod sign_in;
+mod throttle;
+mod tokens;
+
+pub use lock::SteadyClock;
+pub use tokens::Token;
+
 use crate::scram::{ITERATIONS, Verifier, hmac};
 use demure_ledger::access;
+use lock::Locks;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
+use throttle::Throttle;
 
 /// Wrong passwords in a row before a name is locked.
 pub const FAILURES: u32 = 5;
@@ -28,7 +43,17 @@ const SHORTEST: usize = 10;
 
 /// "Demv": whose file this is.
 const APPLICATION: i64 = 0x4465_6d76;
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
+
+/// What version 1 did not have.
+const METRICS: &str = "
+CREATE TABLE metrics_tokens (  -- read /metrics and nothing else
+    hash    BLOB NOT NULL PRIMARY KEY,
+    label   TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    expires INTEGER NOT NULL
+) STRICT;
+";
 
 const SCHEMA: &str = "
 CREATE TABLE users (
@@ -83,6 +108,12 @@ pub enum Error {
     /// Wrong name, wrong password, locked, disabled or expired: which one is not said.
     #[error("the name or the password is wrong, or the account is locked")]
     Denied,
+    /// Too many failed sign-ins from one address, or from one address to one name.
+    #[error("too many sign-ins failed from this address; wait a minute and try again")]
+    Throttled,
+    /// There is no such token.
+    #[error("there is no token {0}\nhint: `demure user tokens` shows all")]
+    UnknownToken(String),
     /// The file.
     #[error("{path}: {what}")]
     File {
@@ -191,6 +222,8 @@ pub struct Users {
     path: PathBuf,
     secret: [u8; 32],
     clock: Clock,
+    locks: Arc<Locks>,
+    throttle: Arc<Throttle>,
 }
 
 impl fmt::Debug for Users {
@@ -203,22 +236,32 @@ impl Users {
     /// Opens the file, or creates it, readable by its owner alone; refuses one that others may
     /// read.
     pub fn open(path: &Path, clock: Clock) -> Result<Self> {
+        Self::open_with(path, clock, lock::steady_clock())
+    }
+
+    /// The same with another clock for locks and throttles, which must never jump.
+    pub fn open_with(path: &Path, clock: Clock, steady: SteadyClock) -> Result<Self> {
         match access::create(path) {
             Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(file(path, &e)),
             _ => access::check_sqlite(path).map_err(Error::Exposed)?,
         }
         let connection = Connection::open(path).map_err(|e| file(path, &e))?;
-        Self::with(connection, path, clock)
+        Self::with(connection, path, clock, steady)
     }
 
     /// Accounts that end with the process, for demonstrations.
     pub fn in_memory() -> Result<Self> {
         let path = Path::new("(in memory)");
         let connection = Connection::open_in_memory().map_err(|e| file(path, &e))?;
-        Self::with(connection, path, Arc::new(SystemTime::now))
+        Self::with(connection, path, Arc::new(SystemTime::now), lock::steady_clock())
     }
 
-    fn with(connection: Connection, path: &Path, clock: Clock) -> Result<Self> {
+    fn with(
+        connection: Connection,
+        path: &Path,
+        clock: Clock,
+        steady: SteadyClock,
+    ) -> Result<Self> {
         let fail = |e: rusqlite::Error| file(path, &e);
         connection.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
         connection
@@ -236,12 +279,16 @@ impl Users {
             let mut secret = [0; 32];
             getrandom::fill(&mut secret).map_err(|_| Error::Random)?;
             let sql = format!(
-                "{SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+                "{SCHEMA} {METRICS} PRAGMA application_id = {APPLICATION};
+                 PRAGMA user_version = {VERSION};"
             );
             once.execute_batch(&sql).map_err(fail)?;
             once.execute("INSERT INTO secret VALUES (?)", [secret]).map_err(fail)?;
         } else if application != APPLICATION {
             return Err(file(path, &"this is not a file of Demure's users"));
+        } else if version == 1 {
+            let sql = format!("{METRICS} PRAGMA user_version = {VERSION};");
+            once.execute_batch(&sql).map_err(fail)?;
         } else if version != VERSION {
             return Err(file(path, &"it was written by another version of demure"));
         }
@@ -249,7 +296,9 @@ impl Users {
             once.query_row("SELECT key FROM secret", [], |row| row.get(0)).map_err(fail)?;
         once.commit().map_err(fail)?;
         let inside = Arc::new(Mutex::new(connection));
-        Ok(Self { inside, path: path.to_owned(), secret, clock })
+        let locks = Arc::new(Locks::new(Arc::clone(&steady)));
+        let throttle = Arc::new(Throttle::new(steady));
+        Ok(Self { inside, path: path.to_owned(), secret, clock, locks, throttle })
     }
 
     /// A new account. `by` is who adds it.
@@ -268,10 +317,12 @@ impl Users {
         if added == 1 { Ok(()) } else { Err(Error::Exists(name.to_owned())) }
     }
 
-    /// Another password; it also unlocks.
+    /// Another password; it also unlocks. Whoever signed in with the one before, or has a token
+    /// from that time, must sign in again.
     pub fn set_password(&self, by: &str, name: &str, password: &str) -> Result<()> {
         let v = self.made(name, password)?;
         self.change_one(by, "password", name, |connection, _| {
+            connection.execute("DELETE FROM tokens WHERE name = ?", [name])?;
             connection.execute(
                 "UPDATE users SET salt = ?, iterations = ?, stored_key = ?, server_key = ?,
                  failures = 0, locked_until = 0 WHERE name = ?",
@@ -291,32 +342,10 @@ impl Users {
         })
     }
 
-    /// A token that signs in as `name` for so many days. It is shown now and never again.
-    pub fn add_token(&self, by: &str, name: &str, label: &str, days: u32) -> Result<String> {
-        let token = format!("demure_{}", hex(&random()?));
-        let hash: [u8; 32] = Sha256::digest(&token).into();
-        let detail = format!("{name}, {label}, {days} days");
-        let added = self.change(by, "token", &detail, |connection, now| {
-            let expires = now.saturating_add(i64::from(days) * 86_400);
-            connection.execute(
-                "INSERT INTO tokens SELECT ?, name, ?, ?, ? FROM users WHERE name = ?",
-                params![hash, label, now, expires, name],
-            )
-        })?;
-        if added == 1 { Ok(token) } else { Err(Error::Unknown(name.to_owned())) }
-    }
-
-    /// Takes back all tokens of `name`.
-    pub fn revoke_tokens(&self, by: &str, name: &str) -> Result<usize> {
-        self.change(by, "revoke", name, |connection, _| {
-            connection.execute("DELETE FROM tokens WHERE name = ?", [name])
-        })
-    }
-
     /// All accounts, by name.
     pub fn list(&self) -> Result<Vec<Account>> {
         let now = self.now();
-        let sql = "SELECT name, role, created, disabled, locked_until > ?1,
+        let sql = "SELECT name, role, created, disabled, failures, locked_until,
             (SELECT count(*) FROM tokens t WHERE t.name = users.name AND expires > ?1)
             FROM users ORDER BY name";
         self.rows(sql, [now], |row| {
@@ -324,8 +353,8 @@ impl Users {
                 user: user(row)?,
                 created: from_seconds(row.get(2)?),
                 disabled: row.get(3)?,
-                locked: row.get(4)?,
-                tokens: row.get::<_, i64>(5)?.unsigned_abs(),
+                locked: lock::remaining(row.get(4)?, row.get(5)?, now) > 0,
+                tokens: row.get::<_, i64>(6)?.unsigned_abs(),
             })
         })
     }
@@ -341,86 +370,6 @@ impl Users {
                 detail: row.get(3)?,
             })
         })
-    }
-
-    /// The verifier to begin an exchange with; of a name that nobody has, or that may not sign
-    /// in now, one that nothing fits.
-    pub fn verifier(&self, name: &str) -> Result<Verifier> {
-        let now = self.now();
-        let found = self.one(
-            "SELECT salt, iterations, stored_key, server_key, disabled OR locked_until > ?
-             FROM users WHERE name = ?",
-            params![now, name],
-            |row| {
-                let verifier = Verifier {
-                    salt: row.get(0)?,
-                    iterations: row.get(1)?,
-                    stored_key: row.get(2)?,
-                    server_key: row.get(3)?,
-                };
-                Ok((verifier, row.get::<_, bool>(4)?))
-            },
-        )?;
-        let decoy = Verifier::decoy(name, &self.secret);
-        Ok(match found {
-            // The same salt as ever, so that a locked name looks like itself.
-            Some((verifier, true)) => Verifier { stored_key: decoy.stored_key, ..verifier },
-            Some((verifier, false)) => verifier,
-            None => decoy,
-        })
-    }
-
-    /// Somebody proved to be `name`, from some address.
-    pub fn admitted(&self, name: &str, from: &str) -> Result<User> {
-        let sql = "SELECT name, role FROM users WHERE name = ? AND NOT disabled";
-        let user = self.one(sql, [name], user)?.ok_or(Error::Denied)?;
-        self.change(name, "sign in", from, |connection, _| {
-            connection
-                .execute("UPDATE users SET failures = 0, locked_until = 0 WHERE name = ?", [name])
-        })?;
-        Ok(user)
-    }
-
-    /// Somebody claimed to be `name` and was wrong.
-    pub fn turned_away(&self, name: &str, from: &str) -> Result<()> {
-        // Names come from anyone: the record keeps what can be a name.
-        let shown = if is_name(name) { name } else { "(not a name)" };
-        self.change(shown, "sign in failed", from, |connection, now| {
-            connection.execute(
-                "UPDATE users SET failures = failures + 1, locked_until = CASE
-                     WHEN failures + 1 < ?1 THEN 0
-                     ELSE ?2 + min(3600, 60 * (1 << min(failures + 1 - ?1, 6))) END
-                 WHERE name = ?3",
-                params![FAILURES, now, name],
-            )
-        })?;
-        Ok(())
-    }
-
-    /// Signs in with a password that was sent, as a web page does. Takes some tens of
-    /// milliseconds, whoever it is.
-    pub fn sign_in(&self, name: &str, password: &str, from: &str) -> Result<(User, Mark)> {
-        let verifier = self.verifier(name)?;
-        if verifier.fits(password) {
-            Ok((self.admitted(name, from)?, Mark::of(&verifier.stored_key)))
-        } else {
-            self.turned_away(name, from)?;
-            Err(Error::Denied)
-        }
-    }
-
-    /// Who a token stands for.
-    pub fn bearer(&self, token: &str) -> Result<User> {
-        let hash: [u8; 32] = Sha256::digest(token).into();
-        let sql = "SELECT users.name, role FROM tokens JOIN users ON users.name = tokens.name
-            WHERE hash = ? AND expires > ? AND NOT disabled";
-        self.one(sql, params![hash, self.now()], user)?.ok_or(Error::Denied)
-    }
-
-    /// Whether `name` may still do anything: accounts can be disabled while a session is open.
-    pub fn current(&self, name: &str) -> Result<User> {
-        let sql = "SELECT name, role FROM users WHERE name = ? AND NOT disabled";
-        self.one(sql, [name], user)?.ok_or(Error::Denied)
     }
 
     /// Whether `name` may still do anything, with the password that it had when it signed in.
@@ -595,7 +544,7 @@ mod tests {
         ));
         // Opened again.
         let users = Users::open(&path, at(&time)).unwrap();
-        let (ana, mark) = users.sign_in("ana", "a long password", "test").unwrap();
+        let (ana, mark) = users.sign_in("ana", "a long password", "test", None).unwrap();
         assert_eq!(users.still("ana", mark).unwrap(), ana);
         users.set_password("root", "ana", "a longer password").unwrap();
         assert!(matches!(users.still("ana", mark), Err(Error::Denied)), "another password");
@@ -610,8 +559,8 @@ mod tests {
         users.set_disabled("root", "ana", true).unwrap();
         for denied in [
             users.bearer(&token),
-            users.sign_in("ana", "a long password", "test").map(|(user, _)| user),
-            users.current("ana"),
+            users.sign_in("ana", "a long password", "test", None).map(|(user, _)| user),
+            users.still("ana", mark),
         ] {
             assert!(matches!(denied, Err(Error::Denied)));
         }
@@ -631,15 +580,18 @@ mod tests {
     fn wrong_passwords_lock_for_longer_and_longer() {
         let folder = tempfile::tempdir().unwrap();
         let time = Arc::new(AtomicU64::new(1_800_000_000));
-        let users = Users::open(&folder.path().join("u"), at(&time)).unwrap();
+        let steady = Arc::clone(&time);
+        let steady: SteadyClock =
+            Arc::new(move || Duration::from_secs(steady.load(Ordering::SeqCst)));
+        let users = Users::open_with(&folder.path().join("u"), at(&time), steady).unwrap();
         users.add("root", "ana", Role::Analyst, "a long password").unwrap();
-        let right = || users.sign_in("ana", "a long password", "test").is_ok();
+        let right = || users.sign_in("ana", "a long password", "test", None).is_ok();
         for _ in 1..FAILURES {
-            assert!(users.sign_in("ana", "wrong", "test").is_err());
+            assert!(users.sign_in("ana", "wrong", "test", None).is_err());
         }
         assert!(right(), "one less than too many, and it counts anew");
         for _ in 0..FAILURES {
-            users.turned_away("ana", "test").unwrap();
+            assert!(matches!(users.judge("ana", None, "test", None), Err(Error::Denied)));
         }
         // While it is locked even the right one is refused, and counts as wrong.
         assert!(!right());
@@ -647,6 +599,41 @@ mod tests {
         assert!(!right(), "the sixth locked it for two minutes");
         time.fetch_add(10_000, Ordering::SeqCst);
         assert!(right());
+    }
+
+    #[test]
+    fn the_lock_is_read_when_a_proof_is_judged() {
+        let users = Users::in_memory().unwrap();
+        users.add("root", "ana", Role::Analyst, "a long password").unwrap();
+        // 400 exchanges begin before anything has failed: all have the true verifier.
+        let begun: Vec<Verifier> = (0..400).map(|_| users.verifier("ana").unwrap()).collect();
+        let key = begun[0].stored_key;
+        let judged = |proved| users.judge("ana", proved, "test", None).is_ok();
+        assert!((0..399).all(|_| !judged(None)), "wrong proofs");
+        assert!(begun.iter().all(|verifier| verifier.stored_key == key));
+        assert!(!judged(Some(&key)), "the 400th proof is right, and the name is locked");
+        // Nor does a proof of a password that was changed meanwhile let anyone in.
+        users.set_password("root", "ana", "another password").unwrap();
+        assert!(!judged(Some(&key)));
+        assert!(judged(Some(&users.verifier("ana").unwrap().stored_key)));
+    }
+
+    #[test]
+    fn a_file_of_the_version_before_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clinic.users");
+        let old = Connection::open(&path).unwrap();
+        let sql = format!(
+            "{SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1;
+             INSERT INTO secret VALUES (zeroblob(32));"
+        );
+        old.execute_batch(&sql).unwrap();
+        drop(old);
+        for _ in 0..2 {
+            let users = Users::open(&path, Arc::new(SystemTime::now)).unwrap();
+            let token = users.add_metrics_token("root", "", 1).unwrap();
+            assert!(users.reads_metrics(&token).unwrap());
+        }
     }
 
     #[test]

@@ -250,11 +250,57 @@ fn other_machines_need_tls_and_tls_works() {
     for options in [
         format!("sslmode=verify-full sslrootcert={cert} channel_binding=require"),
         "sslmode=require channel_binding=disable".to_owned(),
-        "sslmode=disable".to_owned(),
     ] {
         let asked = server.psql("ana", PASSWORD, &options, &["SELECT COUNT(*) FROM stays"]);
         assert_eq!(asked.code, Some(0), "{options}: {}", asked.err);
     }
+    let plain = server.psql("ana", PASSWORD, "sslmode=disable", &["SELECT 1"]);
+    assert_eq!(plain.code, Some(2));
+    assert!(plain.err.contains("this server needs TLS"), "{}", plain.err);
+    // Unless it is allowed by name, on this machine alone.
+    let both = ["--tls-cert", cert, "--tls-key", key, "--plaintext-on-loopback"];
+    let open = run(&[&["serve", name, "--pg", "0.0.0.0:0"], &both[..]].concat());
+    assert_eq!(open.code, Some(2));
+    assert!(open.err.contains("--plaintext-on-loopback"), "{}", open.err);
+    let server = Server::start(&policy, &both);
+    for options in ["sslmode=disable", "sslmode=require"] {
+        let asked = server.psql("ana", PASSWORD, options, &["SELECT 1"]);
+        assert_eq!(asked.code, Some(0), "{options}: {}", asked.err);
+    }
+}
+
+#[test]
+fn tokens_are_listed_and_taken_back() {
+    let folder = clinic(10.0);
+    let policy = policy(&folder);
+    let name = policy.to_str().unwrap();
+    let user = |args: &[&str]| {
+        let ran = run(&[&["user"], args, &["--policy", name]].concat());
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.err);
+        ran.out
+    };
+    let token = user(&["token", "ana", "--label", "notebook"]);
+    let metrics = user(&["metrics-token", "--label", "prometheus"]);
+    let listed: Value = serde_json::from_str(&user(&["tokens", "--json"])).unwrap();
+    let listed = listed["tokens"].as_array().unwrap().clone();
+    assert_eq!(listed.len(), 2);
+    let shown = user(&["tokens"]);
+    assert!(shown.contains("notebook") && shown.contains("(metrics)"), "{shown}");
+    assert!(!shown.contains(token.trim()) && !shown.contains(metrics.trim()));
+    let id = |label: &str| {
+        let found = listed.iter().find(|token| token["label"] == label).unwrap();
+        found["id"].as_str().unwrap().to_owned()
+    };
+    let other = run(&["user", "revoke", "sam", &id("notebook"), "--policy", name]);
+    assert_eq!(other.code, Some(2), "it is not sam's");
+    user(&["revoke", "ana", &id("notebook")]);
+    user(&["metrics-token", "--revoke", &id("prometheus")]);
+    assert!(user(&["tokens"]).contains("there are no tokens"));
+    // Another password ends tokens.
+    user(&["token", "ana"]);
+    let changed = with_input(&["user", "password", "ana", "--password-stdin"], &policy);
+    assert_eq!(changed.code, Some(0), "{}", changed.err);
+    assert!(user(&["tokens", "ana"]).contains("there are no tokens"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::postgres::Postgres;
 use super::server::Server;
 use super::sqlite::Sqlite;
-use super::{Intent, Store};
+use super::{Intent, Span, Store};
 use crate::row::{GENESIS, Kind, Row, example};
 use std::time::Duration;
 
@@ -60,6 +60,17 @@ fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     };
     reading.scan("visits", 0, &mut until_two).unwrap();
     assert_eq!(seen, 2);
+    // A page has the rows of its span and no more than it may, from either end.
+    let page = |after, before, newest_first, who, most| {
+        let span = Span { after, before, newest_first, who, most };
+        let rows = reading.page("visits", &span).unwrap();
+        rows.iter().map(|row| row.seq).collect::<Vec<_>>()
+    };
+    let who = Some(rows[0].who.as_str());
+    assert_eq!(page(0, u64::MAX, false, None, 9), [1, 2, 3, 4, 5]);
+    assert_eq!(page(1, 5, false, who, 2), [2, 3]);
+    assert_eq!(page(1, 5, true, who, 2), [4, 3]);
+    assert!(page(0, u64::MAX, true, Some("nobody"), 9).is_empty());
     assert_eq!(reading.cancelled("visits", 0).unwrap(), [3].into());
     assert!(reading.cancelled("visits", 5).unwrap().is_empty());
     assert_eq!(reading.settlement("visits", "00ff").unwrap().as_ref(), Some(&rows[3]));

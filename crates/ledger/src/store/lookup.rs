@@ -44,6 +44,11 @@ pub(super) fn stored(value: u64) -> Result<i64, Error> {
     i64::try_from(value).map_err(|_| unreadable(value))
 }
 
+/// The end of a span of numbers: beyond 2⁶³ − 1 there is none to leave out.
+pub(super) fn ending(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
 pub(super) fn unreadable(seq: u64) -> Error {
     Error::Broken { seq, fault: Fault::Unreadable }
 }

@@ -34,6 +34,21 @@ pub(crate) enum Intent {
     Append,
 }
 
+/// Some rows of a journal, chosen by their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span<'a> {
+    /// Greater numbers than this.
+    pub(crate) after: u64,
+    /// Smaller numbers than this.
+    pub(crate) before: u64,
+    /// From the greatest number down.
+    pub(crate) newest_first: bool,
+    /// Rows of this analyst or steward alone.
+    pub(crate) who: Option<&'a str>,
+    /// At most so many.
+    pub(crate) most: usize,
+}
+
 /// A durable place for journals, one for each dataset.
 pub(crate) trait Store: Send {
     /// Begins a transaction. Waits for other writers, but not for ever.
@@ -61,6 +76,9 @@ pub(crate) trait Transaction {
         after: u64,
         visit: &mut dyn FnMut(Row) -> Result<bool>,
     ) -> Result<()>;
+
+    /// The rows of a span, at most as many as it says.
+    fn page(&self, dataset: &str, span: &Span<'_>) -> Result<Vec<Row>>;
 
     /// Which reservations are cancelled by rows after `after`.
     fn cancelled(&self, dataset: &str, after: u64) -> Result<HashSet<u64>>;

@@ -26,9 +26,9 @@
 //! postgresql.org: "Explicit Locking" (13.3.5), "Transaction Isolation" (13.2),
 //! "Asynchronous Commit" (30.4).
 
-use super::lookup::{number, stored, unreadable};
+use super::lookup::{ending, number, stored, unreadable};
 use super::worker::{Session, Worker, failure};
-use super::{Intent, Store, Transaction};
+use super::{Intent, Span, Store, Transaction};
 use crate::error::{Error, Result};
 use crate::place;
 use crate::price::Price;
@@ -240,6 +240,31 @@ impl Transaction for Open<'_> {
                 return Ok(());
             }
         }
+    }
+
+    fn page(&self, dataset: &str, span: &Span<'_>) -> Result<Vec<Row>> {
+        let sql = match span.newest_first {
+            true => {
+                "SELECT dataset, seq, time, kind, refers, who, key, query, event, cost, delta,
+                        answer, prev_hash, hash FROM demure.journal
+                 WHERE dataset = $1 AND seq > $2 AND seq < $3 AND ($4::text IS NULL OR who = $4)
+                 ORDER BY seq DESC LIMIT $5"
+            }
+            false => {
+                "SELECT dataset, seq, time, kind, refers, who, key, query, event, cost, delta,
+                        answer, prev_hash, hash FROM demure.journal
+                 WHERE dataset = $1 AND seq > $2 AND seq < $3 AND ($4::text IS NULL OR who = $4)
+                 ORDER BY seq LIMIT $5"
+            }
+        };
+        let (dataset, who) = (dataset.to_owned(), span.who.map(str::to_owned));
+        let (after, before) = (ending(span.after), ending(span.before));
+        let most = i64::try_from(span.most).unwrap_or(i64::MAX);
+        let rows = self.worker.run(move |session| {
+            let select = session.statement(sql)?;
+            session.client.query(&select, &[&dataset, &after, &before, &who, &most])
+        })?;
+        rows.iter().map(row).collect()
     }
 
     fn cancelled(&self, dataset: &str, after: u64) -> Result<HashSet<u64>> {

@@ -15,9 +15,9 @@
 //! # References
 //! sqlite.org: "Write-Ahead Logging", "PRAGMA synchronous", "Isolation In SQLite".
 
-use super::lookup::{COLUMNS, failure, number, row, stored, unreadable};
+use super::lookup::{COLUMNS, ending, failure, number, row, stored, unreadable};
 use super::schema::{APPLICATION, Layout, VERSION};
-use super::{Intent, PATIENCE, Store, Transaction};
+use super::{Intent, PATIENCE, Span, Store, Transaction};
 use crate::access;
 use crate::error::{Error, Result};
 use crate::row::{Hash, Row};
@@ -276,6 +276,25 @@ impl Transaction for Open<'_> {
             }
         }
         Ok(())
+    }
+
+    fn page(&self, dataset: &str, span: &Span<'_>) -> Result<Vec<Row>> {
+        let order = if span.newest_first { "DESC" } else { "ASC" };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM journal WHERE dataset = ?1 AND seq > ?2 AND seq < ?3
+             AND (?4 IS NULL OR who = ?4) ORDER BY seq {order} LIMIT ?5"
+        );
+        let fail = |error: rusqlite::Error| self.failure(&error);
+        let most = i64::try_from(span.most).unwrap_or(i64::MAX);
+        let ends = (ending(span.after), ending(span.before));
+        let mut select = self.inner.prepare_cached(&sql).map_err(fail)?;
+        let mut rows =
+            select.query(params![dataset, ends.0, ends.1, span.who, most]).map_err(fail)?;
+        let mut found = Vec::new();
+        while let Some(next) = rows.next().map_err(fail)? {
+            found.push(row(next)?);
+        }
+        Ok(found)
     }
 
     fn cancelled(&self, dataset: &str, after: u64) -> Result<HashSet<u64>> {

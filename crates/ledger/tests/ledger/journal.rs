@@ -5,7 +5,7 @@ use demure_core::account::zcdp;
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Neighbours, Rho};
 use demure_ledger::{
-    Accounting, Clock, Error, Kind, Ledger, Limit, Price, Request, Rule, wall_clock,
+    Accounting, Clock, Error, Kind, Ledger, Limit, Page, Price, Request, Rule, Start, wall_clock,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -134,6 +134,30 @@ fn cancelling_in_any_order_leaves_what_a_fresh_replay_finds(place: &Place) {
     assert_eq!(ledger.entries_between(3, 9).unwrap(), all[3..8]);
     assert_eq!(ledger.entries_between(0, 2).unwrap(), all[..1]);
     assert_eq!(ledger.entries_between(all.len() as u64, u64::MAX).unwrap(), []);
+    // So are its pages, in both directions, one after the other.
+    for (mut start, mut whole) in
+        [(Start::After(0), all.clone()), (Start::Before(u64::MAX), all.clone())]
+    {
+        let mut found = Vec::new();
+        loop {
+            let page = ledger.page(start, None, 7).unwrap();
+            assert!(page.entries.len() <= 7);
+            found.extend(page.entries);
+            start = match (page.next, start) {
+                (None, _) => break,
+                (Some(next), Start::After(_)) => Start::After(next),
+                (Some(next), Start::Before(_)) => Start::Before(next),
+            };
+        }
+        if matches!(start, Start::Before(_)) {
+            whole.reverse();
+        }
+        assert_eq!(found, whole);
+    }
+    let of = |who| ledger.page(Start::After(0), Some(who), 1000).unwrap();
+    let theirs = all.iter().filter(|entry| entry.who == all[1].who).cloned().collect::<Vec<_>>();
+    assert_eq!(of(&all[1].who).entries, theirs);
+    assert_eq!(of("nobody"), Page { entries: Vec::new(), next: None });
     let sum: f64 = held.iter().map(|held| held.price().main).sum();
     assert!(spent.main >= sum && spent.main < sum + 1e-9, "{} {sum}", spent.main);
     // To the very last: nothing is left of it, and never less than nothing.

@@ -15,7 +15,6 @@ use demure_curator::{Error, Outcome, Session};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::task::JoinSet;
 
 /// A question with its settings; each is as `SET demure.…` takes it.
 #[derive(Deserialize)]
@@ -50,7 +49,7 @@ impl Question {
         ] {
             let Some(value) = value else { continue };
             let set = settings.set(name, &value).map_err(Error::from);
-            set.map_err(|error| Problem::of(&Failure::from(error), user.role))?;
+            set.map_err(|error| Problem::of(Failure::from(error), &app.desk, user.role))?;
         }
         settings.intervals = self.intervals;
         Ok(session)
@@ -69,13 +68,12 @@ pub(super) async fn query(
     // A task that ends with this request: when the client leaves, the work ends too, and gives its
     // place back when it has. What was debited by then stays spent.
     let desk = Arc::clone(&app.desk);
-    let mut asked = JoinSet::new();
-    asked.spawn(async move {
+    let mut asked = app.desk.spawn(async move {
         let _held = place;
         desk.ask(&mut session, &question.sql, &[]).await
     });
     let outcome = asked.join_next().await.and_then(Result::ok).ok_or_else(Problem::failed)?;
-    let outcome = outcome.map_err(|failure| Problem::of(&failure, user.role))?;
+    let outcome = outcome.map_err(|failure| Problem::of(failure, &app.desk, user.role))?;
     match outcome {
         Outcome::Answer(answer) => {
             let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
@@ -106,7 +104,14 @@ pub(super) async fn explain(
     Input(question): Input<Question>,
 ) -> Result<Json<Value>, Problem> {
     let session = question.session(&app, &user)?;
-    let explanation = app.desk.explain(&session, &question.sql).await;
-    let explanation = explanation.map_err(|failure| Problem::of(&failure, user.role))?;
+    let place = Arc::clone(&app.asking).try_acquire_owned().map_err(|_| Problem::busy())?;
+    let desk = Arc::clone(&app.desk);
+    let mut explained = app.desk.spawn(async move {
+        let _held = place;
+        desk.explain(&session, &question.sql).await
+    });
+    let explanation =
+        explained.join_next().await.and_then(Result::ok).ok_or_else(Problem::failed)?;
+    let explanation = explanation.map_err(|failure| Problem::of(failure, &app.desk, user.role))?;
     Ok(Json(told::explanation(&explanation)))
 }

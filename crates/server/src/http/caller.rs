@@ -46,6 +46,23 @@ impl FromRequestParts<Arc<App>> for Steward {
     }
 }
 
+/// A token for metrics, or a steward.
+pub(super) struct MetricsReader;
+
+impl FromRequestParts<Arc<App>> for MetricsReader {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        if let Some(token) = bearer(&parts.headers).map(str::to_owned) {
+            let desk = Arc::clone(&app.desk);
+            if apart(move || desk.users.reads_metrics(&token)).await?? {
+                return Ok(Self);
+            }
+        }
+        Steward::from_request_parts(parts, app).await.map(|_| Self)
+    }
+}
+
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())

@@ -4,9 +4,13 @@
 //! A connection that has sent no complete head of a request for `read_time`, or [`HEAD`] bytes of
 //! one, is closed, however it drips; so is one that takes nothing of an answer for `write_time`,
 //! and one whose TLS handshake takes longer than `read_time`. There are at most `connections`;
-//! others wait in the system's queue.
+//! others wait in the system's queue. An address has at most `per_address`; others of it are
+//! closed at once.
 
 use super::HttpSettings;
+use crate::desk::Limits;
+use crate::places::{Place, Places};
+use crate::stream::Stream;
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
@@ -26,7 +30,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
 /// The longest head of a request.
 const HEAD: usize = 64 << 10;
@@ -88,6 +91,7 @@ pub(super) struct Doors {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     room: Arc<Semaphore>,
+    places: Arc<Places>,
     handshakes: JoinSet<Option<(Wire, Peer)>>,
     read_time: Duration,
     write_time: Duration,
@@ -97,12 +101,14 @@ impl Doors {
     pub(super) fn new(
         listener: TcpListener,
         tls: Option<TlsAcceptor>,
-        connections: usize,
+        limits: &Limits,
         settings: &HttpSettings,
     ) -> Self {
-        let room = Arc::new(Semaphore::new(connections.clamp(1, Semaphore::MAX_PERMITS)));
+        let room = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
+        // How many there are in all is for `room` to say.
+        let places = Places::new(usize::MAX, limits.connections_per_address, usize::MAX);
         let (read_time, write_time) = (settings.read_time, settings.write_time);
-        Self { listener, tls, room, handshakes: JoinSet::new(), read_time, write_time }
+        Self { listener, tls, room, places, handshakes: JoinSet::new(), read_time, write_time }
     }
 }
 
@@ -143,6 +149,7 @@ impl Listener for Doors {
                 // It failed, or took too long.
                 Either::Right(_) => continue,
             };
+            let Some(place) = self.places.take(address.ip()) else { continue };
             let gate = Gate::new();
             let peer = Peer { address, gate: Arc::clone(&gate) };
             let (read_time, write_time) = (self.read_time, self.write_time);
@@ -150,20 +157,18 @@ impl Listener for Doors {
                 stream,
                 gate,
                 read_time,
-                write_time,
                 head: 0,
                 reading: None,
-                writing: None,
-                _room: room,
+                _room: (room, place),
             };
             // Small answers should not wait for more; if it fails they do.
             let _ = stream.set_nodelay(true);
             match self.tls.clone() {
-                None => return (wire(Stream::Plain(stream)), peer),
+                None => return (wire(Stream::plain(stream, write_time)), peer),
                 Some(tls) => {
                     self.handshakes.spawn(async move {
                         let stream = timeout(read_time, tls.accept(stream)).await.ok()?.ok()?;
-                        Some((wire(Stream::Tls(Box::new(stream))), peer))
+                        Some((wire(Stream::tls(stream, write_time)), peer))
                     });
                 }
             }
@@ -175,61 +180,15 @@ impl Listener for Doors {
     }
 }
 
-enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
-
 /// A connection that does not wait for ever.
 pub(super) struct Wire {
     stream: Stream,
     gate: Arc<Gate>,
     read_time: Duration,
-    write_time: Duration,
     /// Bytes that were read while no request was being handled.
     head: usize,
     reading: Option<Pin<Box<Sleep>>>,
-    writing: Option<Pin<Box<Sleep>>>,
-    _room: OwnedSemaphorePermit,
-}
-
-macro_rules! on_stream {
-    ($wire:expr, $stream:ident => $call:expr) => {
-        match &mut $wire.stream {
-            Stream::Plain(stream) => {
-                let $stream = Pin::new(stream);
-                $call
-            }
-            Stream::Tls(stream) => {
-                let $stream = Pin::new(stream.as_mut());
-                $call
-            }
-        }
-    };
-}
-
-impl Wire {
-    /// Ready when the wait that began with the first call has been too long.
-    fn write_wait(&mut self, context: &mut Context<'_>) -> Poll<io::Error> {
-        let within = self.write_time;
-        let wait = self.writing.get_or_insert_with(|| Box::pin(sleep(within)));
-        ready!(wait.as_mut().poll(context));
-        Poll::Ready(io::ErrorKind::TimedOut.into())
-    }
-
-    fn written<T>(
-        &mut self,
-        outcome: Poll<io::Result<T>>,
-        context: &mut Context<'_>,
-    ) -> Poll<io::Result<T>> {
-        match outcome {
-            Poll::Ready(outcome) => {
-                self.writing = None;
-                Poll::Ready(outcome)
-            }
-            Poll::Pending => self.write_wait(context).map(Err),
-        }
-    }
+    _room: (OwnedSemaphorePermit, Place),
 }
 
 impl AsyncRead for Wire {
@@ -242,14 +201,14 @@ impl AsyncRead for Wire {
         let Some(since) = wire.gate.idle_since() else {
             // A body, which is timed where it is read, or a client that leaves.
             (wire.head, wire.reading) = (0, None);
-            return on_stream!(wire, stream => stream.poll_read(context, buffer));
+            return Pin::new(&mut wire.stream).poll_read(context, buffer);
         };
         let end = since + wire.read_time;
         if wire.head > HEAD || Instant::now() >= end {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         let before = buffer.filled().len();
-        let read = on_stream!(wire, stream => stream.poll_read(context, buffer));
+        let read = Pin::new(&mut wire.stream).poll_read(context, buffer);
         if read.is_ready() {
             wire.head += buffer.filled().len() - before;
             return read;
@@ -269,20 +228,14 @@ impl AsyncWrite for Wire {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let wire = self.get_mut();
-        let outcome = on_stream!(wire, stream => stream.poll_write(context, bytes));
-        wire.written(outcome, context)
+        Pin::new(&mut self.get_mut().stream).poll_write(context, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        let outcome = on_stream!(wire, stream => stream.poll_flush(context));
-        wire.written(outcome, context)
+        Pin::new(&mut self.get_mut().stream).poll_flush(context)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        let outcome = on_stream!(wire, stream => stream.poll_shutdown(context));
-        wire.written(outcome, context)
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
     }
 }

@@ -8,7 +8,7 @@ use crate::users::Role;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use demure_ledger::{Accounting, Entry, Kind, Ledger};
+use demure_ledger::{Accounting, Entry, Kind, Start};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -39,53 +39,21 @@ pub(super) async fn show(
         return Err(Problem::request("`after` and `before` exclude each other"));
     }
     let limit = page.limit.unwrap_or(100).clamp(1, PAGE);
+    let start = page.after.map_or(Start::Before(page.before.unwrap_or(u64::MAX)), Start::After);
+    // A few at a time: those who come at once wait for each other, and for nobody else.
+    let turn = Arc::clone(&app.paging).acquire_owned().await.map_err(|_| Problem::busy())?;
     let desk = Arc::clone(&app.desk);
     let read = apart(move || {
+        let _held = turn;
         let ledger = desk.curator.ledger();
         let accounting = ledger.balance()?.limit.accounting;
-        let seen = |entry: &Entry| user.role == Role::Steward || entry.who == user.name;
-        Ok::<_, demure_ledger::Error>((found(ledger, &page, limit + 1, seen)?, accounting))
+        let who = (user.role != Role::Steward).then_some(user.name.as_str());
+        Ok::<_, demure_ledger::Error>((ledger.page(start, who, limit)?, accounting))
     });
-    let (mut found, accounting) = read.await??;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next = found.last().filter(|_| more).map(|entry| entry.seq);
+    let (page, accounting) = read.await??;
     let concentrated = accounting == Accounting::Zcdp;
-    let listed: Vec<Value> = found.iter().map(|entry| line(entry, concentrated)).collect();
-    Ok(Json(json!({ "entries": listed, "next": next })))
-}
-
-/// The first `most` entries of a page, and of the journal no more than that needs.
-fn found(
-    ledger: &Ledger,
-    page: &Page,
-    most: usize,
-    seen: impl Fn(&Entry) -> bool,
-) -> demure_ledger::Result<Vec<Entry>> {
-    const AT_A_TIME: u64 = 2048;
-    let newest = ledger.newest()?;
-    let mut found = Vec::new();
-    match page.after {
-        Some(mut after) => {
-            while found.len() < most && after < newest {
-                let until = after.saturating_add(AT_A_TIME);
-                let some = ledger.entries_between(after, until.saturating_add(1))?;
-                found.extend(some.into_iter().filter(&seen));
-                after = until;
-            }
-        }
-        None => {
-            let mut before = page.before.unwrap_or(u64::MAX).min(newest.saturating_add(1));
-            while found.len() < most && before > 1 {
-                let after = before.saturating_sub(AT_A_TIME + 1);
-                let some = ledger.entries_between(after, before)?;
-                found.extend(some.into_iter().rev().filter(&seen));
-                before = after + 1;
-            }
-        }
-    }
-    found.truncate(most);
-    Ok(found)
+    let listed: Vec<Value> = page.entries.iter().map(|entry| line(entry, concentrated)).collect();
+    Ok(Json(json!({ "entries": listed, "next": page.next })))
 }
 
 /// An entry, without what says something of the data: the key that an answer is found by is

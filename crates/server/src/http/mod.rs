@@ -17,7 +17,8 @@
 //! # Guarantee
 //! - Nothing but [`Desk::ask`] reaches a protected row, and it decides, debits and noises.
 //! - Every request but `/api/health`, the console's files and signing in names an account that
-//!   is enabled at that moment; what stewards do needs a steward.
+//!   is enabled at that moment; what stewards do needs a steward. `/metrics` also takes a token
+//!   that is good for nothing else.
 //! - A page of another site can neither read an answer nor cause a debit with a visitor's
 //!   cookie: the cookie is `SameSite=Strict`, and what changes anything must also say that it
 //!   comes from our own page and be `application/json`, which no form can send.
@@ -46,7 +47,7 @@ pub use serve::serve;
 use crate::desk::Desk;
 use crate::users::Clock;
 use axum::Router;
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post};
 use problem::Problem;
 use sessions::Sessions;
@@ -115,6 +116,8 @@ struct App {
     waiting: Arc<Semaphore>,
     /// Who may ask. The work ends when the client leaves, and the permit with the work.
     asking: Arc<Semaphore>,
+    /// Pages of the ledger that are read at once.
+    paging: Arc<Semaphore>,
 }
 
 impl App {
@@ -160,6 +163,7 @@ pub fn app(desk: Arc<Desk>, settings: HttpSettings) -> Router {
         signing_in: places(settings.signing_in),
         waiting: places(settings.signing_in.saturating_mul(16)),
         asking: places(desk.limits.connections),
+        paging: places(4),
         desk,
         settings,
     });
@@ -172,7 +176,7 @@ pub fn app(desk: Arc<Desk>, settings: HttpSettings) -> Router {
         .method_not_allowed_fallback(|| async { Problem::method() })
         .fallback(|| async { Problem::nowhere() })
         .layer(from_fn(input::whole_uri))
-        .layer(from_fn(pages::headers))
+        .layer(from_fn_with_state(Arc::clone(&app), pages::headers))
         .layer(from_fn(doors::busy))
         .with_state(app)
 }

@@ -1,12 +1,14 @@
 //! The console's files, the description of the API, and the headers of every answer.
 
+use super::App;
 use super::problem::Problem;
 use axum::Json;
-use axum::extract::{Path, Request};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
@@ -63,8 +65,11 @@ pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
+/// A browser that has come by TLS once comes by TLS alone, for a year.
+const ALWAYS_TLS: &str = "max-age=31536000";
+
 /// Adds what every answer has.
-pub(super) async fn headers(request: Request, next: Next) -> Response {
+pub(super) async fn headers(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let page = request.uri().path() == "/" || request.uri().path().starts_with("/console/");
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -81,6 +86,10 @@ pub(super) async fn headers(request: Request, next: Next) -> Response {
         (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=()"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if app.settings.secure {
+        let always = HeaderValue::from_static(ALWAYS_TLS);
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, always);
     }
     response
 }

@@ -2,9 +2,9 @@
 //!
 //! # Guarantee
 //! Nothing in it comes from a protected row, and analysts are told nothing of files, servers
-//! or threads: what failed inside is told to stewards only.
+//! or threads: what failed inside is told to stewards only, and to analysts a number.
 
-use crate::desk::Failure;
+use crate::desk::{Desk, Failure};
 use crate::users::{self, Role};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -88,8 +88,9 @@ impl Problem {
     }
 
     /// Why a question was not answered, as far as `role` may know.
-    pub(super) fn of(failure: &Failure, role: Role) -> Self {
-        let (status, kind) = match failure {
+    pub(super) fn of(failure: Failure, desk: &Desk, role: Role) -> Self {
+        let failure = desk.told(failure, role);
+        let (status, kind) = match &failure {
             Failure::Refused { .. } | Failure::Budget { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "refused")
             }
@@ -97,10 +98,7 @@ impl Problem {
             Failure::Sql(_) => (StatusCode::BAD_REQUEST, "sql"),
             Failure::TimedOut(_) => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
             Failure::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "too-large"),
-            Failure::Failed(text) if role == Role::Steward || about_the_question(text) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, "failed")
-            }
-            Failure::Failed(_) => return Self::failed(),
+            Failure::Failed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),
         };
         let mut problem = Self::split(status, kind, &failure.to_string());
         if let Failure::TooOften { retry, .. } = failure {
@@ -121,24 +119,17 @@ impl Problem {
     }
 }
 
-/// Messages that tell nothing of the inside: an incident's number, or what the analyst's own
-/// arithmetic on released values came to.
-fn about_the_question(text: &str) -> bool {
-    ["the query could not be completed (incident", "after the release:"]
-        .iter()
-        .any(|opening| text.starts_with(opening))
-}
-
 impl From<users::Error> for Problem {
     fn from(error: users::Error) -> Self {
-        use users::Error::{Denied, Exists, Name, Unknown, WeakPassword};
+        use users::Error::{Denied, Exists, Name, Throttled, Unknown, UnknownToken, WeakPassword};
         let what = error.to_string();
         // The command line's hints do not help here.
         let what = what.lines().next().unwrap_or_default();
         match error {
             Name | WeakPassword => Self::request(what),
             Exists(_) => Self::new(StatusCode::CONFLICT, "request", what),
-            Unknown(_) => Self::new(StatusCode::NOT_FOUND, "request", what),
+            Unknown(_) | UnknownToken(_) => Self::new(StatusCode::NOT_FOUND, "request", what),
+            Throttled => Self::new(StatusCode::TOO_MANY_REQUESTS, "denied", what),
             Denied => Self::new(StatusCode::UNAUTHORIZED, "denied", what),
             _ => Self::failed(),
         }

@@ -26,7 +26,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     settings.secure |= tls.is_some();
     let drain = settings.drain;
-    let doors = Doors::new(listener, tls, desk.limits.connections, &settings);
+    let doors = Doors::new(listener, tls, &desk.limits, &settings);
     let service = app(desk, settings).into_make_service_with_connect_info::<Peer>();
     let (tell, told) = oneshot::channel();
     let ending = async move {

@@ -40,14 +40,16 @@ pub(super) async fn open(
         return Err(Problem::other_site());
     }
     let peer = request.extensions().get::<ConnectInfo<Peer>>();
-    let from = peer.map_or_else(|| "here".to_owned(), |ConnectInfo(peer)| peer.address.to_string());
+    let peer = peer.map(|ConnectInfo(peer)| peer.address);
+    let from = peer.map_or_else(|| "here".to_owned(), |peer| peer.to_string());
     let Input(claim) = Input::<Claim>::from_request(request, &app).await?;
     let place = Arc::clone(&app.waiting).try_acquire_owned().map_err(|_| Problem::busy())?;
     let turn = Arc::clone(&app.signing_in).acquire_owned().await.map_err(|_| Problem::busy())?;
     let desk = Arc::clone(&app.desk);
     let (user, mark) = apart(move || {
         let _held = (place, turn);
-        desk.users.sign_in(&claim.user, &claim.password, &format!("HTTP from {from}"))
+        let (from, address) = (format!("HTTP from {from}"), peer.map(|peer| peer.ip()));
+        desk.users.sign_in(&claim.user, &claim.password, &from, address)
     })
     .await?
     .inspect_err(|_| app.desk.metrics.denied())?;

@@ -1,6 +1,6 @@
 //! What stewards see and do: the policy, accounts, slices, windows, freezes, the record.
 
-use super::caller::Steward;
+use super::caller::{MetricsReader, Steward};
 use super::input::Input;
 use super::journal::moment;
 use super::problem::Problem;
@@ -262,7 +262,10 @@ pub(super) async fn audit(
 }
 
 /// Counts, for Prometheus.
-pub(super) async fn metrics(State(app): State<Arc<App>>, _: Steward) -> Result<Response, Problem> {
+pub(super) async fn metrics(
+    State(app): State<Arc<App>>,
+    _: MetricsReader,
+) -> Result<Response, Problem> {
     let desk = Arc::clone(&app.desk);
     let balance = apart(move || desk.curator.ledger().balance()).await??;
     let text = app.desk.metrics.text(balance.spent.main, balance.left.main);

@@ -1,83 +1,97 @@
 //! The PostgreSQL wire: `psql`, psycopg, JDBC and whatever else speaks version 3.
 
 pub mod catalog;
+mod connection;
 mod fault;
-mod gone;
+mod frame;
 mod names;
 mod parameters;
 mod query;
 mod split;
 mod startup;
+mod timeout;
 
 use crate::desk::Desk;
+use crate::places::Places;
 use crate::tls::Tls;
+use crate::users::{Mark, Role};
 use catalog::{Catalog, Catalogs};
 use demure_curator::Session;
-use pgwire::api::cancel::{CancelHandler, DefaultCancelHandler};
-use pgwire::api::{ConnectionManager, ErrorHandler, PgWireServerHandlers};
-use pgwire::tokio::process_socket;
+use pgwire::api::ConnectionManager;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, watch};
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 
 /// What a client and server agree on where TLS begins at once.
 const PROTOCOL: &[u8] = b"postgresql";
 
+/// Whether connections are encrypted.
+#[derive(Clone, Debug)]
+pub enum Encryption {
+    /// They are not.
+    None,
+    /// All are; PostgreSQL calls it `hostssl`.
+    Required(Tls),
+    /// Those that ask for it: for loopback, where a steward allowed it by name.
+    Offered(Tls),
+}
+
+impl Encryption {
+    fn tls(&self) -> Option<&Tls> {
+        match self {
+            Self::None => None,
+            Self::Required(tls) | Self::Offered(tls) => Some(tls),
+        }
+    }
+}
+
 /// Kept with a connection from when somebody was let in: no statement is looked at without it.
 pub(crate) struct Entered {
     name: String,
+    role: Role,
+    /// Of the password that was proved: another one ends the connection.
+    mark: Mark,
     session: Mutex<Session>,
     catalog: Catalog,
     names: names::Names,
+    timeout: timeout::Timeout,
 }
 
-/// All that one connection needs.
-struct Handlers {
-    startup: Arc<startup::Startup>,
-    query: Arc<query::Statements>,
-    cancel: Arc<DefaultCancelHandler>,
-}
-
-/// Errors are made where they happen.
-struct Quiet;
-
-impl ErrorHandler for Quiet {}
-
-impl PgWireServerHandlers for Handlers {
-    fn simple_query_handler(&self) -> Arc<impl pgwire::api::query::SimpleQueryHandler> {
-        Arc::clone(&self.query)
-    }
-
-    fn extended_query_handler(&self) -> Arc<impl pgwire::api::query::ExtendedQueryHandler> {
-        Arc::clone(&self.query)
-    }
-
-    fn startup_handler(&self) -> Arc<impl pgwire::api::auth::StartupHandler> {
-        Arc::clone(&self.startup)
-    }
-
-    fn error_handler(&self) -> Arc<impl ErrorHandler> {
-        Arc::new(Quiet)
-    }
-
-    fn cancel_handler(&self) -> Arc<impl CancelHandler> {
-        Arc::clone(&self.cancel)
-    }
+/// What all connections have in common.
+struct Shared {
+    desk: Arc<Desk>,
+    encryption: Encryption,
+    acceptor: Option<TlsAcceptor>,
+    manager: Arc<ConnectionManager>,
+    catalogs: Arc<Catalogs>,
 }
 
 /// Serves until `stop` is true, then waits for the statements that run, for a while.
+///
+/// Accepting and signing in happen in the runtime that this is called in, statements in that of
+/// the desk: with two, statements that compute keep nobody from signing in.
 pub async fn serve(
     listener: TcpListener,
-    tls: Option<Tls>,
+    encryption: Encryption,
     desk: Arc<Desk>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let acceptor = tls.as_ref().map(|tls| tls.acceptor(&[PROTOCOL]));
-    let binding = tls.and_then(|tls| tls.binding);
-    let manager = Arc::new(ConnectionManager::new());
-    let catalogs = Arc::new(Catalogs::default());
+    let limits = &desk.limits;
+    let places = Places::new(
+        limits.connections,
+        limits.connections_per_address,
+        limits.connections_per_account,
+    );
+    let shared = Arc::new(Shared {
+        desk: Arc::clone(&desk),
+        acceptor: encryption.tls().map(|tls| tls.acceptor(&[PROTOCOL])),
+        encryption,
+        manager: Arc::new(ConnectionManager::new()),
+        catalogs: Arc::new(Catalogs::default()),
+    });
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -86,36 +100,17 @@ pub async fn serve(
             // Those that ended are forgotten.
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
         };
-        let Ok((socket, _)) = accepted else {
+        let Ok((socket, address)) = accepted else {
             // Out of descriptors, most likely: the next one may be free soon.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        if connections.len() >= desk.limits.connections {
-            continue; // closed at once
-        }
-        let startup = startup::Startup::new(
-            Arc::clone(&desk),
-            binding.clone(),
-            Arc::clone(&manager),
-            Arc::clone(&catalogs),
-        );
-        let handlers = Handlers {
-            startup: Arc::new(startup),
-            query: Arc::new(query::Statements::new(Arc::clone(&desk))),
-            cancel: Arc::new(DefaultCancelHandler::new(Arc::clone(&manager))),
-        };
-        let (acceptor, desk, mut stop) = (acceptor.clone(), Arc::clone(&desk), stop.clone());
+        // Who finds no place is closed at once.
+        let Some(place) = places.take(address.ip()) else { continue };
+        let (shared, stop) = (Arc::clone(&shared), stop.clone());
         connections.spawn(async move {
-            let _counted = Counted::new(&desk);
-            let Ok((socket, watch)) = gone::watched(socket) else { return };
-            tokio::select! {
-                // A connection that breaks is nobody's business but the client's.
-                _ = process_socket(socket, acceptor, handlers) => {}
-                // Its statement ends with it.
-                () = gone::gone(&watch) => {}
-                () = drained(&mut stop, &desk) => {}
-            }
+            let _counted = Counted::new(&shared.desk);
+            connection::serve(socket, address, place, shared, stop).await;
         });
     }
     while connections.join_next().await.is_some() {}

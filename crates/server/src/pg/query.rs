@@ -1,10 +1,10 @@
 //! Statements, at once or prepared: to the curator, and their rows back.
 
-use super::catalog::{encodable, parameter_text, wire_type};
+use super::catalog::{Catalogs, encodable, parameter_text, wire_type};
 use super::fault::{error, fatal, info};
 use super::split::{Formality, formality, statements};
-use super::{Entered, parameters};
-use crate::desk::Desk;
+use super::{Entered, parameters, timeout};
+use crate::desk::{Desk, Failure};
 use crate::told;
 use arrow_pg::datatypes::{arrow_schema_to_pg_fields, encode_recordbatch};
 use async_trait::async_trait;
@@ -33,6 +33,7 @@ use std::sync::Arc;
 /// Statements of one connection.
 pub(super) struct Statements {
     desk: Arc<Desk>,
+    catalogs: Arc<Catalogs>,
     preparer: Arc<Preparer>,
     /// The names of the curator's tables.
     tables: Vec<String>,
@@ -41,6 +42,7 @@ pub(super) struct Statements {
 /// What understands statements before they are asked.
 pub(super) struct Preparer {
     desk: Arc<Desk>,
+    catalogs: Arc<Catalogs>,
 }
 
 /// A statement that is understood.
@@ -91,10 +93,11 @@ impl Reply {
 }
 
 impl Statements {
-    pub(super) fn new(desk: Arc<Desk>) -> Self {
-        let preparer = Arc::new(Preparer { desk: Arc::clone(&desk) });
+    pub(super) fn new(desk: Arc<Desk>, catalogs: Arc<Catalogs>) -> Self {
+        let preparer =
+            Arc::new(Preparer { desk: Arc::clone(&desk), catalogs: Arc::clone(&catalogs) });
         let tables = desk.curator.tables().into_iter().map(|(name, _)| name).collect();
-        Self { desk, preparer, tables }
+        Self { desk, catalogs, preparer, tables }
     }
 
     async fn reply(
@@ -103,6 +106,25 @@ impl Statements {
         sql: &str,
         values: &[ScalarValue],
     ) -> PgWireResult<Reply> {
+        still(&self.desk, entered)?;
+        match timeout::asks(sql) {
+            Some(timeout::Asks::Show) => {
+                return Reply::lines("statement_timeout", [timeout::shown(entered.timeout.get())]);
+            }
+            Some(timeout::Asks::Set(limit)) => {
+                entered.timeout.set(limit);
+                return Ok(Reply::done(Done::Said("SET")));
+            }
+            Some(timeout::Asks::Reset) => {
+                entered.timeout.reset();
+                return Ok(Reply::done(Done::Said("RESET")));
+            }
+            Some(timeout::Asks::Nonsense(value)) => {
+                let what = format!("invalid value for \"statement_timeout\": \"{value}\"");
+                return Err(error("22023", what));
+            }
+            None => {}
+        }
         match formality(sql) {
             Some(Formality::Begin) => return Ok(Reply::done(Done::Begun)),
             Some(Formality::End(word)) => return Ok(Reply::done(Done::Ended(word))),
@@ -110,6 +132,7 @@ impl Statements {
             Some(Formality::Deallocate(_)) => return Ok(Reply::done(Done::Said("DEALLOCATE"))),
             Some(Formality::Reset(all)) => {
                 *entered.session.lock().await.settings_mut() = Settings::default();
+                entered.timeout.reset();
                 return Ok(Reply::done(Done::Said(if all { "DISCARD ALL" } else { "RESET" })));
             }
             None => {}
@@ -119,12 +142,9 @@ impl Statements {
         {
             return Ok(reply);
         }
-        self.desk
-            .users
-            .current(&entered.name)
-            .map_err(|_| fatal("28000", "the account is gone"))?;
         let mut session = entered.session.lock().await;
-        match self.desk.ask(&mut session, sql, values).await? {
+        let asked = self.desk.ask(&mut session, sql, values);
+        match timed(&self.desk, entered, asked).await? {
             Outcome::Answer(answer) => {
                 let mut notices = vec![told::cost(&answer)];
                 notices.extend(answer.notes.iter().cloned());
@@ -165,15 +185,52 @@ impl Statements {
         if self.about_tables(sql) {
             return Ok(None);
         }
+        // Its own place before the turn that it has in common with all statements: those that wait
+        // for one keep nobody else from running.
+        let answered = async {
+            let held = (self.catalogs.place().await, self.desk.turn().await);
+            Ok(entered.catalog.answer_holding(sql, values, held).await)
+        };
         let within = self.desk.limits.statement_time;
-        let answered = tokio::time::timeout(within, entered.catalog.answer(sql, values)).await;
+        let answered = tokio::time::timeout(within, timed(&self.desk, entered, answered));
+        let answered = answered.await.unwrap_or_else(|_| Err(Failure::TimedOut(within).into()))?;
         match answered {
-            Ok(None) => Ok(None),
-            Ok(Some(Ok((schema, batches)))) => Ok(Some(Reply::rows(schema, batches))),
-            Ok(Some(Err(text))) => Err(error("42601", text)),
-            Err(_) => Err(error("57014", "the statement took too long")),
+            None => Ok(None),
+            Some(Ok((schema, batches))) => {
+                let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
+                if rows > self.desk.limits.rows {
+                    return Err(error("54000", "the answer has too many rows"));
+                }
+                Ok(Some(Reply::rows(schema, batches)))
+            }
+            Some(Err(text)) => Err(error("42601", text)),
         }
     }
+}
+
+/// Another password, or an account that was disabled, ends the connection.
+fn still(desk: &Desk, entered: &Entered) -> PgWireResult<()> {
+    let still = desk.users.still(&entered.name, entered.mark);
+    still.map(drop).map_err(|_| fatal("28000", "the account is gone, or has another password"))
+}
+
+/// Waits no longer than the session says; what goes wrong inside is told to stewards only.
+async fn timed<T>(
+    desk: &Desk,
+    entered: &Entered,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> PgWireResult<T> {
+    let outcome = match entered.timeout.get() {
+        Some(within) if within < desk.limits.statement_time => {
+            tokio::time::timeout(within, work).await.unwrap_or_else(|_| {
+                let late = Failure::TimedOut(within);
+                desk.metrics.asked(within, Some(&late));
+                Err(late)
+            })
+        }
+        _ => work.await,
+    };
+    outcome.map_err(|failure| desk.told(failure, entered.role).into())
 }
 
 /// Who is connected; nobody's statements are looked at.
@@ -300,18 +357,34 @@ impl QueryParser for Preparer {
             return Err(error("42601", "a prepared statement is one statement"));
         };
         let sql = sql.to_owned();
-        if formality(&sql).is_some() {
-            let schema = Arc::new(Schema::empty());
-            return Ok(Some(Prepared { sql, schema, asks: Asks::Curator(Vec::new()) }));
+        still(&self.desk, &entered)?;
+        let known = match timeout::asks(&sql) {
+            Some(timeout::Asks::Show) => {
+                Some(Schema::new(vec![Field::new("statement_timeout", DataType::Utf8, false)]))
+            }
+            Some(_) => Some(Schema::empty()),
+            None => formality(&sql).map(|_| Schema::empty()),
+        };
+        if let Some(schema) = known {
+            let (schema, asks) = (Arc::new(schema), Asks::Curator(Vec::new()));
+            return Ok(Some(Prepared { sql, schema, asks }));
         }
-        Ok(Some(match entered.catalog.describe(&sql).await {
+        let described = async {
+            let held = (self.catalogs.place().await, self.desk.turn().await);
+            Ok(entered.catalog.describe_holding(&sql, held).await)
+        };
+        let within = self.desk.limits.statement_time;
+        let described = tokio::time::timeout(within, timed(&self.desk, &entered, described));
+        let described =
+            described.await.unwrap_or_else(|_| Err(Failure::TimedOut(within).into()))?;
+        Ok(Some(match described {
             Some(Ok(told)) => {
                 Prepared { sql, schema: told.schema, asks: Asks::Catalog(told.parameters) }
             }
             Some(Err(text)) => return Err(error("42601", text)),
             None => {
                 let session = entered.session.lock().await;
-                let told = self.desk.describe(&session, &sql).await?;
+                let told = timed(&self.desk, &entered, self.desk.describe(&session, &sql)).await?;
                 Prepared { sql, schema: told.schema, asks: Asks::Curator(told.parameters) }
             }
         }))

@@ -97,7 +97,6 @@ const HARMLESS: &[&str] = &[
     "search_path",
     "session",
     "standard_conforming_strings",
-    "statement_timeout",
     "time",
     "timezone",
     "transaction",

@@ -2,16 +2,21 @@
 //!
 //! # Guarantee
 //! [`Entered`] is kept with a connection after a proof that fits, and by nothing else; every
-//! handler of statements asks for it. Whatever goes wrong before is fatal.
+//! handler of statements asks for it. Whatever goes wrong before is fatal. Whether a name is
+//! locked is decided when its proof is judged, not when the exchange begins.
 
-use super::Entered;
 use super::catalog::{Catalog, Catalogs, SERVER_VERSION, TableInfo};
 use super::fault::fatal;
+use super::frame::is_sasl_opening;
 use super::names::Names;
+use super::timeout::Timeout;
+use super::{Entered, Shared};
 use crate::desk::Desk;
+use crate::places::Place;
 use crate::scram::{Channel, Exchange, base64};
-use crate::users::{User, random};
+use crate::users::{self, Mark, User, Users, random};
 use async_trait::async_trait;
+use bytes::Bytes;
 use futures::{Sink, SinkExt};
 use pgwire::api::auth::{
     DefaultServerParameterProvider, StartupHandler, finish_authentication, protocol_negotiation,
@@ -37,6 +42,7 @@ pub(super) struct Startup {
     binding: Option<Arc<[u8]>>,
     manager: Arc<ConnectionManager>,
     catalogs: Arc<Catalogs>,
+    place: Arc<Place>,
     step: Mutex<Step>,
 }
 
@@ -50,13 +56,15 @@ enum Step {
 }
 
 impl Startup {
-    pub(super) fn new(
-        desk: Arc<Desk>,
-        binding: Option<Arc<[u8]>>,
-        manager: Arc<ConnectionManager>,
-        catalogs: Arc<Catalogs>,
-    ) -> Self {
-        Self { desk, binding, manager, catalogs, step: Mutex::new(Step::Begin) }
+    pub(super) fn new(shared: &Shared, place: Arc<Place>) -> Self {
+        Self {
+            desk: Arc::clone(&shared.desk),
+            binding: shared.encryption.tls().and_then(|tls| tls.binding.clone()),
+            manager: Arc::clone(&shared.manager),
+            catalogs: Arc::clone(&shared.catalogs),
+            place,
+            step: Mutex::new(Step::Begin),
+        }
     }
 
     /// The binding, where the client could use it.
@@ -88,16 +96,14 @@ impl Startup {
             }
             (Step::Challenged(exchange), PgWireFrontendMessage::PasswordMessageFamily(message)) => {
                 let proof = message.into_sasl_response()?;
-                let name = name_of(client);
-                let from = client.socket_addr().ip().to_string();
-                let Ok(last) = exchange.finish(&proof.data) else {
-                    self.turn_away(&name, from).await;
-                    return Err(wrong(&name));
-                };
-                let user = self.admit(&name, from).await?;
+                let (user, mark, last) = self.judged(client, *exchange, proof.data).await?;
                 self.check_database(client)?;
+                if !self.place.belongs_to(&user.name) {
+                    let what = "this account has as many connections as it may";
+                    return Err(fatal("53300", what));
+                }
                 say(client, Authentication::SASLFinal(last.into())).await?;
-                self.enter(client, user).await?;
+                self.enter(client, user, mark).await?;
             }
             _ => return Err(fatal("08P01", "this message does not belong here")),
         }
@@ -109,6 +115,11 @@ impl Startup {
         client: &impl ClientInfo,
         message: PasswordMessageFamily,
     ) -> PgWireResult<(Exchange, String)> {
+        if let PasswordMessageFamily::Raw(body) = &message
+            && !is_sasl_opening(body)
+        {
+            return Err(fatal("08P01", "the message is malformed"));
+        }
         let first = message.into_sasl_initial_response()?;
         let binding = self.binding(client);
         let channel = match (first.auth_method.as_str(), binding) {
@@ -117,29 +128,56 @@ impl Startup {
             (PLAIN, None) => Channel::Plain,
             _ => return Err(fatal("28000", "this kind of authentication was not offered")),
         };
-        let failed = |_| fatal("58000", "the accounts cannot be read");
-        let verifier = self.desk.users.verifier(&name_of(client)).map_err(failed)?;
-        let nonce = base64::encode(&random().map_err(failed)?);
+        let (name, from) = (name_of(client), client.socket_addr().ip());
+        self.desk.users.may_try(&name, Some(from)).map_err(|error| self.throttled(&error))?;
+        let verifier = self.apart(move |users| users.verifier(&name)).await?;
+        let verifier = verifier.map_err(|_| unreadable())?;
+        let nonce = base64::encode(&random().map_err(|_| unreadable())?);
         let data = first.data.unwrap_or_default();
         Exchange::begin(&data, verifier, channel, &nonce)
             .map_err(|refused| fatal("28000", refused.to_string()))
     }
 
-    async fn admit(&self, name: &str, from: String) -> PgWireResult<User> {
-        let (users, name) = (self.desk.users.clone(), name.to_owned());
-        let admitted = tokio::task::spawn_blocking(move || (users.admitted(&name, &from), name));
-        match admitted.await {
-            Ok((Ok(user), _)) => Ok(user),
-            Ok((Err(_), name)) => Err(wrong(&name)),
-            Err(_) => Err(fatal("58000", "the accounts cannot be read")),
+    /// Who was let in, and the server's own proof.
+    async fn judged(
+        &self,
+        client: &impl ClientInfo,
+        exchange: Exchange,
+        proof: Bytes,
+    ) -> PgWireResult<(User, Mark, String)> {
+        let (name, address) = (name_of(client), client.socket_addr().ip());
+        let claimed = name.clone();
+        let key = exchange.stored_key();
+        let last = exchange.finish(&proof).ok();
+        let proved = last.is_some();
+        let judge = move |users: &Users| {
+            let from = address.to_string();
+            users.judge(&claimed, proved.then_some(&key), &from, Some(address))
+        };
+        match (self.apart(judge).await?, last) {
+            (Ok((user, mark)), Some(last)) => Ok((user, mark, last)),
+            (Err(users::Error::Denied) | Ok(_), _) => {
+                self.desk.metrics.denied();
+                Err(wrong(&name))
+            }
+            (Err(error @ users::Error::Throttled), _) => Err(self.throttled(&error)),
+            (Err(_), _) => Err(unreadable()),
         }
     }
 
-    async fn turn_away(&self, name: &str, from: String) {
-        let (users, name) = (self.desk.users.clone(), name.to_owned());
+    fn throttled(&self, error: &users::Error) -> PgWireError {
         self.desk.metrics.denied();
-        // Whether or not it could be recorded, nobody is let in.
-        let _ = tokio::task::spawn_blocking(move || users.turned_away(&name, &from)).await;
+        fatal("28000", error.to_string())
+    }
+
+    /// Something with the accounts, which may wait for a disk.
+    async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Users) -> T + Send + 'static,
+    ) -> PgWireResult<T> {
+        let users = self.desk.users.clone();
+        let done = tokio::task::spawn_blocking(move || work(&users)).await;
+        done.map_err(|_| unreadable())
     }
 
     /// There is one database here.
@@ -156,7 +194,7 @@ impl Startup {
         }
     }
 
-    async fn enter<C>(&self, client: &mut C, user: User) -> PgWireResult<()>
+    async fn enter<C>(&self, client: &mut C, user: User, mark: Mark) -> PgWireResult<()>
     where
         C: ClientInfo + Sink<PgWireBackendMessage> + Unpin + Send + Sync,
         C::Error: Debug,
@@ -174,7 +212,15 @@ impl Startup {
         let catalog = self.catalogs.of(&user.name, || {
             Catalog::new(&self.desk.name, &user.name, &TableInfo::of(&self.desk.curator))
         });
-        kept.insert(Entered { name: user.name, session, catalog, names: Names::default() });
+        kept.insert(Entered {
+            name: user.name,
+            role: user.role,
+            mark,
+            session,
+            catalog,
+            names: Names::default(),
+            timeout: Timeout::of(client.metadata()),
+        });
         let mut parameters = DefaultServerParameterProvider::default();
         parameters.server_version = SERVER_VERSION.to_owned();
         parameters.is_superuser = false;
@@ -185,6 +231,10 @@ impl Startup {
 
 fn name_of(client: &impl ClientInfo) -> String {
     client.metadata().get(METADATA_USER).cloned().unwrap_or_default()
+}
+
+fn unreadable() -> PgWireError {
+    fatal("58000", "the accounts cannot be read")
 }
 
 fn wrong(name: &str) -> PgWireError {

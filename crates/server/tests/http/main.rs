@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod sockets;
+mod tokens;
 
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};

@@ -46,6 +46,7 @@ fn a_real_connection_and_an_orderly_end() {
         stream.write_all(request.as_bytes()).await.unwrap();
         let heard = hear(&mut stream).await.unwrap();
         assert!(heard.starts_with("HTTP/1.1 200 OK"), "{heard}");
+        assert!(!heard.contains("strict-transport-security"), "there is no TLS: {heard}");
         let record = house.desk.users.record(1).unwrap();
         assert!(record[0].detail.starts_with("HTTP from 127.0.0.1:"), "{}", record[0].detail);
         // An idle connection does not hold up the end.
@@ -111,6 +112,28 @@ fn who_keeps_us_waiting_is_let_go() {
         }
         let heard = hear(&mut endless).await;
         assert!(broken || heard.is_some_and(|text| !text.contains("200 OK")));
+    });
+}
+
+#[test]
+fn an_address_has_so_many_connections() {
+    run(async {
+        let limits = Limits { connections_per_address: 2, ..Limits::default() };
+        let (address, _tell, _serving, _house) = served(HttpSettings::default(), limits).await;
+        let ask = b"GET /api/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let held = [
+            TcpStream::connect(address).await.unwrap(),
+            TcpStream::connect(address).await.unwrap(),
+        ];
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let mut third = TcpStream::connect(address).await.unwrap();
+        let _ = third.write_all(ask).await;
+        assert_eq!(hear(&mut third).await.unwrap(), "", "closed at once");
+        drop(held);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let mut fourth = TcpStream::connect(address).await.unwrap();
+        fourth.write_all(ask).await.unwrap();
+        assert!(hear(&mut fourth).await.unwrap().contains("200 OK"));
     });
 }
 
@@ -183,6 +206,7 @@ fn the_same_by_tls() {
         let heard = String::from_utf8_lossy(&heard);
         assert!(heard.starts_with("HTTP/1.1 200 OK"), "{heard}");
         assert!(heard.contains("__Host-demure=") && heard.contains("; Secure"), "{heard}");
+        assert!(heard.contains("strict-transport-security: max-age=31536000"), "{heard}");
         let heard = hear(&mut plain).await.unwrap();
         assert!(!heard.contains("HTTP/1.1 200"), "{heard}");
     });

@@ -6,12 +6,13 @@ use super::names;
 use super::plan::{Expr, Operator, Use};
 use super::run::Side;
 use super::types;
-use super::value::{Row, Value, int, list, text};
+use super::value::{Row, Value, int, list, row_key, text};
 use datafusion::arrow::array::StringArray;
 use datafusion::arrow::compute::regexp_is_match_scalar;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The row of a query, and of the queries around it.
 #[derive(Clone, Copy)]
@@ -23,6 +24,8 @@ pub(crate) struct Scope<'a> {
 /// One execution of a statement, and what it may still take.
 pub(crate) struct Run<'a> {
     pub(crate) catalog: &'a Inner,
+    /// Nobody waits for it any more.
+    cancelled: &'a AtomicBool,
     /// Each evaluated expression, each row and each four bytes of a new text take one.
     steps: Cell<u64>,
     /// Each value in a row of a join takes one.
@@ -38,18 +41,21 @@ pub(crate) struct Run<'a> {
 
 /// What a statement may take: a second or so of one processor.
 const STEPS: u64 = 10_000_000;
-/// And a few hundred megabytes at the very most, if all of it were there at once.
-const CELLS: u64 = 16_000_000;
+/// And some 150 megabytes at the very most, if all of it were there at once.
+const CELLS: u64 = 4_000_000;
 /// One join may have this many, and one text or array this many bytes or items.
-const JOINED: usize = 4_000_000;
+const JOINED: usize = 2_000_000;
 const LONGEST: usize = 1 << 20;
+/// An answer's texts may have this many bytes.
+const ANSWER: u64 = 32 << 20;
 
 const TOO_LARGE: &str = "the catalog query takes too much; ask for less at once";
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(catalog: &'a Inner) -> Self {
+    pub(crate) fn new(catalog: &'a Inner, cancelled: &'a AtomicBool) -> Self {
         Self {
             catalog,
+            cancelled,
             steps: Cell::new(STEPS),
             cells: Cell::new(CELLS),
             ctes: RefCell::default(),
@@ -61,6 +67,9 @@ impl<'a> Run<'a> {
 
     /// Takes some of what is left.
     pub(crate) fn spend(&self, steps: u64) -> Result<(), String> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err("the statement was cancelled".to_owned());
+        }
         match self.steps.get().checked_sub(steps) {
             Some(left) => {
                 self.steps.set(left);
@@ -76,6 +85,18 @@ impl<'a> Run<'a> {
         let joined = (rows + 1).saturating_mul(width + 1);
         self.cells.set(left.filter(|_| joined <= JOINED).ok_or(TOO_LARGE)?);
         self.spend(1)
+    }
+
+    /// What tells a row from others, which takes room.
+    pub(crate) fn key(&self, row: &[Value]) -> Result<String, String> {
+        self.spend(row.iter().map(Value::size).sum())?;
+        Ok(row_key(row))
+    }
+
+    /// Whether an answer is small enough to be sent: texts that rows share are sent with each.
+    pub(crate) fn sendable(&self, rows: &[Row]) -> Result<(), String> {
+        let quarters: u64 = rows.iter().flatten().map(Value::size).sum();
+        if quarters.saturating_mul(4) > ANSWER { Err(TOO_LARGE.to_owned()) } else { Ok(()) }
     }
 
     /// Whether a text matches a regular expression.

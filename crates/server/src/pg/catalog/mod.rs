@@ -11,7 +11,8 @@
 //! - See a row of the policy's tables: it holds names and types, and no handle on the curator.
 //! - Read a file, wait, write or remember: no function here does (`functions`).
 //! - Run away: a statement has a bounded size and a bounded number of steps, each of which
-//!   makes a bounded amount of data.
+//!   makes a bounded amount of data; it ends when nobody waits for it any more, and only a few run
+//!   at once ([`Catalogs::place`]).
 //!
 //! So it needs no budget, and whoever may connect may ask it everything.
 
@@ -51,7 +52,9 @@ use relations::Relations;
 use sha2::{Digest, Sha256};
 use statement::Statement;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use types::Oid;
 
 /// A table as the catalog shows it.
@@ -104,12 +107,29 @@ pub struct Catalog {
 
 /// Catalogs of those who are connected: one for each account, however many connections it has, as
 /// its rows are some megabytes.
-#[derive(Default)]
 pub(crate) struct Catalogs {
     by_user: Mutex<HashMap<String, Weak<Inner>>>,
+    running: Arc<Semaphore>,
 }
 
+impl Default for Catalogs {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { by_user: Mutex::default(), running: Arc::new(Semaphore::new(cores.min(MOST))) }
+    }
+}
+
+/// The most statements of the catalog at once: each computes for a second at most, and takes some
+/// 150 megabytes at most.
+const MOST: usize = 4;
+
 impl Catalogs {
+    /// A place for one statement, until it is dropped.
+    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        Arc::clone(&self.running).acquire_owned().await.ok()
+    }
+
     /// The account's catalog: another connection's, or a new one.
     pub(crate) fn of(&self, user: &str, make: impl FnOnce() -> Catalog) -> Catalog {
         // A thread that panicked left at most one that nobody uses.
@@ -217,35 +237,76 @@ impl Catalog {
         sql: &str,
         parameters: &[Option<String>],
     ) -> Option<Result<(SchemaRef, Vec<RecordBatch>), String>> {
+        self.answer_holding(sql, parameters, ()).await
+    }
+
+    /// The same; `held` is dropped when it does not run any more, which may be after the caller
+    /// has stopped waiting.
+    pub(crate) async fn answer_holding(
+        &self,
+        sql: &str,
+        parameters: &[Option<String>],
+        held: impl Send + 'static,
+    ) -> Option<Result<(SchemaRef, Vec<RecordBatch>), String>> {
         let (sql, parameters) = (sql.to_owned(), parameters.to_vec());
-        self.apart(move |inner| ours(inner, &sql, |statement| statement.answer(inner, &parameters)))
-            .await
+        let work = move |inner: &Inner, cancelled: &AtomicBool| {
+            let _held = held;
+            ours(inner, &sql, |statement| statement.answer(inner, &parameters, cancelled))
+        };
+        self.apart(work).await
     }
 
     /// What a statement takes and gives, if it concerns the catalog.
     pub async fn describe(&self, sql: &str) -> Option<Result<Description, String>> {
+        self.describe_holding(sql, ()).await
+    }
+
+    /// The same; `held` as for [`Self::answer_holding`].
+    pub(crate) async fn describe_holding(
+        &self,
+        sql: &str,
+        held: impl Send + 'static,
+    ) -> Option<Result<Description, String>> {
         let sql = sql.to_owned();
-        self.apart(move |inner| ours(inner, &sql, |statement| statement.describe(inner))).await
+        let work = move |inner: &Inner, _: &AtomicBool| {
+            let _held = held;
+            ours(inner, &sql, |statement| statement.describe(inner))
+        };
+        self.apart(work).await
     }
 
     /// Runs something on a thread of its own, with the stack that a deeply nested statement
-    /// takes; the caller may stop waiting for it at any time.
+    /// takes; the caller may stop waiting for it at any time, and then it ends soon.
     async fn apart<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Inner) -> Option<Result<T, String>> + Send + 'static,
+        work: impl FnOnce(&Inner, &AtomicBool) -> Option<Result<T, String>> + Send + 'static,
     ) -> Option<Result<T, String>> {
         const STACK: usize = 64 << 20;
         let inner = Arc::clone(&self.inner);
+        let waiting = Waiting::default();
+        let cancelled = Arc::clone(&waiting.cancelled);
         let (send, receive) = tokio::sync::oneshot::channel();
         let thread = std::thread::Builder::new().name("catalog".to_owned()).stack_size(STACK);
         let started = thread.spawn(move || {
             // Whoever asked may be gone.
-            let _ = send.send(work(&inner));
+            let _ = send.send(work(&inner, &cancelled));
         });
         match started {
             Ok(_) => receive.await.unwrap_or_else(|_| Some(Err("the catalog failed".to_owned()))),
             Err(_) => Some(Err("the catalog is busy; try again".to_owned())),
         }
+    }
+}
+
+/// Somebody who waits for a statement; dropped, it is cancelled.
+#[derive(Default)]
+struct Waiting {
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.cancelled.store(true, Ordering::Relaxed);
     }
 }
 

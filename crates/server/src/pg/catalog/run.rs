@@ -4,7 +4,7 @@ use super::evaluate::{Run, Scope};
 use super::plan::{
     Body, Cte, Expr, Operation, Operator, Query, Select, Series, Sort, SortBy, Source, Step,
 };
-use super::value::{Row, Value, int, list, row_key, text};
+use super::value::{Row, Value, int, list, text};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -71,16 +71,21 @@ impl Run<'_> {
             return Ok(());
         };
         let mut seen: HashSet<String> = HashSet::new();
-        let mut fresh = |rows: &[Row]| -> Vec<Row> {
-            let rows = rows.iter();
-            rows.filter(|row| *all || seen.insert(row_key(row))).cloned().collect()
+        let mut fresh = |rows: &[Row]| -> Result<Vec<Row>, String> {
+            let mut found = Vec::new();
+            for row in rows {
+                if *all || seen.insert(self.key(row)?) {
+                    found.push(row.clone());
+                }
+            }
+            Ok(found)
         };
-        let mut working = fresh(&first);
+        let mut working = fresh(&first)?;
         let mut total = working.clone();
         while !working.is_empty() {
             self.spend(total.len() as u64)?;
             self.ctes.borrow_mut().insert(cte.id, Arc::new(working));
-            working = fresh(&self.rows(step, scope)?);
+            working = fresh(&self.rows(step, scope)?)?;
             total.extend(working.iter().cloned());
         }
         self.ctes.borrow_mut().insert(cte.id, Arc::new(total));
@@ -124,20 +129,22 @@ impl Run<'_> {
         self.spend((left.len() + right.len()) as u64)?;
         let others: HashSet<String> = match operation {
             Operation::Union => HashSet::new(),
-            _ => right.iter().map(|row| row_key(row)).collect(),
+            _ => right.iter().map(|row| self.key(row)).collect::<Result<_, _>>()?,
         };
-        let mut rows: Vec<Row> = match operation {
-            Operation::Union => left.iter().chain(right).cloned().collect(),
-            Operation::Except => {
-                left.iter().filter(|row| !others.contains(&row_key(row))).cloned().collect()
-            }
-            Operation::Intersect => {
-                left.iter().filter(|row| others.contains(&row_key(row))).cloned().collect()
-            }
+        let both = match operation {
+            Operation::Union => right,
+            _ => &[],
         };
-        if !all {
-            let mut seen = HashSet::new();
-            rows.retain(|row| seen.insert(row_key(row)));
+        let (mut rows, mut seen) = (Vec::new(), HashSet::new());
+        for row in left.iter().chain(both) {
+            let wanted = match operation {
+                Operation::Union => true,
+                Operation::Except => !others.contains(&self.key(row)?),
+                Operation::Intersect => others.contains(&self.key(row)?),
+            };
+            if wanted && (all || seen.insert(self.key(row)?)) {
+                rows.push(row.clone());
+            }
         }
         Ok(rows)
     }
@@ -165,7 +172,7 @@ impl Run<'_> {
         for row in &rows {
             let own = Scope { row, outer: Some(scope) };
             let output = self.values(&select.projection, &own)?;
-            if select.distinct && !seen.insert(row_key(&output)) {
+            if select.distinct && !seen.insert(self.key(&output)?) {
                 continue;
             }
             let key = self.sort_key(order, &output, &own)?;
@@ -177,8 +184,11 @@ impl Run<'_> {
         }
         if !on.is_empty() {
             on.sort_by(|(_, (a, _)), (_, (b, _))| compare(order, a, b));
-            let first = on.into_iter().filter(|(by, _)| seen.insert(row_key(by)));
-            keyed = first.map(|(_, keyed)| keyed).collect();
+            for (by, first) in on {
+                if seen.insert(self.key(&by)?) {
+                    keyed.push(first);
+                }
+            }
         }
         Ok(keyed)
     }
@@ -258,7 +268,7 @@ impl Run<'_> {
             } else {
                 let key = keys.iter().map(|(left, _)| self.evaluate(left, &own));
                 let key: Row = key.collect::<Result<_, _>>()?;
-                Cow::Borrowed(side.index.get(&row_key(&key)).map_or(&[][..], Vec::as_slice))
+                Cow::Borrowed(side.index.get(&self.key(&key)?).map_or(&[][..], Vec::as_slice))
             };
             let before = joined.len();
             for at in candidates.iter() {
@@ -301,7 +311,7 @@ impl Run<'_> {
                 let key = keys.iter().map(|(_, right)| self.evaluate(right, &scope));
                 let key: Row = key.collect::<Result<_, _>>()?;
                 if !key.iter().any(Value::is_null) {
-                    index.entry(row_key(&key)).or_default().push(at);
+                    index.entry(self.key(&key)?).or_default().push(at);
                 }
             }
         }

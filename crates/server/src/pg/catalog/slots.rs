@@ -3,7 +3,7 @@
 use super::evaluate::{Run, Scope, at_most};
 use super::plan::{Aggregate, AggregateKind, Expr, Select, Slot};
 use super::run::{Keyed, compare};
-use super::value::{Row, Value, int, list, row_key, text};
+use super::value::{Row, Value, int, list, text};
 use std::collections::{HashMap, HashSet};
 
 impl Run<'_> {
@@ -18,7 +18,7 @@ impl Run<'_> {
         let (mut groups, mut places): (Vec<Vec<Row>>, HashMap<String, usize>) = Default::default();
         for row in rows {
             let key = self.values(group, &Scope { row: &row, outer: Some(scope) })?;
-            let place = *places.entry(row_key(&key)).or_insert(groups.len());
+            let place = *places.entry(self.key(&key)?).or_insert(groups.len());
             if place == groups.len() {
                 groups.push(Vec::new());
             }
@@ -61,7 +61,7 @@ impl Run<'_> {
             if null && aggregate.kind != AggregateKind::Array {
                 continue;
             }
-            if aggregate.distinct && !seen.insert(row_key(&args)) {
+            if aggregate.distinct && !seen.insert(self.key(&args)?) {
                 continue;
             }
             keyed.push((self.sort_key(&aggregate.order, &args, &own)?, args));
@@ -109,7 +109,7 @@ impl Run<'_> {
             for (place, row) in rows.iter().enumerate() {
                 let own = Scope { row, outer: Some(scope) };
                 let key = self.sort_key(order, &[], &own)?;
-                keyed.push((key, row_key(&self.values(partition, &own)?), place));
+                keyed.push((key, self.key(&self.values(partition, &own)?)?, place));
             }
             keyed.sort_by(|(a, ..), (b, ..)| compare(order, a, b));
             let mut counts: HashMap<String, i64> = HashMap::new();

@@ -17,6 +17,7 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use pgwire::api::Type;
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 
 /// The longest statement that is looked at; clients' own are a quarter of it at most.
 const BYTES: usize = 64 << 10;
@@ -73,6 +74,7 @@ impl Statement {
         &self,
         catalog: &Inner,
         parameters: &[Option<String>],
+        cancelled: &AtomicBool,
     ) -> Result<(SchemaRef, Vec<RecordBatch>), String> {
         match self {
             Self::Show(setting) => {
@@ -83,7 +85,9 @@ impl Statement {
             }
             Self::Query { query, .. } => {
                 let (plan, _) = bind(catalog, query, parameters)?;
-                let rows = Run::new(catalog).rows(&plan, &Scope { row: &[], outer: None })?;
+                let run = Run::new(catalog, cancelled);
+                let rows = run.rows(&plan, &Scope { row: &[], outer: None })?;
+                run.sendable(&rows)?;
                 let batch = output::batch(catalog, &plan.columns, &rows)?;
                 Ok((batch.schema(), vec![batch]))
             }
