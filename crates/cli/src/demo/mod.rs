@@ -13,7 +13,7 @@ mod draws;
 
 use crate::Failure;
 use crate::curator::table::Table;
-use crate::curator::{Conversation, runtime, told};
+use crate::curator::{Conversation, runtime, told, user};
 use crate::input::{positive, whole};
 use crate::report::grouped;
 use demure_curator::policy::odds;
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 
     let runtime = runtime()?;
     let curator = runtime.block_on(Curator::open(&policy))?;
-    let mut conversation = Conversation::with(runtime, &curator, "demo");
+    let mut conversation = Conversation::with(runtime, &curator, &user());
     say(out, &opening(args.patients, &conversation))?;
     for (number, question) in QUESTIONS.iter().enumerate() {
         say(out, &asked(number + 1, question))?;
