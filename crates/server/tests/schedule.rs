@@ -57,7 +57,7 @@ async fn desk(timing: &str, limits: Limits) -> (Arc<Desk>, TempDir) {
 }
 
 /// Asks, and tells how long it took.
-async fn asked(desk: &Desk, who: &str, sql: &str) -> (Result<Outcome, Failure>, Duration) {
+async fn asked(desk: &Arc<Desk>, who: &str, sql: &str) -> (Result<Outcome, Failure>, Duration) {
     let mut session = desk.curator.session(who);
     let begun = Instant::now();
     let outcome = desk.ask(&mut session, sql, &[]).await;
@@ -188,7 +188,7 @@ async fn one_analyst_buys_so_many_a_minute_and_repeats_are_free() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (_stop, stopped) = watch::channel(false);
-    tokio::spawn(pg::serve(listener, None, Arc::clone(&desk), stopped));
+    tokio::spawn(pg::serve(listener, pg::Encryption::None, Arc::clone(&desk), stopped));
     let mut config = tokio_postgres::Config::new();
     config.host("127.0.0.1").port(port).user("ana").dbname("clinic").password(PASSWORD);
     let (client, connection) = config.connect(tokio_postgres::NoTls).await.unwrap();

@@ -102,7 +102,7 @@ impl Problem {
         };
         let mut problem = Self::split(status, kind, &failure.to_string());
         if let Failure::TooOften { retry, .. } = failure {
-            problem.retry = Some(*retry);
+            problem.retry = Some(retry);
         }
         match failure.hint() {
             Some(hint) => problem.hint(hint.replace(" (\\d in psql)", "")),
