@@ -10,8 +10,9 @@ use demure_curator::policy::Policy;
 use demure_curator::{Curator, Outcome};
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
 
 const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n[tables.t]\nsource = \"t.csv\"\n\
     unit = \"id\"\nmax_groups = 1\nmax_rows_per_group = 100000\n[tables.t.columns]\n\
@@ -21,11 +22,7 @@ const FOUR: &str = "SELECT COUNT(*) FROM t a JOIN t b ON a.id = b.id JOIN t c ON
     JOIN t d ON c.id = d.id";
 
 /// What is measured is the process's: one test at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
+static ALONE: Mutex<()> = Mutex::const_new(());
 
 /// A table in which person i has `rows(i)` rows.
 async fn curator(folder: &Path, people: u32, rows: impl Fn(u32) -> u32) -> Arc<Curator> {
@@ -64,7 +61,7 @@ fn ticks() -> u64 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_four_way_self_join_takes_what_the_limit_says() {
-    let _alone = alone();
+    let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let without = curator(folder.path(), 500, |_| 1).await;
     assert_eq!(count(&without, FOUR).await, 500);
@@ -81,7 +78,7 @@ async fn a_four_way_self_join_takes_what_the_limit_says() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_are_dropped_after_the_filters_and_not_below_the_limit() {
-    let _alone = alone();
+    let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let many = |person| if person == 7 { 1000 } else { 20 };
     let curator = curator(folder.path(), 10, many).await;
@@ -104,7 +101,7 @@ async fn rows_are_dropped_after_the_filters_and_not_below_the_limit() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_ends_within_a_second_when_nobody_waits_for_it() {
-    let _alone = alone();
+    let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     // 16⁴ rows of each of 3,000 people: minutes of work.
     let curator = curator(folder.path(), 3_000, |_| 16).await;

@@ -23,7 +23,7 @@ use datafusion::physical_plan::joins::{
 };
 use datafusion::physical_plan::projection::{ProjectionExec, ProjectionExpr};
 use std::fmt;
-use std::hash::Hash;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 type Expression = Arc<dyn PhysicalExpr>;
@@ -92,7 +92,7 @@ fn is_a_lookup(case: &CaseExpr) -> bool {
 }
 
 /// `left AND right`, or `left OR right`, in the logic of three values.
-#[derive(Debug, Eq, Hash)]
+#[derive(Debug, Eq)]
 struct Logic {
     both: bool,
     left: Expression,
@@ -102,6 +102,12 @@ struct Logic {
 impl PartialEq for Logic {
     fn eq(&self, other: &Self) -> bool {
         self.both == other.both && self.left.eq(&other.left) && self.right.eq(&other.right)
+    }
+}
+
+impl Hash for Logic {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.both, &self.left, &self.right).hash(state);
     }
 }
 
@@ -156,7 +162,7 @@ fn array(expression: &Expression, batch: &RecordBatch) -> Result<ArrayRef> {
 }
 
 /// `CASE WHEN … THEN … ELSE … END`.
-#[derive(Debug, Eq, Hash)]
+#[derive(Debug, Eq)]
 struct Case {
     /// What it was.
     original: Expression,
@@ -205,6 +211,12 @@ impl PartialEq for Case {
         self.original.eq(&other.original)
             && self.branches == other.branches
             && self.otherwise == other.otherwise
+    }
+}
+
+impl Hash for Case {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.original.hash(state);
     }
 }
 
