@@ -86,10 +86,12 @@ fn threshold(left: &[f64], right: &[f64]) -> Guess {
     all.extend(right.iter().map(|time| (*time, -1.0 / right.len() as f64)));
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut sum, mut best, mut at) = (0.0f64, 0.0f64, f64::INFINITY);
-    for (time, weight) in all {
+    for (i, (time, weight)) in all.iter().enumerate() {
         sum += weight;
         if sum.abs() > best.abs() {
-            (best, at) = (sum, time);
+            // In the middle of the gap: times of the other half fall on either side of this one.
+            let next = all.get(i + 1).map_or(*time, |(next, _)| *next);
+            (best, at) = (sum, time.midpoint(next));
         }
     }
     // More of `left` below: what is below is called left.

@@ -116,10 +116,13 @@ impl Server {
             .arg(policy)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()?;
         add.stdin.take().ok_or("no stdin")?.write_all(format!("{PASSWORD}\n").as_bytes())?;
-        if !add.wait()?.success() {
-            return Err("the account could not be made".into());
+        let added = add.wait_with_output()?;
+        if !added.status.success() {
+            let said = String::from_utf8_lossy(&added.stderr);
+            return Err(format!("the account could not be made: {said}").into());
         }
         let mut process = Command::new(&demure)
             .args(["serve", "--pg", "127.0.0.1:0", "--http", "127.0.0.1:0"])
