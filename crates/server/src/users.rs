@@ -622,6 +622,7 @@ mod tests {
     fn a_file_of_the_version_before_is_opened() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clinic.users");
+        access::create(&path).unwrap();
         let old = Connection::open(&path).unwrap();
         let sql = format!(
             "{SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1;
@@ -662,7 +663,10 @@ mod tests {
             let added = users.add("root", "ana.longer.name", Role::Analyst, password);
             assert!(matches!(added, Err(Error::WeakPassword)), "{password:?}");
         }
-        let path = std::env::temp_dir();
-        assert!(matches!(Users::open(&path, Arc::new(SystemTime::now)), Err(Error::File { .. })));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(
+            Users::open(folder.path(), Arc::new(SystemTime::now)),
+            Err(Error::File { .. })
+        ));
     }
 }

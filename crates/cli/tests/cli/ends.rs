@@ -148,7 +148,7 @@ fn work_ends_with_its_client_its_time_and_the_server() {
     client.wait().unwrap();
     // What was debited stays spent, and the ledger is whole.
     let policy = folder.path().join("long.toml");
-    let verified = run(&["budget", "verify", "--policy", policy.to_str().unwrap()]);
+    let verified = run(&["budget", "verify", policy.to_str().unwrap()]);
     assert_eq!(verified.code, Some(0), "{}", verified.err);
 
     let folder = tempfile::tempdir().unwrap();
