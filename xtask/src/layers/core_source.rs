@@ -11,7 +11,10 @@ use super::File;
 /// of the core's audit targets may have: what releases values, what accounts for releases
 /// (`event`, `account`), noise that fits the data (`sensitivity`), and randomizers (`local`).
 /// The last two use the first and nothing uses them: each can be read by itself.
-const MOST_LINES: usize = 6_000;
+///
+/// The accountant has 500 more: certified bounds for rare samples (DP-SGD) need a decay bound, a
+/// merging of small losses and adaptive panels of their own, each with its proof beside it.
+const MOST_LINES: [usize; 4] = [6_000, 6_500, 6_000, 6_000];
 
 /// What the core must not contain, outside comments and tests.
 const FORBIDDEN: [&str; 14] = [
@@ -48,10 +51,10 @@ pub(super) fn violations(files: &[&File]) -> Vec<String> {
             }
         }
     }
-    for (name, lines) in sizes(files) {
-        if lines > MOST_LINES {
+    for ((name, lines), most) in sizes(files).into_iter().zip(MOST_LINES) {
+        if lines > most {
             broken.push(format!(
-                "{name} has {lines} lines of code, more than {MOST_LINES}: what can leave it?"
+                "{name} has {lines} lines of code, more than {most}: what can leave it?"
             ));
         }
     }
@@ -189,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_large_core_is_found() {
-        assert!(check(&"x\n".repeat(MOST_LINES - 1)).is_empty());
-        assert!(check(&"\n// note\n".repeat(MOST_LINES)).is_empty());
-        assert!(check(&"x\n".repeat(MOST_LINES))[0].contains("what can leave it"));
+        assert!(check(&"x\n".repeat(MOST_LINES[0] - 1)).is_empty());
+        assert!(check(&"\n// note\n".repeat(MOST_LINES[0])).is_empty());
+        assert!(check(&"x\n".repeat(MOST_LINES[0]))[0].contains("what can leave it"));
     }
 }

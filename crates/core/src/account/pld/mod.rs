@@ -51,8 +51,6 @@ mod law;
 mod merged;
 mod moment;
 mod rule;
-#[cfg(test)]
-mod sampled_tests;
 mod solve;
 mod steer;
 mod sums;

@@ -1,5 +1,7 @@
 //! Known answers to 20 digits, brute force, and one method against another.
 
+mod sampled;
+
 use super::*;
 use crate::random::{Randomness, SeededForTests};
 use crate::unit::Epsilon;

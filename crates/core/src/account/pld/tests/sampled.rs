@@ -1,6 +1,6 @@
 //! Gaussian noise on Poisson samples, over the ranges that are trained with.
 
-use super::*;
+use super::super::*;
 use std::time::{Duration, Instant};
 
 fn cost(q: f64, sigma: f64, k: u64, delta: f64) -> Interval {
