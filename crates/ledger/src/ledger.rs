@@ -326,20 +326,25 @@ impl Ledger {
     /// the answers themselves.
     pub fn entries_between(&self, after: u64, before: u64) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        let identity = self.shared.identity.get().filter(|_| self.has_plain_keys());
-        let first = identity.map_or(0, |identity| identity.seq);
         self.apart(|store| {
             store.begin(Intent::Read)?.scan(&self.shared.dataset, after, &mut |row| {
                 if row.seq >= before {
                     return Ok(false);
                 }
                 row.check()?;
-                let shareable = row.seq >= first;
-                entries.push(Entry { shareable, ..Entry::from(row) });
+                entries.push(self.entry(row));
                 Ok(true)
             })
         })?;
         Ok(entries)
+    }
+
+    /// A row as it is shown. Its hash may be shown from the ledger's secret on: before it, keys and
+    /// hashes were plain functions of the protected files.
+    pub(crate) fn entry(&self, row: Row) -> Entry {
+        let identity = self.shared.identity.get().filter(|_| self.has_plain_keys());
+        let shareable = identity.is_none_or(|identity| row.seq >= identity.seq);
+        Entry { shareable, ..Entry::from(row) }
     }
 
     /// Replays the journal from its first entry.

@@ -208,7 +208,7 @@ impl From<Row> for Entry {
             price: row.price,
             answer_bytes: row.answer.map(|answer| answer.len() as u64),
             hash: row.hash,
-            shareable: true,
+            shareable: false,
         }
     }
 }

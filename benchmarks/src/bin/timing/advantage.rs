@@ -28,6 +28,9 @@ impl Advantage {
     }
 }
 
+/// Learns from times on the left and on the right.
+type Learn = fn(&[f64], &[f64]) -> Guess;
+
 /// The advantage of telling `left` from `right`, each in the order in which it was measured.
 pub(crate) fn advantage(left: &[f64], right: &[f64]) -> Advantage {
     // Halves that alternate, so that a machine that slows down falls on both alike.
@@ -35,7 +38,7 @@ pub(crate) fn advantage(left: &[f64], right: &[f64]) -> Advantage {
         [0, 1].map(|half| times.iter().skip(half).step_by(2).copied().collect())
     };
     let (left, right) = (halves(left), halves(right));
-    let learners: [fn(&[f64], &[f64]) -> Guess; 2] = [threshold, bins];
+    let learners: [Learn; 2] = [threshold, bins];
     let found = learners.map(|learn| {
         let guesses = [learn(&left[0], &right[0]), learn(&left[1], &right[1])];
         // The times that are called left, of each set.

@@ -97,7 +97,7 @@ impl World {
 /// Ids from 0, in an order that is none.
 fn id(row: usize, rows: usize) -> i64 {
     // 48271 is prime: with any number of rows that it does not divide, every id occurs once.
-    let step = if rows % 48_271 == 0 { 1 } else { 48_271 };
+    let step = if rows.is_multiple_of(48_271) { 1 } else { 48_271 };
     i64::try_from(row * step % rows).unwrap_or(0)
 }
 

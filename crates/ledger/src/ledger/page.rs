@@ -63,7 +63,7 @@ impl Ledger {
             let mut entries = Vec::with_capacity(rows.len());
             for row in rows {
                 row.check()?;
-                entries.push(Entry::from(row));
+                entries.push(self.entry(row));
             }
             Ok(Page { entries, next })
         })

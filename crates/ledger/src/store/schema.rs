@@ -191,7 +191,8 @@ PRAGMA application_id = 1147497845; PRAGMA user_version = 1;
         let verified = ledger.verify().unwrap();
         assert_eq!((verified.reserved, verified.settled, verified.cancelled), (9, 3, 3));
         assert_eq!((verified.spent.main, verified.head), (0.75, rows.last().unwrap().hash));
-        let expected: Vec<Entry> = rows.into_iter().map(Entry::from).collect();
+        let shown = |row| Entry { shareable: true, ..Entry::from(row) };
+        let expected: Vec<Entry> = rows.into_iter().map(shown).collect();
         assert_eq!(ledger.entries().unwrap(), expected);
         // What version 1 could not hold.
         let (epsilon, delta) = (Epsilon::new(0.5).unwrap(), Delta::ZERO);

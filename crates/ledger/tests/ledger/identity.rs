@@ -4,7 +4,7 @@ use super::server::Server;
 use super::{limit, pure, request};
 use demure_core::unit::Neighbours;
 use demure_ledger::{
-    Accounting, Address, Anchor, Charter, Error, Kind, Ledger, LedgerId, Limit, Place, Unit,
+    Accounting, Address, Anchor, Charter, Error, Kind, Ledger, LedgerId, Limit, Place, Start, Unit,
     wall_clock,
 };
 use rusqlite::Connection;
@@ -232,6 +232,10 @@ fn a_ledger_without_an_id_gets_one_and_goes_on() {
     assert!(first.ledger.has_plain_keys());
     let shown: Vec<bool> =
         first.ledger.entries().unwrap().iter().map(|entry| entry.shareable).collect();
+    // A page shows no more of it.
+    let page = first.ledger.page(Start::After(0), None, 100).unwrap();
+    let paged: Vec<bool> = page.entries.iter().map(|entry| entry.shareable).collect();
+    assert_eq!(paged, shown);
     assert_eq!(shown, [false, false, false, false, true, true]);
     // Who was killed before the policy had the id finds it again.
     let again = adopt("clinic").unwrap().unwrap();
