@@ -8,9 +8,9 @@
 //! - After [`FAILURES`] wrong passwords in a row a name is locked for a minute, and for twice
 //!   as long after each further one, up to an hour. While it is locked the right password is
 //!   refused too, and looks like a wrong one. The lock is read when a proof is judged, one proof
-//!   after the other, so that proofs that were prepared earlier gain nothing ([`lock`]).
+//!   after the other, so that proofs that were prepared earlier gain nothing (`lock`).
 //! - Failed sign-ins are also limited for each address, and for each address and name
-//!   ([`throttle`]).
+//!   (`throttle`).
 //! - Another password ends all tokens and sessions of an account, and its connections at their
 //!   next statement.
 //! - Whatever changes who may do what, and every failed or successful sign-in, is recorded with

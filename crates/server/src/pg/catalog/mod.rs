@@ -12,7 +12,7 @@
 //! - Read a file, wait, write or remember: no function here does (`functions`).
 //! - Run away: a statement has a bounded size and a bounded number of steps, each of which
 //!   makes a bounded amount of data; it ends when nobody waits for it any more, and only a few run
-//!   at once ([`Catalogs::place`]).
+//!   at once (`Catalogs::place`).
 //!
 //! So it needs no budget, and whoever may connect may ask it everything.
 
