@@ -24,7 +24,7 @@ use std::path::PathBuf;
 /// Show, share out, freeze and check the budget of a policy
 ///
 /// The ledger is a journal in which every line holds the hash of the line before. The policy
-/// names it in [ledger], from its first use on: a file beside the policy, or the PostgreSQL server
+/// names it in its ledger section, from its first use on: a file beside the policy, or the PostgreSQL server
 /// of the environment variable DEMURE_LEDGER (postgres://…), which several servers may share. What
 /// is not that ledger is refused.
 #[derive(clap::Args)]
