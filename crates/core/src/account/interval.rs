@@ -58,7 +58,7 @@ impl Interval {
     /// Both intervals hold the truth, so their intersection does.
     ///
     /// Disjoint intervals prove that one of the two is wrong, and nobody knows which: that
-    /// is [`CONTRADICTION`], in every build.
+    /// is `CONTRADICTION`, in every build.
     pub fn and(&self, other: &Self) -> Result<Self> {
         if self.lower <= other.upper && other.lower <= self.upper {
             Ok(Self::new(self.lower.max(other.lower), self.upper.min(other.upper)))

@@ -29,7 +29,7 @@ const MOST: u64 = 10_000_000;
 /// whose divergence is summed exactly, rounding outwards: given C = c, the
 /// likelihood ratio grows with the first count, so the worst event is a
 /// threshold, and of the candidates around the computed one the largest value
-/// is taken; it is among them, see [`Clones::share`]. Values of C outside a window are
+/// is taken; it is among them, see `Clones::share`. Values of C outside a window are
 /// counted as total failures. ∎
 /// # References
 /// Feldman, McMillan, Talwar 2021 (arXiv:2012.12803v3), Theorem 3.2.
