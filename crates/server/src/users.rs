@@ -664,9 +664,7 @@ mod tests {
             assert!(matches!(added, Err(Error::WeakPassword)), "{password:?}");
         }
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(
-            Users::open(folder.path(), Arc::new(SystemTime::now)),
-            Err(Error::File { .. })
-        ));
+        let path = folder.path().join("no such folder").join("clinic.users");
+        assert!(matches!(Users::open(&path, Arc::new(SystemTime::now)), Err(Error::File { .. })));
     }
 }
