@@ -1,4 +1,4 @@
-//! The least ε of a statement that reads protected rows.
+//! The least ε of every aggregate that reads protected rows.
 //!
 //! Every new answer shows more than its noised numbers: when it came. That is limited (`gate`) but
 //! not nothing, and nobody pays for it. So no statement that reads rows is almost free: the
@@ -9,20 +9,16 @@ use crate::policy::BudgetPolicy;
 use crate::price::Quote;
 use crate::refusal::{Refusal, Rule};
 
-/// What the aggregates that a statement has to buy ask for together, if that is less than the
-/// policy's least.
+/// The least ε of the aggregates that a statement has to buy, if that is less than the policy's.
+///
+/// Each counts alone. Were they added up, one new aggregate beside many that somebody else has bought,
+/// or is buying, would cost the dataset almost nothing.
 pub(crate) fn too_little<'a>(
     unbought: impl Iterator<Item = &'a Quote>,
     budget: &BudgetPolicy,
 ) -> Option<f64> {
-    // Shares that add up to the least may miss it by a rounding.
-    const ROUNDING: f64 = 1e-9;
-    let mut asked = None;
-    for quote in unbought {
-        let epsilon = quote.epsilon.map_or(0.0, |epsilon| epsilon.get());
-        asked = Some(asked.unwrap_or(0.0) + epsilon);
-    }
-    asked.filter(|asked| *asked < budget.min_per_query.get() * (1.0 - ROUNDING))
+    let asked = unbought.map(|quote| quote.epsilon.map_or(0.0, |epsilon| epsilon.get()));
+    asked.reduce(f64::min).filter(|asked| *asked < budget.min_per_query.get())
 }
 
 /// Refuses a statement that asks for less than the least.
