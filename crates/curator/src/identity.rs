@@ -243,8 +243,8 @@ fn address(place: &Place) -> Result<String> {
     })
 }
 
-/// Writes into the policy which ledger is its own, and returns when that is on disk. Mode and
-/// comments stay.
+/// Writes into the policy which ledger is its own, and returns when that is on disk. Owner, mode
+/// and comments stay.
 fn name(path: &Path, id: &LedgerId, at: &str) -> Result<Policy> {
     let text = with_ledger(&Policy::read(path)?, id, at);
     replace(path, &text).map_err(|source| Error::PolicyUnwritable {
@@ -268,6 +268,7 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
         let mut to = access::create(&begun)?;
         to.write_all(text.as_bytes())?;
         to.set_permissions(mode)?;
+        access::give_to_owner_of(path, &to);
         to.sync_all()?;
         std::fs::rename(&begun, path)?;
         access::sync_folder(path)

@@ -60,6 +60,21 @@ pub(crate) fn tighten(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Gives a file the owner of another, as far as this user may: what root writes for a server
+/// must be readable for the server.
+pub fn give_to_owner_of(other: &Path, file: &File) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        if let Ok(owner) = std::fs::metadata(other) {
+            // Who may not keeps it, and then it was theirs to write.
+            let _ = fchown(file, Some(owner.uid()), Some(owner.gid()));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (other, file);
+}
+
 /// The file of the same name with more at its end.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -84,7 +99,9 @@ pub fn sync_folder(of: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn mode(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
-    Some(std::fs::metadata(path).ok()?.permissions().mode() & 0o7777)
+    // What is no file is refused by whoever opens it.
+    let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some(found.permissions().mode() & 0o7777)
 }
 
 #[cfg(not(unix))]

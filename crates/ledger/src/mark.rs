@@ -74,6 +74,7 @@ impl Mark {
         let begun = access::beside(&path, &format!(".{}.part", LedgerId::random()?));
         let write = || -> io::Result<()> {
             let mut file = access::create(&begun)?;
+            access::give_to_owner_of(ledger, &file);
             file.write_all(&[slot(id, at), slot(id, at)].concat())?;
             file.sync_all()?;
             let linked = match std::fs::hard_link(&begun, &path) {
