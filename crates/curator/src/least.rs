@@ -11,7 +11,7 @@ use crate::refusal::{Refusal, Rule};
 
 /// The least ε of the aggregates that a statement has to buy, if that is less than the policy's.
 ///
-/// Each counts alone. Were they added up, one new aggregate beside many that somebody else has bought,
+/// Each counts alone. Were they added up, one new aggregate beside many that another analyst has bought,
 /// or is buying, would cost the dataset almost nothing.
 pub(crate) fn too_little<'a>(
     unbought: impl Iterator<Item = &'a Quote>,
