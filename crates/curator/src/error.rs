@@ -95,7 +95,7 @@ pub enum Error {
     )]
     Together,
     /// Post-processing of released values failed: its message may quote released values only.
-    #[error("after the release: {0}")]
+    #[error("after the release: {0}; what this query cost stays spent")]
     After(String),
 }
 
@@ -118,8 +118,16 @@ impl Error {
                     words(asked),
                     words(left)
                 );
-                let remedy = "ask with a smaller epsilon, for fewer columns, or what you asked \
-                              before: that is free";
+                let remedy = match which {
+                    // Who is denied has a limit of nothing, and is shown nothing again either.
+                    demure_ledger::Rule::Slice(_) => {
+                        "ask with a smaller epsilon or for fewer columns, or ask a steward for more"
+                    }
+                    _ => {
+                        "ask with a smaller epsilon, for fewer columns, or what you asked before: \
+                         that is free"
+                    }
+                };
                 Some((what, remedy.to_owned()))
             }
             Self::Ledger(demure_ledger::Error::Frozen(frozen)) => Some((

@@ -299,11 +299,18 @@ fn number(
         Measure::Mean(_) => (released(summary.mean)?, errors.at(summary.count)),
         Measure::Variance(_) => (released(summary.variance)?, errors.at(summary.count)),
         Measure::Deviation(_) => {
-            let error = errors.at(summary.count).map(f64::sqrt);
-            (released(summary.variance)?.max(0.0).sqrt(), error)
+            let variance = released(summary.variance)?.max(0.0);
+            (variance.sqrt(), errors.at(summary.count).map(|error| root_error(variance, error)))
         }
         _ => (count(summary.count)?, errors.own),
     })
+}
+
+/// How far √v is from the root of a released variance, if v is within `error` of it.
+fn root_error(variance: f64, error: f64) -> f64 {
+    let root = variance.sqrt();
+    let (low, high) = ((variance - error).max(0.0).sqrt(), (variance + error).sqrt());
+    (root - low).max(high - root)
 }
 
 fn as_type(value: ScalarValue, data_type: &DataType) -> Result<ScalarValue> {
@@ -322,4 +329,24 @@ pub(crate) fn public_keys(aggregate: &PrivateAggregate) -> Result<RecordBatch> {
     let quote = Quote::free();
     // No block is released, so nothing is drawn.
     release(aggregate, &quote, &nobody, &mut demure_core::random::SystemRandom::new()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::root_error;
+
+    #[test]
+    fn the_error_of_a_root_covers_all_variances_within_the_error() {
+        for (variance, error) in [(0.0, 0.0), (0.0, 4.0), (100.0, 19.0), (100.0, 400.0), (1e9, 1.0)]
+        {
+            let told = root_error(variance, error);
+            for i in 0..=100 {
+                let v: f64 = variance - error + 2.0 * error * f64::from(i) / 100.0;
+                let off = (v.max(0.0).sqrt() - f64::sqrt(variance)).abs();
+                assert!(off <= told + 1e-9, "{variance} {error} {v}");
+            }
+        }
+        // Much less than √error where the variance is large beside it.
+        assert!(root_error(100.0, 19.0) == 1.0);
+    }
 }

@@ -144,7 +144,7 @@ impl Asking<'_> {
 }
 
 /// The people of `difference`, `average` and `reconstruct`: a public seat, a secret bit. Attackers know who is
-/// there and guess the bit, so the policy protects what a row says.
+/// there and guess the bit, so the policy protects what a row says. Its least ε of a query stands in no attack's way.
 pub(super) fn seats(secrets: &[bool], seed: Option<u64>) -> Result<World, Failure> {
     let mut csv = String::from("id,seat,secret\n");
     for (seat, secret) in secrets.iter().enumerate() {
@@ -152,7 +152,7 @@ pub(super) fn seats(secrets: &[bool], seed: Option<u64>) -> Result<World, Failur
     }
     let policy = format!(
         "[budget]\nepsilon = 1.0\nneighbours = \"replace\"\nper_query = 0.1\n\
-         [tables.people]\nsource = \"people.csv\"\nunit = \"id\"\n[tables.people.columns]\n\
+         min_per_query = 1e-9\n[tables.people]\nsource = \"people.csv\"\nunit = \"id\"\n[tables.people.columns]\n\
          id = {{ type = \"integer\", nullable = false }}\n\
          seat = {{ type = \"integer\", bounds = [0, {}], nullable = false }}\n\
          secret = {{ type = \"boolean\", nullable = false }}\n",

@@ -9,10 +9,9 @@ use serde_json::{Map, Value, json};
 /// `cost ε 0.5; left ε 2.5 of 3`.
 pub(crate) fn cost(answer: &Answer) -> String {
     let concentrated = answer.balance.limit.accounting == Accounting::Zcdp;
-    let cost = match (answer.repeated, answer.columns.is_empty()) {
-        (true, _) => "cost nothing: this was bought before".to_owned(),
-        (false, true) => "cost nothing".to_owned(),
-        (false, false) => format!("cost {}", price_in_words(&answer.price, concentrated)),
+    let cost = match answer.repeated {
+        true => "cost nothing: this was bought before".to_owned(),
+        false => format!("cost {}", price_in_words(&answer.price, concentrated)),
     };
     format!("{cost}; left {}", left(&answer.balance))
 }

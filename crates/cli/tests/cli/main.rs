@@ -11,6 +11,7 @@
 //! | `collect.rs` | `demure collect`: every command, the service, kills, hostile bodies |
 //! | `graph.rs` | `demure graph`, and `demure mechanism` median, trimmed-mean, mode, top-k: noise that fits the data |
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
+//! | `docs.rs` | the commands of README and docs: they run, and print what the pages say |
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
 //! | `shell.rs` | `demure shell` with a script |
 //! | `identity.rs` | which ledger is a policy's, and all that is refused |
@@ -32,6 +33,7 @@ mod attack;
 mod audit;
 mod collect;
 mod demo;
+mod docs;
 mod ends;
 mod graph;
 mod help;

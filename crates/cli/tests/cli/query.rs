@@ -65,6 +65,11 @@ fn an_answer_is_a_table_and_says_its_cost() {
     let plain = query(&policy, BY_CITY, &[]);
     assert!(!plain.out.contains('±'), "{}", plain.out);
     assert!(plain.err.contains("cost nothing: this was bought before; left ε 1.5"));
+    // Keys that are not public cost something though no column is noised.
+    let keys = query(&policy, "SELECT DISTINCT income FROM people", &[]);
+    assert!(keys.err.contains("cost ε 0.5, δ "), "{}", keys.err);
+    let public = query(&policy, "SELECT DISTINCT city FROM people", &[]);
+    assert!(public.err.contains("cost nothing; left ε 1 "), "{}", public.err);
 }
 
 #[test]

@@ -9,6 +9,14 @@ const SHOWN = 1000;
 
 const half = (ends) => (ends ? (ends[1] - ends[0]) / 2 : NaN);
 
+/** How far each number may be off, where that is not an interval beside it: ranks of a median, rows of a mode. */
+function errors(told, intervals) {
+  const beside = intervals.some((ends) => ends?.some((pair) => pair));
+  const said = (told.errors ?? []).filter(({ error_95 }) => !(beside && error_95.startsWith("± ") && !error_95.includes("rank")));
+  const lines = [...new Set(said.map(({ column, error_95 }) => `${column}: ${error_95} (95 %)`))];
+  return lines.map((line) => el("p", { class: "muted error-line" }, line));
+}
+
 export function resultCard(told) {
   const { columns, rows } = told;
   const intervals = told.intervals ?? columns.map(() => null);
@@ -25,14 +33,14 @@ export function resultCard(told) {
     return card;
   }
   if (rows.length === 1 && columns.length === 1) {
-    card.append(single(rows[0][0], intervals[0]?.[0]));
+    card.append(single(rows[0][0], intervals[0]?.[0]), ...errors(told, intervals));
     return card;
   }
   card.append(drawn(columns, rows, intervals) ?? "");
   const headings = columns.map((column) => ({ text: column.name, number: isNumber(column) }));
   const lines = rows.slice(0, SHOWN).map((row, i) =>
     row.map((value, j) => cell(value, columns[j], intervals[j]?.[i])));
-  card.append(table("Answer", headings, lines));
+  card.append(table("Answer", headings, lines), ...errors(told, intervals));
   if (rows.length > SHOWN) {
     card.append(el("p", { class: "muted" }, `${SHOWN} of ${rows.length} rows; the CSV has all.`));
   }

@@ -46,7 +46,7 @@ fn told(answer: &Answer, standing: &Standing) -> Map<String, Value> {
 }
 
 /// `{"columns":[…],"rows":[[…]],…}`. With `intervals`, the columns `x_low` and `x_high` that
-/// follow `x` are its intervals instead: one `[low, high]` a row, or `null` for the column.
+/// follow `x` are its intervals instead: one `[low, high]` a row, or `null` where there is none, or for the column.
 pub(super) fn json(answer: &Answer, standing: &Standing, intervals: bool) -> Option<Response> {
     let fields = answer.schema.fields();
     let name = |at: usize| fields.get(at).map(|field| field.name().as_str());
@@ -108,8 +108,15 @@ fn write_ends(answer: &Answer, at: usize, text: &mut String) -> Option<()> {
     for batch in &answer.batches {
         let (low, high) = (Cells::of(batch.column(at + 1))?, Cells::of(batch.column(at + 2))?);
         for row in 0..batch.num_rows() {
-            text.push_str(if empty { "[" } else { ",[" });
+            if !empty {
+                text.push(',');
+            }
             empty = false;
+            if low.array.is_null(row) || high.array.is_null(row) {
+                text.push_str("null");
+                continue;
+            }
+            text.push('[');
             low.write(row, text);
             text.push(',');
             high.write(row, text);

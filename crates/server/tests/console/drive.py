@@ -133,13 +133,21 @@ def analyst(driver):
     expect(page.locator("#answer .single")).to_contain_text("±")
     driver.picture(page, "count")
 
+    # A median has no interval: its error is in ranks.
+    sql.fill("SELECT MEDIAN(age) AS m FROM patients")
+    page.get_by_label("How much").fill("0.1")
+    expect(page.locator("#run")).to_have_text("Run for ε 0.1")
+    page.locator("#run").click()
+    expect(page.locator("#answer")).to_contain_text("ranks")
+    expect(page.locator("#answer .single")).not_to_contain_text("±")
+
     # More than is left is refused, before and after.
     page.get_by_label("How much").fill("9")
     expect(price).to_contain_text("would be refused")
     page.locator("#run").click()
     expect(page.locator("#answer h2")).to_have_text("Refused")
     expect(page.locator("#answer")).to_contain_text("nothing was spent")
-    expect(page.locator(".budget")).to_contain_text("ε 1.5 left")
+    expect(page.locator(".budget")).to_contain_text("ε 1.4 left")
     driver.picture(page, "over-budget")
 
     # The ledger, by keyboard alone.
