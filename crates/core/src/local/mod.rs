@@ -62,8 +62,10 @@ pub use unary::Unary;
 pub use window::Window;
 
 use crate::error::{Error, Result};
-use crate::mechanism::Release;
+use crate::mechanism::{Release, yields_event};
 use crate::random::Bits;
+
+yields_event!(Unary, Subset, LocalHash, Hadamard, Window, Sign, Hybrid);
 
 /// The most categories of a randomizer whose report has a bit for each.
 pub const MOST_BITS: u32 = 1 << 20;

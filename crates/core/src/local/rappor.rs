@@ -3,6 +3,7 @@
 use super::unary::{Unary, clear_beyond};
 use super::{Coin, Report, Support};
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
@@ -93,6 +94,12 @@ impl Rappor {
     #[must_use]
     pub fn first(&self) -> Guarantee {
         Guarantee::Pure(self.first)
+    }
+
+    /// What all reports of one value cost together: give it to an account once per value.
+    #[must_use]
+    pub fn event(&self) -> Event {
+        self.forever().event()
     }
 
     /// A report supports the categories whose bit is set.

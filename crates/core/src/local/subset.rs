@@ -138,7 +138,7 @@ impl Small {
 }
 
 #[cfg(test)]
-mod small {
+mod tests {
     use super::*;
     use crate::random::{Randomness, SeededForTests};
 

@@ -17,8 +17,10 @@ use std::fmt;
 const WIDEST: i128 = 1 << 30;
 const FARTHEST: i128 = 1 << 62;
 
-/// The public bounds `[a, b]` of a column, on a grid: `a = lower·grid` and
-/// `b = (lower + width)·grid`, the multiples nearest to what was asked for.
+/// Public bounds `[a, b]` on values, with the grid that values are rounded to.
+///
+/// The bounds are the multiples of the grid nearest to the numbers given. Choose them without
+/// looking at the data: wide bounds need much noise, narrow ones clamp many values.
 ///
 /// # Special values
 /// Every value is put in bounds, row by row, so none can enlarge a sensitivity:
@@ -38,7 +40,7 @@ impl Bounds {
         Self::on(lower, upper, Grid::for_scale(upper - lower).map_err(|_| Self::range())?)
     }
 
-    /// Bounds on a grid of the caller's choice.
+    /// Bounds on a grid of your choice.
     pub fn on(lower: f64, upper: f64, grid: Grid) -> Result<Self> {
         let steps = |x: f64| (x / grid.spacing()).round();
         let (low, high) = (steps(lower), steps(upper));
@@ -77,8 +79,8 @@ impl Bounds {
         self.grid
     }
 
-    /// How many steps the value, clamped and rounded, is above the lower bound: 0 ..= width,
-    /// at most 2³⁰. What [`Accumulator::add`] adds.
+    /// The distance of a value, clamped and rounded, from the lower bound, in steps of the grid:
+    /// at most 2³⁰. [`Accumulator::add`] adds this.
     #[must_use]
     pub fn step(&self, value: f64) -> u32 {
         self.offset(value) as u32
@@ -101,8 +103,10 @@ impl Bounds {
     }
 }
 
-/// Everything a release needs of the rows: `n`, `Σu`, `Σu²`, with u a value's
-/// distance from the lower bound in grid steps. Protected: `Debug` shows nothing.
+/// Exact totals of bounded values: all that a sum, mean or variance needs of the rows.
+///
+/// It holds `n`, `Σu` and `Σu²`, with u a value's distance from the lower bound in grid steps.
+/// Protected: `Debug` shows nothing.
 #[derive(Clone)]
 pub struct Accumulator {
     pub(super) bounds: Bounds,
@@ -112,14 +116,22 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// No rows.
+    /// An accumulator without rows.
     #[must_use]
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, rows: 0, sum: 0, squares: 0 }
     }
 
-    /// From totals made elsewhere, of values as [`Bounds::step`] has them: `Σu` and `Σu²`
-    /// over `rows` rows. Refused where no rows have such a sum, or such squares.
+    /// Accumulates all of `values`.
+    #[must_use]
+    pub fn of_values(bounds: Bounds, values: impl IntoIterator<Item = f64>) -> Self {
+        let mut accumulator = Self::new(bounds);
+        accumulator.extend(values);
+        accumulator
+    }
+
+    /// An accumulator from totals made elsewhere: `Σu` and `Σu²` over `rows` rows, with u as
+    /// [`Bounds::step`] returns it. Refused where no rows can have these totals.
     pub fn of_parts(
         bounds: Bounds,
         rows: u64,
@@ -145,8 +157,8 @@ impl Accumulator {
         self.squares = self.squares.saturating_add(i128::from(u * u)); // u ≤ 2³⁰
     }
 
-    /// Adds the rows of another part of the data; refused if its bounds differ,
-    /// or if there would be 2⁶⁴ rows.
+    /// Adds the rows of another part of the data. Refused if its bounds differ, or if there
+    /// would be 2⁶⁴ rows.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         same(&self.bounds, &other.bounds)?;
         let many = Error::OutOfRange { parameter: "rows", allowed: "less than 2^64" };
@@ -182,13 +194,13 @@ pub(super) fn square(change: u128) -> Result<u128> {
     if change < 1 << 63 { Ok(change * change) } else { Err(wide) }
 }
 
-/// How many rows one unit (a row, a person) has in the aggregate.
+/// The contribution bound: how many rows one unit (a row, a person) has in the aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Always this many, whatever the data. Under replace-one the number of rows
-    /// is then public. **Not** for an aggregate behind a filter that looks at the data.
+    /// Every unit has exactly this many rows, whatever the data. Under replace the number of rows
+    /// is then public. **Not** valid behind a filter that looks at the data.
     Exactly(u32),
-    /// Between none and this many.
+    /// Every unit has at most this many rows.
     AtMost(u32),
 }
 
@@ -202,14 +214,26 @@ impl Rows {
         }
     }
 
-    /// Whether neighbours have the same, public, number of rows.
+    /// Whether the number of rows is the same for neighbours, and so public.
     #[must_use]
     pub fn public(self, neighbours: Neighbours) -> bool {
         matches!((self, neighbours), (Self::Exactly(_), Neighbours::Replace))
     }
 }
 
-/// The number of rows, plus integer noise. Δ = k rows per unit, under both relations.
+/// Releases the number of rows, plus integer noise. With k rows per unit Δ = k, under both
+/// relations.
+///
+/// ```
+/// use demure_core::mechanism::{Count, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// // Visits, of which each person has at most 3.
+/// let count = Count::new(Epsilon::new(0.5)?, Neighbours::AddRemove, Rows::AtMost(3))?;
+/// println!("about {}", count.release(1_204, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP or ρ-zCDP, by the budget.
@@ -241,13 +265,13 @@ impl Count {
         self.noise.calibration()
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
     }
 
-    /// Releases a count.
+    /// Releases a number of rows.
     pub fn release(&self, rows: u64, rng: &mut dyn Randomness) -> Result<Release<i128>> {
         Ok(Release::new(self.noise.add_one(i128::from(rows), rng)?, self.guarantee()))
     }
@@ -259,7 +283,19 @@ impl Accuracy for Count {
     }
 }
 
-/// The sum of the clamped values, plus integer noise in grid steps.
+/// Releases the sum of values clamped to public bounds, plus integer noise in grid steps.
+///
+/// ```
+/// use demure_core::mechanism::{BoundedSum, Bounds, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// let (epsilon, bounds) = (Epsilon::new(0.5)?, Bounds::new(0.0, 100.0)?);
+/// let sum = BoundedSum::new(epsilon, bounds, Neighbours::AddRemove, Rows::AtMost(1))?;
+/// let payments = sum.accumulate([12.5, 99.0, 250.0, 40.0]); // 250 counts as 100
+/// println!("about {}", sum.release(&payments, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// | k rows per unit | Δ |
 /// |---|---|
@@ -297,7 +333,7 @@ impl BoundedSum {
         Ok(Self { bounds, noise })
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
@@ -307,6 +343,12 @@ impl BoundedSum {
     #[must_use]
     pub fn calibration(&self) -> Calibration {
         self.noise.calibration().times(self.bounds.grid.spacing())
+    }
+
+    /// Accumulates values within the bounds of this mechanism, for [`Self::release`].
+    #[must_use]
+    pub fn accumulate(&self, values: impl IntoIterator<Item = f64>) -> Accumulator {
+        Accumulator::of_values(self.bounds, values)
     }
 
     fn exact(&self, of: &Accumulator) -> Result<i128> {

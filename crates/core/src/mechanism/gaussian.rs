@@ -11,8 +11,21 @@ use crate::sample::{self, RoundedGaussian, Scale};
 use crate::unit::{Beta, Delta, Epsilon, Grid, L2, Rho, Sensitivity};
 use crate::utility::Accuracy;
 
-/// `M(x) = f(x) + (X₁, …, X_k)` with independent `X_i ~ N(0, σ²)`, rounded to a
-/// public grid.
+/// Adds Gaussian noise to real numbers and rounds the sum to a public grid.
+///
+/// `M(x) = f(x) + (X₁, …, X_k)` with independent `X_i ~ N(0, σ²)`.
+///
+/// ```
+/// use demure_core::mechanism::Gaussian;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Delta, Epsilon, Sensitivity};
+///
+/// // A gradient that one person moves by at most 1 in the Euclidean norm.
+/// let gaussian = Gaussian::new(Epsilon::new(1.0)?, Delta::new(1e-6)?, Sensitivity::new(1.0)?)?;
+/// let release = gaussian.release_vector(&[0.2, -0.7, 1.1], &mut SystemRandom::new()?)?;
+/// println!("{:?} with σ = {:.2}", release.value(), gaussian.sigma());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// Under the neighbour relation for which `‖f(x) − f(x′)‖₂ ≤ Δ₂`: (ε,δ)-DP iff
@@ -41,16 +54,16 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
-    /// The least noise for (ε,δ), to a relative 10⁻¹².
+    /// Calibrates the least noise for (ε,δ), to a relative 10⁻¹².
     pub fn new(epsilon: Epsilon, delta: Delta, sensitivity: Sensitivity<L2>) -> Result<Self> {
         let sigma = analytic_sigma(epsilon, delta, sensitivity)?;
         Self::build(sigma, sensitivity, Guarantee::Approximate(epsilon, delta))
     }
 
-    /// The textbook's `σ = Δ₂·√(2 ln(2/δ))/ε`, rounded up.
+    /// Calibrates the noise by the textbook's formula `σ = Δ₂·√(2 ln(2/δ))/ε`, rounded up.
     ///
-    /// It is not valid for every ε: at ε = 10, δ = 10⁻⁶ it is too small. So the
-    /// exact δ is computed, and a σ that does not deliver is refused.
+    /// The formula is not valid for every ε: at ε = 10, δ = 10⁻⁶ its σ is too small. So the
+    /// exact δ is computed, and a σ that is too small is refused.
     pub fn classic(epsilon: Epsilon, delta: Delta, sensitivity: Sensitivity<L2>) -> Result<Self> {
         let delta = Delta::positive(delta.get())?;
         let (_, log) = directed::ln(up(2.0 / delta.get()))?;
@@ -64,7 +77,7 @@ impl Gaussian {
         Self::build(sigma, sensitivity, Guarantee::Approximate(epsilon, delta))
     }
 
-    /// The least noise for ρ-zCDP: `σ = Δ₂/√(2ρ)`, rounded up.
+    /// Calibrates the least noise for ρ-zCDP: `σ = Δ₂/√(2ρ)`, rounded up.
     pub fn concentrated(rho: Rho, sensitivity: Sensitivity<L2>) -> Result<Self> {
         let sigma = concentrated_sigma(rho, sensitivity);
         Self::build(sigma, sensitivity, Guarantee::Concentrated(rho))
@@ -76,7 +89,7 @@ impl Gaussian {
         Ok(Self { sigma, sensitivity, guarantee, grid, noise })
     }
 
-    /// The same on a public grid of the caller's choice.
+    /// The same noise on a public grid of your choice.
     pub fn on(self, grid: Grid) -> Result<Self> {
         let noise = RoundedGaussian::new(&Scale::new(self.sigma)?, grid)?;
         Ok(Self { grid, noise, ..self })
@@ -94,13 +107,13 @@ impl Gaussian {
         self.grid
     }
 
-    /// The sensitivity that was calibrated for.
+    /// The sensitivity that the noise is calibrated to.
     #[must_use]
     pub fn sensitivity(&self) -> Sensitivity<L2> {
         self.sensitivity
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.guarantee
@@ -132,7 +145,22 @@ impl Accuracy for Gaussian {
     }
 }
 
-/// `M(x) = q(x) + Z` on the integers, `P[Z = k] ∝ e^(−k²/(2σ²))`.
+/// Adds discrete Gaussian noise to integers.
+///
+/// `M(x) = q(x) + Z` with `P[Z = k] ∝ e^(−k²/(2σ²))`.
+///
+/// ```
+/// use demure_core::mechanism::DiscreteGaussian;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Rho, Sensitivity};
+///
+/// // Counts that one person moves by at most √2 in the Euclidean norm, for ρ = 0.01.
+/// let sensitivity = Sensitivity::new(2f64.sqrt().next_up())?;
+/// let gaussian = DiscreteGaussian::concentrated(Rho::new(0.01)?, sensitivity)?;
+/// let release = gaussian.release_vector(&[310, 95, 240], &mut SystemRandom::new()?)?;
+/// println!("{:?}", release.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// For one integer with `|q(x) − q(x′)| ≤ d`: (ε,δ)-DP iff
@@ -157,7 +185,7 @@ pub struct DiscreteGaussian {
 }
 
 impl DiscreteGaussian {
-    /// Noise for (ε,δ) on one integer of sensitivity `d`.
+    /// Calibrates the noise for (ε,δ) on one integer that moves by at most `d`.
     ///
     /// σ is at the edge of what is enough, to a relative 10⁻¹², and certified. Below
     /// σ ≈ 1 the discrete Gaussian's δ is *not* monotone in σ: some smaller σ may
@@ -170,7 +198,7 @@ impl DiscreteGaussian {
         Self::build(sigma, sensitivity, Guarantee::Approximate(epsilon, delta))
     }
 
-    /// The least noise for ρ-zCDP on integers of sensitivity Δ₂.
+    /// Calibrates the least noise for ρ-zCDP on integers of ℓ₂ sensitivity Δ₂.
     pub fn concentrated(rho: Rho, sensitivity: Sensitivity<L2>) -> Result<Self> {
         let sigma = concentrated_sigma(rho, sensitivity);
         Self::build(sigma, sensitivity, Guarantee::Concentrated(rho))
@@ -187,13 +215,13 @@ impl DiscreteGaussian {
         self.sigma
     }
 
-    /// The sensitivity that was calibrated for.
+    /// The sensitivity that the noise is calibrated to.
     #[must_use]
     pub fn sensitivity(&self) -> Sensitivity<L2> {
         self.sensitivity
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.guarantee
@@ -204,10 +232,10 @@ impl DiscreteGaussian {
         Ok(Release::new(value.saturating_add(self.noise.draw(rng)?), self.guarantee))
     }
 
-    /// Releases integers whose ℓ₂ sensitivity, all together, is what ρ was given for.
+    /// Releases integers whose ℓ₂ sensitivity, over all of them together, is Δ₂.
     ///
-    /// Refused for an (ε,δ) calibration, which holds for one integer only: the
-    /// discrete Gaussian is not rotation invariant.
+    /// Refused for a calibration to (ε,δ), which holds for one integer only: the discrete
+    /// Gaussian is not rotation invariant.
     pub fn release_vector(
         &self,
         values: &[i128],

@@ -9,13 +9,15 @@ use crate::unit::{Beta, Epsilon, Neighbours, Rho, Sensitivity};
 use crate::utility::Accuracy;
 use std::collections::BTreeMap;
 
-/// What one release may spend, which decides the noise: ε buys geometric noise
-/// scaled to ℓ₁, ρ buys the discrete Gaussian scaled to ℓ₂.
+/// What one release may spend. It decides the kind of noise: ε buys geometric noise scaled to
+/// the ℓ₁ sensitivity, ρ buys discrete Gaussian noise scaled to the ℓ₂ sensitivity.
+///
+/// Mechanisms take `impl Into<Budget>`: pass an [`Epsilon`] or a [`Rho`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// ε-DP.
+    /// Spend ε, for ε-DP.
     Pure(Epsilon),
-    /// ρ-zCDP.
+    /// Spend ρ, for ρ-zCDP.
     Concentrated(Rho),
 }
 
@@ -32,7 +34,7 @@ impl From<Rho> for Budget {
 }
 
 impl Budget {
-    /// The guarantee that spending all of it gives.
+    /// The guarantee of a release that spends all of it.
     #[must_use]
     pub fn guarantee(self) -> Guarantee {
         match self {
@@ -50,12 +52,12 @@ impl Budget {
     }
 }
 
-/// How much of a count one unit (row or person) can be: at most `per_group`
-/// rows in each of at most `groups` groups.
+/// The contribution bound: one unit (row or person) has at most `per_group` rows in each of at
+/// most `groups` groups.
 ///
-/// Where the groups are public, someone with at most k rows in whatever groups
-/// is `new(1, k)`: k rows in one group are the worst case of both norms. Where
-/// they are not, `new(k, k)` is safe: each key that only one unit has costs δ.
+/// Where the groups are public and one unit has at most k rows in any of them, use `new(1, k)`:
+/// k rows in one group are the worst case of both norms. Where the groups are not public, use
+/// `new(k, k)`: each key that only one unit has costs δ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contributions {
     groups: u32,
@@ -66,7 +68,7 @@ impl Contributions {
     /// One row in one group.
     pub const ONE: Self = Self { groups: 1, per_group: 1 };
 
-    /// Both must be at least 1.
+    /// At most `per_group` rows in each of at most `groups` groups; both at least 1.
     pub fn new(groups: u32, per_group: u32) -> Result<Self> {
         if groups == 0 || per_group == 0 {
             let parameter = "contributions";
@@ -75,13 +77,13 @@ impl Contributions {
         Ok(Self { groups, per_group })
     }
 
-    /// The most groups of one unit.
+    /// The largest number of groups that one unit has rows in.
     #[must_use]
     pub fn groups(self) -> u32 {
         self.groups
     }
 
-    /// The most rows of one unit in one group.
+    /// The largest number of rows that one unit has in one group.
     #[must_use]
     pub fn per_group(self) -> u32 {
         self.per_group
@@ -308,7 +310,22 @@ pub(super) fn whole_up(n: u128) -> f64 {
     if (near as u128) < n { up(near) } else { near }
 }
 
-/// A histogram over public keys: each key's count plus independent integer noise.
+/// Releases a histogram over public keys: each key's count plus independent integer noise.
+///
+/// ```
+/// use demure_core::mechanism::{Contributions, Histogram};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// // Each person has one blood group.
+/// let histogram = Histogram::new(Epsilon::new(1.0)?, Neighbours::AddRemove, Contributions::ONE)?;
+/// let people = ["A", "0", "A", "B", "0", "A"];
+/// let counts = histogram.release_rows(&["0", "A", "AB", "B"], people, &mut SystemRandom::new()?)?;
+/// for (group, count) in counts.value() {
+///     println!("{group}: {count}");
+/// }
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// With at most m rows in each of at most g groups per unit:
 ///
@@ -349,21 +366,36 @@ impl Histogram {
         self.noise.calibration()
     }
 
-    /// What a release promises, for all keys together.
+    /// The guarantee of one release, for all keys together.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
     }
 
-    /// Releases the counts of public keys, in the (public) order given.
+    /// Releases counts that you made, one for each public key, in the order given.
     pub fn release(&self, counts: &[u64], rng: &mut dyn Randomness) -> Result<Release<Vec<i128>>> {
         let counts: Vec<i128> = counts.iter().map(|&count| i128::from(count)).collect();
         Ok(Release::new(self.noise.add(&counts, rng)?, self.guarantee()))
     }
 
-    /// Releases one noised count for each of `public_keys`; a key without a
-    /// count has count 0, a count without a public key is ignored, and of a key
-    /// listed twice only one draw is released.
+    /// Counts `rows` by key and releases one noised count for each of `public_keys`. The caller
+    /// sees to it that no unit has more rows than the [`Contributions`] say.
+    pub fn release_rows<K: Ord + Clone>(
+        &self,
+        public_keys: &[K],
+        rows: impl IntoIterator<Item = K>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<BTreeMap<K, i128>>> {
+        let mut counts = BTreeMap::new();
+        for key in rows {
+            *counts.entry(key).or_insert(0) += 1;
+        }
+        self.release_keys(public_keys, &counts, rng)
+    }
+
+    /// Releases one noised count for each of `public_keys`, from counts that you made. A key
+    /// without a count has count 0, a count without a public key is ignored, and a key that is
+    /// listed twice is released once.
     pub fn release_keys<K: Ord + Clone>(
         &self,
         public_keys: &[K],
@@ -385,7 +417,7 @@ impl Accuracy for Histogram {
     }
 }
 
-/// Post-processing: negative counts become 0.
+/// Replaces negative counts by 0: post-processing, for [`Release::map`].
 #[must_use]
 pub fn non_negative(counts: Vec<i128>) -> Vec<i128> {
     counts.into_iter().map(|count| count.max(0)).collect()

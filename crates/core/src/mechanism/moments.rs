@@ -9,7 +9,19 @@ use crate::random::Randomness;
 use crate::unit::{Beta, Neighbours};
 use crate::utility::Accuracy;
 
-/// The mean of the clamped values, in [a, b].
+/// Releases the mean of values clamped to public bounds [a, b].
+///
+/// ```
+/// use demure_core::mechanism::{BoundedMean, Bounds, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// let (epsilon, bounds) = (Epsilon::new(0.5)?, Bounds::new(0.0, 120.0)?);
+/// let mean = BoundedMean::new(epsilon, bounds, Neighbours::AddRemove, Rows::AtMost(1))?;
+/// let ages = mean.accumulate([34.0, 51.0, 29.0, 62.0]);
+/// println!("about {:.1}", mean.release(&ages, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// With w = b − a in steps and u = value − a, and k rows per unit:
 /// - *n public* (replace, exactly k): `Σu + Z`, Δ = kw, divided by n.
@@ -31,7 +43,20 @@ pub struct BoundedMean {
     moments: Moments,
 }
 
-/// The population variance `(1/n)Σ(v − v̄)²` of the clamped values, in [0, (b−a)²/4].
+/// Releases the population variance `(1/n)Σ(v − v̄)²` of values clamped to public bounds [a, b]:
+/// between 0 and (b−a)²/4.
+///
+/// ```
+/// use demure_core::mechanism::{BoundedVariance, Bounds, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// let (epsilon, bounds) = (Epsilon::new(0.5)?, Bounds::new(0.0, 120.0)?);
+/// let variance = BoundedVariance::new(epsilon, bounds, Neighbours::AddRemove, Rows::AtMost(1))?;
+/// let ages = variance.accumulate([34.0, 51.0, 29.0, 62.0]);
+/// println!("about {:.1}", variance.release(&ages, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// With w = b − a in steps, u = value − a and e = 2u − w, and k rows per unit:
 /// - *n public* (replace, exactly k): `Σe` with Δ = 2kw and `Σe²` with Δ = kw², half the
@@ -229,10 +254,16 @@ impl BoundedMean {
         self.moments.calibration(1)
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.moments.guarantee
+    }
+
+    /// Accumulates values within the bounds of this mechanism, for [`Self::release`].
+    #[must_use]
+    pub fn accumulate(&self, values: impl IntoIterator<Item = f64>) -> Accumulator {
+        Accumulator::of_values(self.moments.bounds, values)
     }
 
     /// Releases the mean.
@@ -276,10 +307,16 @@ impl BoundedVariance {
         self.moments.calibration(2)
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.moments.guarantee
+    }
+
+    /// Accumulates values within the bounds of this mechanism, for [`Self::release`].
+    #[must_use]
+    pub fn accumulate(&self, values: impl IntoIterator<Item = f64>) -> Accumulator {
+        Accumulator::of_values(self.moments.bounds, values)
     }
 
     /// Releases the variance.

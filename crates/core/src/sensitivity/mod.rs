@@ -70,8 +70,11 @@ pub use stable::{Distance, Stable, Tally, mode, mode_of_counts};
 pub use values::Values;
 
 use crate::error::{Error, Result};
+use crate::mechanism::yields_event;
 use crate::num::fast;
 use std::fmt;
+
+yields_event!(SmoothNoise, Ladder, Stable, ProposeTestRelease, Proposals, PrivateBound);
 
 /// The t of a t-smooth bound: between neighbours it changes by a factor of at most `e^t`.
 ///
