@@ -1,4 +1,14 @@
-//! The quantities privacy is stated in, each validated once, in its constructor.
+//! The quantities of differential privacy, each validated once, in its constructor.
+//!
+//! ```
+//! use demure_core::unit::{Delta, Epsilon, L1, Sensitivity};
+//!
+//! let (epsilon, delta) = (Epsilon::new(0.5)?, Delta::new(1e-6)?);
+//! let sensitivity: Sensitivity<L1> = Sensitivity::new(1.0)?;
+//! let error = Epsilon::new(0.0).unwrap_err();
+//! assert_eq!(error.to_string(), "epsilon must be a finite number greater than 0");
+//! # Ok::<(), demure_core::Error>(())
+//! ```
 //!
 //! | type | range | meaning |
 //! |---|---|---|
@@ -21,16 +31,16 @@ use crate::num::directed;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Which datasets count as neighbours: the pairs a guarantee compares.
+/// Which datasets are neighbours: a guarantee holds for all pairs of them.
 ///
-/// Every sensitivity is stated for one of these. Replacing one unit is one
+/// [`Neighbours::AddRemove`] is the usual choice. Every sensitivity is stated for one relation. Replacing one unit is one
 /// removal and one addition, so a mechanism that is ε-DP for
 /// [`Neighbours::AddRemove`] is 2ε-DP for [`Neighbours::Replace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Neighbours {
-    /// Same size, one unit's data changed. The size of the dataset is public.
+    /// Datasets of the same size in which one unit's data differ. The size is public.
     Replace,
-    /// One unit present in one dataset and absent in the other.
+    /// Datasets of which one has one unit more.
     AddRemove,
 }
 
@@ -43,12 +53,12 @@ impl fmt::Display for Neighbours {
     }
 }
 
-/// What one "unit" is: the thing whose presence or data neighbours differ in.
+/// The privacy unit: what neighbouring datasets differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// One row of a table.
     Row,
-    /// Everything that carries one person's id.
+    /// All data of one person, found by the person's id.
     Person,
     /// One edge of a graph.
     Edge,
@@ -118,7 +128,7 @@ quantity!(
 );
 
 impl Delta {
-    /// No failure at all: the guarantee is pure.
+    /// δ = 0: the guarantee is pure.
     pub const ZERO: Self = Self(0.0);
 
     /// Validates a δ that must not be 0, for mechanisms that need one.
@@ -135,7 +145,7 @@ impl Delta {
 }
 
 impl Epsilon {
-    /// ρ of the zCDP guarantee that ε-DP implies: ε²/2, rounded up.
+    /// The ρ of the zCDP guarantee that ε-DP implies: ε²/2, rounded up.
     ///
     /// # References
     /// Bun & Steinke 2016 (arXiv:1605.02065v1), Proposition 1.4.
@@ -179,9 +189,8 @@ impl Norm for LInf {
 
 /// The largest change of a query between two neighbours, in the norm `N`.
 ///
-/// Which neighbour relation it is for is the caller's statement; the
-/// mechanisms that know their query (counts, sums, histograms …) derive it
-/// from a [`Neighbours`] themselves.
+/// You decide which neighbour relation it is for. Mechanisms that know their query (counts, sums,
+/// histograms …) derive their sensitivity from a [`Neighbours`].
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Sensitivity<N: Norm>(f64, PhantomData<N>);
 
@@ -206,7 +215,7 @@ impl<N: Norm> Sensitivity<N> {
 }
 
 impl Sensitivity<L1> {
-    /// `‖v‖₂ ≤ ‖v‖₁`: an ℓ₁ bound is an ℓ₂ bound.
+    /// The same bound in ℓ₂, as `‖v‖₂ ≤ ‖v‖₁`.
     #[must_use]
     pub fn to_l2(self) -> Sensitivity<L2> {
         Sensitivity(self.0, PhantomData)
@@ -214,13 +223,13 @@ impl Sensitivity<L1> {
 }
 
 impl Sensitivity<LInf> {
-    /// `‖v‖₁ ≤ k·‖v‖_∞` for k ≥ 1 coordinates, rounded up.
+    /// The bound in ℓ₁ for k ≥ 1 coordinates, `‖v‖₁ ≤ k·‖v‖_∞`, rounded up.
     pub fn to_l1(self, coordinates: u32) -> Result<Sensitivity<L1>> {
         require_coordinates(coordinates)?;
         Sensitivity::new(directed::up(self.0 * f64::from(coordinates)))
     }
 
-    /// `‖v‖₂ ≤ √k·‖v‖_∞` for k ≥ 1 coordinates, rounded up.
+    /// The bound in ℓ₂ for k ≥ 1 coordinates, `‖v‖₂ ≤ √k·‖v‖_∞`, rounded up.
     pub fn to_l2(self, coordinates: u32) -> Result<Sensitivity<L2>> {
         require_coordinates(coordinates)?;
         let root = directed::up(f64::from(coordinates).sqrt());
@@ -253,7 +262,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The integers.
+    /// The grid of the integers.
     pub const ONE: Self = Self { exponent: 0 };
 
     /// The grid of multiples of 2^`exponent`.
@@ -268,8 +277,8 @@ impl Grid {
         }
     }
 
-    /// A grid about a millionth of `scale`: the rounding then adds less than
-    /// 10⁻¹² of the noise's own variance (for scales of 2^±980 or beyond, the
+    /// A grid of about a millionth of `scale`. Rounding to it adds less than 10⁻¹² of the variance
+    /// of the noise (for scales of 2^±980 or beyond, the
     /// nearest grid there is).
     pub fn for_scale(scale: f64) -> Result<Self> {
         if !(scale.is_finite() && scale >= f64::MIN_POSITIVE) {
@@ -294,7 +303,7 @@ impl Grid {
         2f64.powi(self.exponent)
     }
 
-    /// `multiple` times the spacing, rounded to the nearest finite float (exact
+    /// The number `multiple` times the spacing, rounded to the nearest finite float (exact
     /// below 2^53 multiples). Post-processing.
     #[must_use]
     pub fn at(self, multiple: i128) -> f64 {

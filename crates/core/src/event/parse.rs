@@ -4,7 +4,7 @@ use super::{Disjoint, Event, LatticeNoise, Noise};
 use crate::error::Error;
 use std::num::NonZeroU64;
 
-/// Where reading stopped, and what would have been welcome there.
+/// Why a text is not an event, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
@@ -13,15 +13,15 @@ pub enum ParseError {
     Unexpected {
         /// Counted in characters, from 1.
         position: usize,
-        /// What would have been read.
+        /// What was expected there.
         expected: &'static str,
     },
-    /// The text is in the grammar and a parameter is out of its range.
+    /// The text is in the grammar, but a parameter is out of its range.
     #[error("at character {position}: {source}")]
     Invalid {
         /// Counted in characters, from 1.
         position: usize,
-        /// What was refused.
+        /// Why the parameter was refused.
         source: Error,
     },
 }
@@ -30,7 +30,7 @@ pub enum ParseError {
 const DEPTH: usize = 64;
 
 impl Event {
-    /// Reads one event.
+    /// Reads an event from text.
     ///
     /// ```text
     /// event     = primary { "*" count }

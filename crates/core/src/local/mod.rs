@@ -1,10 +1,10 @@
-//! The local model: each person randomizes before anything leaves their hands.
+//! The local model: each person randomizes their own value before sending it.
 //!
 //! | file | randomizer | a report is |
 //! |---|---|---|
 //! | `mechanism/response.rs` | [`Response`]: yes or no, or one of k | a category |
 //! | `unary` | [`Unary`]: one bit per category, each flipped (symmetric, optimised) | k bits |
-//! | `rappor` | [`Rappor`]: noise once for ever, and once for each report | k bits |
+//! | `rappor` | [`Rappor`]: noise drawn once and kept, and noise for each report | k bits |
 //! | `subset` | [`Subset`]: a set that probably has the truth in it | k bits, ω of them set |
 //! | `hashing` | [`LocalHash`]: the category hashed to few buckets, then one of those | a hash function, a bucket |
 //! | `hadamard` | [`Hadamard`]: one entry of a matrix column | a row, a sign |
@@ -15,9 +15,9 @@
 //!
 //! # What ε means here
 //! Every randomizer R is ε-*locally* private: `P[R(x) = r] ≤ e^ε·P[R(x′) = r]` for
-//! all values x, x′ and all reports r. Nobody need be trusted. For the collection
+//! all values x, x′ and all reports r. Nobody has to be trusted. For the collection
 //! of all reports that is ε-DP under replace; that someone reported at all is
-//! seen, so under add or remove there is no promise. A person who reports twice
+//! seen, so under add or remove there is no guarantee: account under replace. A person who reports twice
 //! has spent 2ε, unless the randomizer remembers ([`Rappor`]).
 //!
 //! # One lemma
@@ -28,7 +28,7 @@
 //! `p/(1−p) · (M−w)/w ≤ e^ε`: a report has probability `p/w` or `(1−p)/(M−w)`,
 //! whatever x. A mixture over a set chosen at random from x keeps ε, as
 //! `Σ μᵢaᵢ ≤ e^ε·b` where each `aᵢ ≤ e^ε·b`; so does a choice, independent of
-//! x, between ε-private randomizers, told or not.
+//! x, between ε-private randomizers, whether the report says which it was or not.
 //!
 //! The coin p is a multiple of 2⁻⁵³ rounded towards more privacy, the uniform draw
 //! is exact, so the realised ε is at most the one claimed. The tests evaluate
@@ -57,7 +57,7 @@ pub use hashing::{HashFunction, LocalHash};
 pub use rappor::{Permanent, Rappor};
 pub use sign::{Hybrid, Sign};
 pub use subset::Subset;
-pub use support::{Bound, Support, Target, binomial_tail, lower_limit};
+pub use support::{ErrorBound, Support, Target, binomial_tail, lower_limit};
 pub use unary::Unary;
 pub use window::Window;
 
@@ -67,29 +67,29 @@ use crate::random::Bits;
 
 yields_event!(Unary, Subset, LocalHash, Hadamard, Window, Sign, Hybrid);
 
-/// The most categories of a randomizer whose report has a bit for each.
+/// The largest number of categories of a randomizer that reports one bit for each.
 pub const MOST_BITS: u32 = 1 << 20;
 
-/// What a person sends: the randomized content and nothing else.
+/// A randomized report: all that a person sends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Report {
-    /// A category.
+    /// The category reported.
     Category(u32),
-    /// A bit for each category, 64 to a word, the first in the lowest place.
+    /// One bit for each category, 64 to a word, the first category in the lowest bit.
     Bits(Vec<u64>),
     /// A hash function and a bucket.
     Hashed(HashFunction, u32),
     /// A row of the Hadamard matrix, and the entry: true for +1.
     Row(u32, bool),
-    /// A cell of a window.
+    /// A cell of a [`Window`].
     Cell(u32),
     /// A sign: true for +1.
     Sign(bool),
 }
 
 impl Response {
-    /// One person's report.
+    /// Draws one person's report.
     #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         Ok(Release::new(Report::Category(self.draw(value, bits)?), self.guarantee()))

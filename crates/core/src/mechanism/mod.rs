@@ -43,7 +43,7 @@ mod sparse_vector;
 mod threshold;
 mod tree;
 
-pub use crate::local::{Bound, Target};
+pub use crate::local::{ErrorBound, Target};
 pub use bounded::{Accumulator, BoundedSum, Bounds, Count, Rows};
 pub(crate) use event::yields_event;
 pub use exponential::{Change, Exponential, Score, Scores};

@@ -2,7 +2,7 @@
 
 use super::{Guarantee, Release};
 use crate::error::{Error, Result};
-use crate::local::{Bound, Support, Target};
+use crate::local::{ErrorBound, Support, Target};
 use crate::num::directed::{self, down, up};
 use crate::num::{Enclosure, Ratio};
 use crate::random::{Bits, Randomness};
@@ -183,12 +183,12 @@ impl Response {
     }
 
     /// The error that an estimate exceeds with probability at most β: [`Support::error`].
-    pub fn error(&self, people: u64, bound: Bound, beta: Beta) -> Result<f64> {
+    pub fn error(&self, people: u64, bound: ErrorBound, beta: Beta) -> Result<f64> {
         self.support().error(people, bound, beta)
     }
 
     /// The number of people that make the error at most `error`: [`Support::people_for_error`].
-    pub fn people_for_error(&self, error: f64, bound: Bound, beta: Beta) -> Result<u64> {
+    pub fn people_for_error(&self, error: f64, bound: ErrorBound, beta: Beta) -> Result<u64> {
         self.support().people_for_error(error, bound, beta)
     }
 
@@ -197,7 +197,7 @@ impl Response {
         categories: u32,
         people: u64,
         error: f64,
-        bound: Bound,
+        bound: ErrorBound,
         beta: Beta,
     ) -> Result<Epsilon> {
         if categories < 2 {
@@ -421,14 +421,17 @@ mod tests {
     #[test]
     fn plans_invert_one_another_and_have_their_known_values() {
         let warner = Response::with_epsilon(2, Epsilon::new(1.0).unwrap()).unwrap();
-        let noise = Bound::Normal(Target::Respondents);
+        let noise = ErrorBound::Normal(Target::Respondents);
         assert_eq!(warner.people_for_error(0.01, noise, beta(0.05)).unwrap(), 35_368);
         let quarter = Response::gamma(0.25).unwrap();
         // ln(40)/(2·¼·10⁻⁴) and 1.96²·¼/(¼·10⁻⁴).
-        assert_eq!(quarter.people_for_error(0.01, Bound::Hoeffding, beta(0.05)).unwrap(), 73_778);
-        let population = Bound::Normal(Target::Population);
+        assert_eq!(
+            quarter.people_for_error(0.01, ErrorBound::Hoeffding, beta(0.05)).unwrap(),
+            73_778
+        );
+        let population = ErrorBound::Normal(Target::Population);
         assert_eq!(quarter.people_for_error(0.01, population, beta(0.05)).unwrap(), 38_415);
-        for bound in [Bound::Hoeffding, noise, population] {
+        for bound in [ErrorBound::Hoeffding, noise, population] {
             for k in [2, 20] {
                 let response = Response::with_epsilon(k, Epsilon::new(0.7).unwrap()).unwrap();
                 let error = response.error(5_000, bound, beta(0.05)).unwrap();
@@ -437,8 +440,8 @@ mod tests {
                 near(back.get(), 0.7, 1e-8);
                 // No frequency has a larger variance than was planned for.
                 let worst = (0..=100).map(|f| f64::from(f) / 100.0).map(|f| match bound {
-                    Bound::Normal(target) => response.variance(f, 1, target),
-                    Bound::Hoeffding => response.variance(f, 1, Target::Population),
+                    ErrorBound::Normal(target) => response.variance(f, 1, target),
+                    ErrorBound::Hoeffding => response.variance(f, 1, Target::Population),
                 });
                 let planned = response.support().error_from(1.0, 1, bound).powi(2);
                 assert!(worst.fold(0.0, f64::max) <= planned * (1.0 + 1e-12));

@@ -211,7 +211,7 @@ pub struct RoundedGaussian {
 }
 
 impl RoundedGaussian {
-    /// Noise of standard deviation `sigma` (in ones), released as multiples of `grid`.
+    /// Noise of standard deviation `sigma` (in the units of the value), released as multiples of `grid`.
     pub fn new(sigma: &Scale, grid: Grid) -> Result<Self> {
         let on_grid = sigma.on(grid)?;
         on_grid.in_steps()?;

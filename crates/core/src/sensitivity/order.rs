@@ -113,8 +113,8 @@ impl<'a> OrderStatistic<'a> {
         Self::new(values, ((q * values.len() as f64).ceil() as usize).max(1))
     }
 
-    /// The quantile q of rows whose *number is protected*: of n rows the value of rank `⌈qn⌉`, with q taken to
-    /// 2⁻³²; the lower bound if there are none.
+    /// The quantile q of rows whose *number is protected*: of n rows the value of rank `⌈qn⌉`, with q rounded to
+    /// 2⁻³²; the lower bound if there are no rows.
     ///
     /// # Guarantee
     /// What is private for one value replaced is private, too, for one row added or removed.
@@ -167,7 +167,7 @@ impl Statistic for OrderStatistic<'_> {
     }
 }
 
-/// The mean of the values but for the m least and the m greatest.
+/// The trimmed mean: the mean of the values without the m least and the m greatest.
 ///
 /// The statistic itself is their *sum*, an integer; dividing by n − 2m, which is public, comes after the noise.
 ///
@@ -223,7 +223,7 @@ impl Statistic for TrimmedMean<'_> {
     }
 }
 
-/// The mean with the m least values raised to `x_{m+1}` and the m greatest lowered to `x_{n−m}`.
+/// The winsorised mean: the mean with the m least values raised to `x_{m+1}` and the m greatest lowered to `x_{n−m}`.
 ///
 /// The statistic itself is the sum, as for [`TrimmedMean`].
 ///
@@ -242,7 +242,7 @@ pub struct WinsorisedMean<'a> {
 }
 
 impl<'a> WinsorisedMean<'a> {
-    /// Moves the m least and the m greatest of n > 2m values.
+    /// Moves the m least and the m greatest of n > 2m values inwards.
     pub fn new(values: &'a Values, m: usize) -> Result<Self> {
         let enough = m.checked_mul(2).is_some_and(|out| out < values.len());
         if enough { Ok(Self { values, m: m as i64 }) } else { Err(too_few()) }
@@ -305,13 +305,13 @@ pub struct InterquartileRange<'a> {
 }
 
 impl<'a> InterquartileRange<'a> {
-    /// Between the quartiles, ranks `⌈n/4⌉` and `⌈3n/4⌉`.
+    /// The distance between the quartiles, of ranks `⌈n/4⌉` and `⌈3n/4⌉`.
     pub fn new(values: &'a Values) -> Result<Self> {
         let n = values.len();
         Self::between(values, n.div_ceil(4), (3 * n).div_ceil(4))
     }
 
-    /// Between two ranks, 1 ≤ low < high ≤ n.
+    /// The distance between the values of two ranks, 1 ≤ low < high ≤ n.
     pub fn between(values: &'a Values, low: usize, high: usize) -> Result<Self> {
         if 1 <= low && low < high && high <= values.len() {
             Ok(Self { values, low: low as i64, high: high as i64 })
@@ -358,7 +358,7 @@ impl Statistic for InterquartileRange<'_> {
 pub(super) mod tests {
     use super::*;
     use crate::mechanism::Bounds;
-    use crate::sensitivity::check::{Promised, check_profile, check_smooth};
+    use crate::sensitivity::check::{ProfileLimits, check_profile, check_smooth};
     use crate::unit::Grid;
 
     /// All multisets of n of the values 0, 1, 3, 4, 8 (as places 0 to 4), sorted.
@@ -420,8 +420,8 @@ pub(super) mod tests {
                 }
                 let value = |x: &Vec<u8>| make(&values(x)).unwrap().value();
                 let profile = |x: &Vec<u8>, k| make(&values(x)).unwrap().at_distance(k);
-                let promised = Promised::by(&*make(&values(&vec![0; n])).unwrap());
-                let seen = check_profile(databases(n), replaced, value, profile, promised, 8)
+                let limits = ProfileLimits::of(&*make(&values(&vec![0; n])).unwrap());
+                let seen = check_profile(databases(n), replaced, value, profile, limits, 8)
                     .unwrap_or_else(|flaw| panic!("{name} {n}: {flaw}"));
                 assert!(seen.pairs > 0);
                 assert!(seen.exact || !exact, "{name} {n}");
@@ -435,7 +435,7 @@ pub(super) mod tests {
             for n in 3..=6 {
                 let value = |x: &Vec<u8>| make(&values(x)).unwrap().value();
                 let profile = |x: &Vec<u8>, k| make(&values(x)).unwrap().at_distance(k);
-                let none = Promised::default();
+                let none = ProfileLimits::default();
                 let seen = check_profile(databases(n), replaced, value, profile, none, 0).unwrap();
                 assert!(seen.exact, "{name} {n}");
             }

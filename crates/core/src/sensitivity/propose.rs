@@ -10,7 +10,26 @@ use crate::random::Randomness;
 use crate::unit::{Beta, Delta, Epsilon, Sensitivity};
 use crate::utility::Accuracy;
 
-/// With d the distance to the nearest dataset whose local sensitivity is above β: if `d + Z > T`, releases
+/// Proposes a bound β on the local sensitivity, tests it privately, and releases with noise for β; `None` if the test
+/// fails.
+///
+/// ```
+/// use demure_core::mechanism::Bounds;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::sensitivity::{OrderStatistic, ProposeTestRelease, Statistic, Values};
+/// use demure_core::unit::{Delta, Epsilon};
+///
+/// let ages = (0..5_001).map(|i| f64::from(i % 90));
+/// let values = Values::new(Bounds::new(0.0, 120.0)?, ages);
+/// let median = OrderStatistic::median(&values)?;
+/// // The median will move by at most 1 year: in steps of its grid.
+/// let bound = (1.0 / median.unit()) as u64;
+/// let propose = ProposeTestRelease::new(Epsilon::new(1.0)?, Delta::new(1e-6)?, bound)?;
+/// println!("{:?}", propose.release(&median, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
+///
+/// With d the distance to the nearest dataset whose local sensitivity is above β: if `d + Z > T`, it releases
 /// `f(x) + Geo(β/ε₂)`; else `None` (⊥). `P[Z = k] ∝ e^(−ε₁|k|)`, `Geo(s)` is two-sided geometric of scale s, and T is the least integer
 /// with `e^(−ε₁(T+1))/(1+e^−ε₁) ≤ δ`.
 ///
@@ -34,14 +53,14 @@ pub struct ProposeTestRelease {
 }
 
 impl ProposeTestRelease {
-    /// Half of ε for the test and half for the noise; `bound` is β, in steps of the statistic
-    /// ([`Statistic::unit`] says how much that is), chosen without looking at the data.
+    /// Spends half of ε on the test and half on the noise. `bound` is β, in steps of the statistic
+    /// ([`Statistic::unit`] is the size of a step), chosen without looking at the data.
     pub fn new(epsilon: Epsilon, delta: Delta, bound: u64) -> Result<Self> {
         let half = Epsilon::new(0.5 * epsilon.get())?;
         Self::with_split(half, half, delta, bound)
     }
 
-    /// ε₁ for the test and ε₂ for the noise.
+    /// Spends ε₁ on the test and ε₂ on the noise.
     pub fn with_split(test: Epsilon, noise: Epsilon, delta: Delta, bound: u64) -> Result<Self> {
         let gate = Gate::new(test, delta)?;
         let noise_law = Geometric::new(noise, steps(bound)?)?;
@@ -49,19 +68,19 @@ impl ProposeTestRelease {
         Ok(Self { epsilon, delta, bound, gate, noise: noise_law })
     }
 
-    /// T.
+    /// The threshold T of the test.
     #[must_use]
     pub fn threshold(&self) -> u64 {
         self.gate.threshold()
     }
 
-    /// β.
+    /// The proposed bound β, in steps.
     #[must_use]
     pub fn bound(&self) -> u64 {
         self.bound
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Approximate(self.epsilon, self.delta)
@@ -72,7 +91,7 @@ impl ProposeTestRelease {
         self.noise.error(beta)
     }
 
-    /// Releases a statistic, or ⊥.
+    /// Releases a statistic, or `None` if the test failed.
     pub fn release(
         &self,
         statistic: &(impl Statistic + ?Sized),
@@ -107,8 +126,26 @@ pub(super) fn sum(a: f64, b: f64) -> f64 {
     if total - large == small && total - small == large { total } else { up(total) }
 }
 
-/// A search over a public list of bounds `β₁ < β₂ < … < β_m` that pays once: the first whose distance, noised, is above a noised
-/// threshold is used, by the sparse vector technique.
+/// Searches a public list of bounds for one that fits, and pays for the search once.
+///
+/// Of the bounds `β₁ < β₂ < … < β_m` it uses the first whose noised distance is above a noised threshold: the sparse
+/// vector technique.
+///
+/// ```
+/// use demure_core::mechanism::Bounds;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::sensitivity::{OrderStatistic, Proposals, Values};
+/// use demure_core::unit::{Delta, Epsilon};
+///
+/// let ages = (0..5_001).map(|i| f64::from(i % 90));
+/// let values = Values::new(Bounds::new(0.0, 120.0)?, ages);
+/// let median = OrderStatistic::median(&values)?;
+/// let search = Proposals::for_statistic(Epsilon::new(1.0)?, Delta::new(1e-6)?, &median)?;
+/// if let Some((median, bound)) = search.release(&median, &mut SystemRandom::new()?)?.value() {
+///     println!("about {median:.1}, with noise for {bound} steps");
+/// }
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// (ε₁ + ε₂, δ)-DP, ε₁ for the search however long the list, ε₂ for the noise. The β that was used is part of the release.
@@ -129,7 +166,7 @@ pub struct Proposals {
 }
 
 impl Proposals {
-    /// ε₁ for the search, ε₂ for the noise; the bounds in steps, rising.
+    /// Spends ε₁ on the search and ε₂ on the noise. The bounds are in steps, in rising order.
     pub fn new(search: Epsilon, noise: Epsilon, delta: Delta, bounds: &[u64]) -> Result<Self> {
         let delta = Delta::positive(delta.get())?;
         let rising = bounds.windows(2).all(|pair| pair[0] < pair[1]);
@@ -151,7 +188,7 @@ impl Proposals {
         Ok(Self { epsilon, noise, delta, bounds, search: law, threshold })
     }
 
-    /// 3/10 of ε for the search and the rest for the noise, over bounds that double up to the largest step there is, so that
+    /// Spends 3/10 of ε on the search and the rest on the noise. The bounds double up to the largest possible step, so that
     /// one always fits.
     pub fn for_statistic(
         epsilon: Epsilon,
@@ -166,8 +203,8 @@ impl Proposals {
         Ok(Self { epsilon, ..made })
     }
 
-    /// A list that doubles from `first` up to `most`, which is the last: for statistics with a public bound the
-    /// search then never fails.
+    /// A list of bounds that doubles from `first` and ends with `most`. If `most` is the public bound of a statistic, the
+    /// search never fails.
     pub fn doubling(first: u64, most: u64) -> Vec<u64> {
         let doubled = std::iter::successors(Some(first.max(1)), |b| b.checked_mul(2));
         let mut list: Vec<u64> = doubled.take_while(|&b| b < most).collect();
@@ -175,13 +212,13 @@ impl Proposals {
         list
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Approximate(self.epsilon, self.delta)
     }
 
-    /// T.
+    /// The threshold T of the search.
     #[must_use]
     pub fn threshold(&self) -> i128 {
         self.threshold
@@ -192,7 +229,7 @@ impl Proposals {
         Geometric::new(self.noise, steps(bound)?)?.error(beta)
     }
 
-    /// Releases a statistic and the β that was used, or ⊥.
+    /// Releases a statistic and the bound that was used, or `None` if none fits.
     pub fn release(
         &self,
         statistic: &(impl Statistic + ?Sized),

@@ -13,23 +13,23 @@ use crate::sample::{
 use crate::unit::{Delta, Epsilon, Grid, Rho, Sensitivity};
 use std::fmt;
 
-/// The law of Z in `f(x) + (S(x)/s)·Z`.
+/// The kind of noise Z that [`SmoothNoise`] scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum NoiseFamily {
     /// `Lap(1)·e^(σY)`, Y standard normal: for ρ-zCDP.
     LaplaceLogNormal {
-        /// σ.
+        /// The shape σ.
         sigma: f64,
     },
     /// Student's t of 1 (Cauchy) or an even number of degrees of freedom: for pure ε.
     Student {
-        /// d.
+        /// The degrees of freedom d.
         degrees: u32,
     },
     /// Laplace with a Pareto tail of exponent γ: for pure ε.
     LaplacePareto {
-        /// γ.
+        /// The exponent γ.
         gamma: u32,
     },
     /// Lap(1): for (ε,δ).
@@ -51,8 +51,24 @@ impl fmt::Display for NoiseFamily {
     }
 }
 
-/// `M(x) = f(x) + (S(x)/s)·Z`, rounded to the grid of f, with S a t-smooth bound on the local
-/// sensitivity of f and Z of the law of its [`NoiseFamily`].
+/// Releases a statistic with noise in proportion to a smooth bound on its local sensitivity.
+///
+/// `M(x) = f(x) + (S(x)/s)·Z`, rounded to the grid of f. S is a t-smooth bound on the local
+/// sensitivity of f, and Z is noise of a [`NoiseFamily`].
+///
+/// ```
+/// use demure_core::mechanism::{Bounds, Guarantee};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::sensitivity::{OrderStatistic, SmoothNoise, Values};
+/// use demure_core::unit::Epsilon;
+///
+/// let salaries = (0..1001).map(|i| 20_000.0 + 40.0 * f64::from(i));
+/// let values = Values::new(Bounds::new(0.0, 1e6)?, salaries);
+/// let noise = SmoothNoise::new(Guarantee::Pure(Epsilon::new(1.0)?), None)?;
+/// let median = noise.release(&OrderStatistic::median(&values)?, &mut SystemRandom::new()?)?;
+/// println!("about {:.0}", median.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// Under the neighbour relation that the [`Statistic`] is for, with h the density of Z:
@@ -94,10 +110,11 @@ pub struct SmoothNoise {
 }
 
 impl SmoothNoise {
-    /// The family with the least deviation for this promise, at `t` or at a t that suits most data.
+    /// Calibrates the noise of least deviation for a guarantee. Without a `t` it takes one that
+    /// suits most data.
     ///
     /// Pure: Laplace-Pareto, t = ε/10. Concentrated: Laplace-log-normal, t = √(2ρ)/10. Approximate: Laplace, with the t
-    /// that takes half of ε. For δ = 0 an approximate promise is pure.
+    /// that takes half of ε. An approximate guarantee with δ = 0 is pure.
     pub fn new(guarantee: Guarantee, t: Option<Smoothness>) -> Result<Self> {
         let or = |default: f64| t.map_or_else(|| Smoothness::new(default.clamp(1e-9, 100.0)), Ok);
         match guarantee {
@@ -121,7 +138,7 @@ impl SmoothNoise {
         }
     }
 
-    /// Laplace-Pareto noise with the γ of least deviation.
+    /// Calibrates Laplace-Pareto noise with the γ of least deviation, for pure ε.
     pub fn pure(epsilon: Epsilon, t: Smoothness) -> Result<Self> {
         let all = (3..=32).filter_map(|gamma| Self::laplace_pareto(epsilon, gamma, t).ok());
         let best = all.min_by(|a, b| a.deviation().total_cmp(&b.deviation()));
@@ -207,31 +224,32 @@ impl SmoothNoise {
         }
     }
 
-    /// The law of Z.
+    /// The kind of noise.
     #[must_use]
     pub fn family(&self) -> NoiseFamily {
         self.family
     }
 
-    /// t.
+    /// The smoothness t.
     #[must_use]
     pub fn t(&self) -> Smoothness {
         self.t
     }
 
-    /// s: the noise is `(S/s)·Z`.
+    /// The divisor s: the noise is `(S/s)·Z`.
     #[must_use]
     pub fn s(&self) -> f64 {
         self.s
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.guarantee
     }
 
-    /// The standard deviation of the noise over S: public. ∞ for Cauchy noise and t(2), γ ≤ 2.
+    /// The standard deviation of the noise, divided by S. It is public; ∞ for Cauchy noise, t(2)
+    /// and γ ≤ 2.
     #[must_use]
     pub fn deviation(&self) -> f64 {
         let variance = match self.family {
@@ -263,7 +281,7 @@ impl SmoothNoise {
         Ok(Release::new(answer, self.guarantee))
     }
 
-    /// Releases a statistic as an integer of its own grid.
+    /// Releases a statistic in steps of its grid, before [`Statistic::answer`].
     pub fn release_steps(
         &self,
         statistic: &(impl Statistic + ?Sized),
