@@ -154,6 +154,29 @@ impl Epsilon {
     }
 }
 
+macro_rules! divisible {
+    ($($name:ident),+) => { $(
+        impl $name {
+            /// One of `parts` equal shares. A little less than the quotient, so that all shares
+            /// together stay within the whole however their sum is rounded.
+            ///
+            /// # Proof
+            /// An addition that is rounded up errs by a factor of at most `1 + 2⁻⁵¹`, n of them by at
+            /// most `e^(n·2⁻⁵¹)`, and `1 − x ≤ e^−x`. The 4 is for the roundings of this product. ∎
+            /// # Special values
+            /// 0 parts are refused.
+            pub fn share(self, parts: u32) -> Result<Self> {
+                if parts == 0 {
+                    return Err(Error::OutOfRange { parameter: "parts", allowed: "at least 1" });
+                }
+                let n = f64::from(parts);
+                Self::new(directed::down(self.0 / n) * (1.0 - (2.0 * n + 4.0) * f64::EPSILON))
+            }
+        }
+    )+ };
+}
+divisible!(Epsilon, Rho);
+
 /// A norm in which a sensitivity is measured.
 pub trait Norm: sealed::Norm + Copy + fmt::Debug {
     /// The usual name, for messages.
@@ -334,6 +357,31 @@ mod tests {
         for bad in [0.0, 1.0, f64::NAN] {
             assert!(Beta::new(bad).is_err());
         }
+    }
+
+    #[test]
+    fn shares_fill_a_budget_and_never_exceed_it() {
+        use crate::account::filter::{Admission, Filter};
+        use crate::event::Event;
+        for (whole, parts) in [(1.0, 1), (1.0, 3), (1.0, 10), (0.3, 7), (2.7, 1000), (1e-9, 49)] {
+            let (epsilon, rho) = (Epsilon::new(whole).unwrap(), Rho::new(whole).unwrap());
+            let relation = Neighbours::AddRemove;
+            let pure = Event::Pure { epsilon: epsilon.share(parts).unwrap() };
+            let zcdp = Event::Concentrated { rho: rho.share(parts).unwrap() };
+            let filters = [Filter::pure(epsilon, relation), Filter::concentrated(rho, relation)];
+            for (mut filter, event) in filters.into_iter().zip([pure, zcdp]) {
+                for _ in 0..parts {
+                    assert_eq!(filter.admit(&event).unwrap(), Admission::Admitted);
+                }
+                assert!(filter.spent().unwrap().0 > whole * (1.0 - 1e-12));
+                assert_eq!(filter.admit(&event).unwrap(), Admission::Refused);
+            }
+        }
+        // The twin: ten plain tenths are more than one, rounded up.
+        let mut filter = Filter::pure(Epsilon::new(1.0).unwrap(), Neighbours::AddRemove);
+        let tenth = Event::pure(0.1).unwrap();
+        assert!((0..10).any(|_| filter.admit(&tenth).unwrap() == Admission::Refused));
+        assert!(Epsilon::new(1.0).unwrap().share(0).is_err());
     }
 
     #[test]

@@ -102,7 +102,7 @@ enum Rule {
 
 /// A total budget for queries that are chosen, with their prices, as answers come in.
 ///
-/// Ask [`Filter::admit`] before each release; see [`crate::account`] for an example.
+/// Ask [`Filter::admit`] before each release; see [`account`](crate::account) for an example.
 #[derive(Clone, Debug)]
 pub struct Filter {
     neighbours: Neighbours,

@@ -14,6 +14,7 @@
 //! assert!(batch.epsilon(Delta::new(1e-6)?)?.upper < 3.5); // less, for a small δ
 //!
 //! // A total budget, for queries that are chosen one by one: ask before each release.
+//! // (`Epsilon::share` divides a budget into equal shares that fit it.)
 //! let mut budget = Filter::pure(Epsilon::new(0.15)?, neighbours);
 //! assert_eq!(budget.admit(&count.event())?, Admission::Admitted);
 //! assert_eq!(budget.admit(&count.event())?, Admission::Admitted);
@@ -126,7 +127,7 @@ pub struct Report {
     pub methods: Vec<(Method, Interval)>,
 }
 
-/// What a list of events costs, for one neighbour relation.
+/// What a list of events costs, for one neighbour relation. See [`account`](self) for an example.
 ///
 /// "The truth" is the least ε such that *every* run of mechanisms that fit the
 /// events is (ε,δ)-DP. It lies in the interval that [`Account::epsilon`]

@@ -33,7 +33,7 @@ use crate::unit::Epsilon;
 /// not; their quotient is `(k−ω)/ω`. Floyd's algorithm draws each set of others with
 /// the same probability. ∎
 /// # Special values
-/// ω of 0 or of k and more is refused; the rest as for [`super::Unary`].
+/// ω of 0 or of k and more is refused; the rest as for [`Unary`](super::Unary).
 /// # References
 /// Ye, Barg 2018 (arXiv:1702.00610v2); Wang et al. 2016 (arXiv:1607.08025v1).
 #[derive(Clone, Copy, Debug, PartialEq)]

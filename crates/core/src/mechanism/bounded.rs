@@ -11,6 +11,7 @@ use crate::num::directed::up;
 use crate::random::Randomness;
 use crate::unit::{Beta, Grid, Neighbours};
 use crate::utility::Accuracy;
+use std::borrow::Borrow;
 use std::fmt;
 
 /// The widest bounds, in grid steps: with it 2⁶⁴ squares fit an `i128`.
@@ -124,9 +125,9 @@ impl Accumulator {
 
     /// Accumulates all of `values`.
     #[must_use]
-    pub fn of_values(bounds: Bounds, values: impl IntoIterator<Item = f64>) -> Self {
+    pub fn of_values(bounds: Bounds, values: impl IntoIterator<Item = impl Borrow<f64>>) -> Self {
         let mut accumulator = Self::new(bounds);
-        accumulator.extend(values);
+        accumulator.extend(values.into_iter().map(|value| *value.borrow()));
         accumulator
     }
 
@@ -239,17 +240,17 @@ impl Rows {
 /// ε-DP or ρ-zCDP, by the budget.
 /// # Proof
 /// Adding, removing or replacing a unit of 0 to k rows changes the number by at
-/// most k; then [`super::Geometric`] or [`super::DiscreteGaussian`]. ∎
+/// most k; then [`Geometric`](super::Geometric) or [`DiscreteGaussian`](super::DiscreteGaussian). ∎
 /// # Special values
-/// Under replace with [`Rows::Exactly`] the count is public and noise would be
-/// for nothing: refused.
+/// Under replace with [`Rows::Exactly`] the count is public and needs no noise: refused.
 #[derive(Clone, Debug)]
 pub struct Count {
     noise: Noise,
 }
 
 impl Count {
-    /// Calibrates the noise to a budget.
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho).
     pub fn new(budget: impl Into<Budget>, neighbours: Neighbours, rows: Rows) -> Result<Self> {
         if rows.public(neighbours) {
             let what = "the number of rows is public under this relation";
@@ -308,7 +309,7 @@ impl Accuracy for Count {
 /// # Proof
 /// A unit's own sum is k values of [a, b] (exactly), or lies between `k·min(a,0)` and
 /// `k·max(b,0)` (at most); the sum changes by it, or by the difference of two such.
-/// Then [`super::Geometric`] or [`super::DiscreteGaussian`] on the integers. ∎
+/// Then [`Geometric`](super::Geometric) or [`DiscreteGaussian`](super::DiscreteGaussian) on the integers. ∎
 #[derive(Clone, Debug)]
 pub struct BoundedSum {
     bounds: Bounds,
@@ -316,7 +317,8 @@ pub struct BoundedSum {
 }
 
 impl BoundedSum {
-    /// Calibrates the noise to a budget.
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho).
     pub fn new(
         budget: impl Into<Budget>,
         bounds: Bounds,
@@ -345,9 +347,10 @@ impl BoundedSum {
         self.noise.calibration().times(self.bounds.grid.spacing())
     }
 
-    /// Accumulates values within the bounds of this mechanism, for [`Self::release`].
+    /// Accumulates values (a `Vec<f64>`, a `&[f64]`, an iterator) within the bounds of this
+    /// mechanism, for [`Self::release`].
     #[must_use]
-    pub fn accumulate(&self, values: impl IntoIterator<Item = f64>) -> Accumulator {
+    pub fn accumulate(&self, values: impl IntoIterator<Item = impl Borrow<f64>>) -> Accumulator {
         Accumulator::of_values(self.bounds, values)
     }
 

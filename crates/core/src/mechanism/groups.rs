@@ -8,6 +8,7 @@ use crate::num::directed::{down, up};
 use crate::random::Randomness;
 use crate::unit::{Beta, Grid, Neighbours};
 use crate::utility::Accuracy;
+use std::borrow::Borrow;
 use std::fmt;
 
 /// Which statistics to release for each group.
@@ -125,7 +126,7 @@ pub struct GroupSummary {
 /// From the parts' noised totals: rows and count are the sums of all parts, and of those
 /// of values, over W. The sum is `(bP + aQ)/w` for a mean's (P, Q), and `(aB₀ + ½(a+b)B₁ +
 /// bB₂)/w²` for a variance's (B₀, B₁, B₂). Mean and variance are those of
-/// [`super::BoundedMean`] and [`super::BoundedVariance`] with n protected.
+/// [`BoundedMean`](super::BoundedMean) and [`BoundedVariance`](super::BoundedVariance) with n protected.
 ///
 /// # Guarantee
 /// ε-DP or ρ-zCDP, by the budget, for all numbers of all groups together: the budget is
@@ -141,10 +142,10 @@ pub struct GroupSummary {
 /// and the new rows share t of their groups. Those change by at most d₁ and d₂, the other
 /// 2(g−t) at most by s: in ℓ₁ `td₁ + 2(g−t)s ≤ 2gs`, as d₁ ≤ 2s; in ℓ₂ squared `td₂² + 2(g−t)s² ≤
 /// g·max(d₂², 2s²)`. In a single group there is only one to change, by d₁ and d₂. Then
-/// [`super::Geometric`] or [`super::DiscreteGaussian`]; the rest is post-processing. ∎
+/// [`Geometric`](super::Geometric) or [`DiscreteGaussian`](super::DiscreteGaussian); the rest is post-processing. ∎
 ///
 /// **Which groups there are is not protected here.** They must be public, or have been
-/// released ([`super::KeySelection`], at its own price); and every one of them must be
+/// released ([`KeySelection`](super::KeySelection), at its own price); and every one of them must be
 /// among those given, with no rows where it has none.
 /// # Special values
 /// Values are put in bounds row by row ([`Bounds`]). NULLs that are not asked for are
@@ -253,7 +254,11 @@ impl Groups {
     /// Totals one group's values, within the bounds of this mechanism. `nulls` is the number of
     /// rows without a value.
     #[must_use]
-    pub fn totals(&self, values: impl IntoIterator<Item = f64>, nulls: u64) -> GroupTotals {
+    pub fn totals(
+        &self,
+        values: impl IntoIterator<Item = impl Borrow<f64>>,
+        nulls: u64,
+    ) -> GroupTotals {
         GroupTotals::values(Accumulator::of_values(self.bounds, values), nulls)
     }
 
@@ -388,7 +393,7 @@ impl Groups {
     }
 
     /// A function from the number of a group's rows with a value to the error that its mean
-    /// exceeds with probability at most β, as [`super::BoundedMean::error`]. `None` where there
+    /// exceeds with probability at most β, as [`BoundedMean::error`](super::BoundedMean::error). `None` where there
     /// is no mean.
     pub fn mean_errors(&self, beta: Beta) -> Result<Option<impl Fn(u64) -> f64 + use<>>> {
         if self.statistics.degree() == 0 {
@@ -398,7 +403,7 @@ impl Groups {
         Ok(Some(move |rows| moments::mean_error(&bounds, rows, &parts)))
     }
 
-    /// The errors of the variance, as [`Groups::mean_errors`] and [`super::BoundedVariance::error`].
+    /// The errors of the variance, as [`Groups::mean_errors`] and [`BoundedVariance::error`](super::BoundedVariance::error).
     pub fn variance_errors(&self, beta: Beta) -> Result<Option<impl Fn(u64) -> f64 + use<>>> {
         if self.statistics.degree() < 2 {
             return Ok(None);

@@ -339,11 +339,11 @@ pub(super) fn whole_up(n: u128) -> f64 {
 /// of σ = Δ₂/√(2ρ), under the relation given.
 /// # Proof
 /// The sensitivities are those of [`Contributions`], the noise that of
-/// [`Geometric`] or [`DiscreteGaussian`]. Every public key comes back, whatever
-/// its count, so which keys come back says nothing. ∎
+/// [`Geometric`] or [`DiscreteGaussian`]. Every public key is released, whatever its count, so
+/// the set of keys says nothing about the data. ∎
 /// # Special values
-/// Keys that are not public are ignored. A key may come back negative;
-/// `release.map(non_negative)` is post-processing (and biases small counts up).
+/// Keys that are not public are ignored. A count may be negative; `release.map(non_negative)`
+/// is post-processing (and biases small counts up).
 #[derive(Clone, Debug)]
 pub struct Histogram {
     noise: Noise,
@@ -378,8 +378,8 @@ impl Histogram {
         Ok(Release::new(self.noise.add(&counts, rng)?, self.guarantee()))
     }
 
-    /// Counts `rows` by key and releases one noised count for each of `public_keys`. The caller
-    /// sees to it that no unit has more rows than the [`Contributions`] say.
+    /// Counts `rows` by key and releases one noised count for each of `public_keys`. Make sure that
+    /// no unit has more rows than the [`Contributions`] allow.
     pub fn release_rows<K: Ord + Clone>(
         &self,
         public_keys: &[K],

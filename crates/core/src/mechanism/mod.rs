@@ -1,25 +1,25 @@
 //! Mechanisms: the only code that turns a protected value into a release.
 //!
 //! Make a mechanism from public parameters, give it protected values and randomness, and get a
-//! [`Release`]. Its `event()` says what the release costs, for [`crate::account`].
+//! [`Release`]. Its `event()` says what the release costs, for an [`Account`](crate::account::Account).
 //!
-//! | file | mechanism | guarantee |
+//! | mechanism | releases | guarantee |
 //! |---|---|---|
-//! | `laplace` | Laplace noise on reals and on integers | ε |
-//! | `gaussian` | Gaussian noise on reals and on integers | (ε,δ) or ρ |
-//! | `exponential` | a candidate, with a probability exponential in its score | ε, and ε²/8-zCDP |
-//! | `permute_and_flip` | a candidate, never worse than `exponential` | ε |
-//! | `noisy_max` | the candidate whose score plus Laplace noise is largest | ε |
-//! | `quantile` | a quantile of bounded values, on a grid | ε, and ε²/8-zCDP |
-//! | `response` | randomized response: each person's own report | ε, local |
-//! | `histogram` | counts over public keys | ε or ρ |
-//! | `threshold` | counts over unknown keys | (ε,δ) |
-//! | `key_selection` | which unknown keys exist, optimally | (ε,δ) |
-//! | `bounded` | count and sum of bounded values | ε or ρ |
-//! | `moments` | mean and variance of bounded values | ε or ρ |
-//! | `groups` | count, sum, mean and variance of each of many groups | ε or ρ |
-//! | `tree` | counts of all ranges of an ordered domain | ε or ρ |
-//! | `sparse_vector` | which of many queries are above a threshold | ε |
+//! | [`Count`], [`BoundedSum`] | a count, the sum of bounded values | ε or ρ |
+//! | [`BoundedMean`], [`BoundedVariance`] | the mean, the variance of bounded values | ε or ρ |
+//! | [`Groups`] | count, sum, mean and variance of each of many groups | ε or ρ |
+//! | [`Histogram`] | counts over public keys | ε or ρ |
+//! | [`ThresholdHistogram`] | counts over unknown keys | (ε,δ) |
+//! | [`KeySelection`] | which unknown keys exist, optimally | (ε,δ) |
+//! | [`Tree`] | counts of all ranges of an ordered domain | ε or ρ |
+//! | [`Quantile`] | a quantile of bounded values, on a grid | ε, and ε²/8-zCDP |
+//! | [`Exponential`] | a candidate, with a probability exponential in its score | ε, and ε²/8-zCDP |
+//! | [`PermuteAndFlip`] | a candidate, never worse than [`Exponential`] | ε |
+//! | [`NoisyMax`] | the candidate whose score plus Laplace noise is largest | ε |
+//! | [`AboveThreshold`] | which of many queries are above a threshold | ε |
+//! | [`Laplace`], [`Geometric`] | Laplace noise on reals, on integers | ε |
+//! | [`Gaussian`], [`DiscreteGaussian`] | Gaussian noise on reals, on integers | (ε,δ) or ρ |
+//! | [`Response`] | randomized response: each person's own report | ε, local |
 //!
 //! Each type states its guarantee for both neighbour relations, proves it, and lists what happens
 //! to special values. Nothing outside this crate can build a [`Release`], so a `Release` is
@@ -27,7 +27,6 @@
 
 mod bounded;
 pub(crate) mod choice;
-mod event;
 mod exponential;
 mod gaussian;
 mod groups;
@@ -42,10 +41,10 @@ mod response;
 mod sparse_vector;
 mod threshold;
 mod tree;
+mod yields;
 
 pub use crate::local::{ErrorBound, Target};
 pub use bounded::{Accumulator, BoundedSum, Bounds, Count, Rows};
-pub(crate) use event::yields_event;
 pub use exponential::{Change, Exponential, Score, Scores};
 pub(crate) use gaussian::gaussian_delta;
 pub use gaussian::{DiscreteGaussian, Gaussian};
@@ -61,6 +60,7 @@ pub use response::Response;
 pub use sparse_vector::{AboveThreshold, Answer, EpsilonSplit, Transcript};
 pub use threshold::{Threshold, ThresholdHistogram};
 pub use tree::{Ranges, Tree, TreeShape};
+pub(crate) use yields::yields_event;
 
 use crate::unit::{Delta, Epsilon, Rho};
 use std::fmt;
@@ -125,6 +125,18 @@ impl fmt::Display for Family {
 }
 
 /// A value that went through a mechanism, with its guarantee.
+///
+/// ```
+/// use demure_core::mechanism::{Count, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// let count = Count::new(Epsilon::new(0.5)?, Neighbours::AddRemove, Rows::AtMost(1))?;
+/// let release = count.release(1_204, &mut SystemRandom::new()?)?;
+/// assert_eq!(release.guarantee().to_string(), "0.5-DP");
+/// let published: i128 = release.map(|count| count.max(0)).into_value();
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// There is no public constructor, so a protected value cannot be passed off
 /// as a release:

@@ -8,6 +8,7 @@ use crate::num::directed::{down, up};
 use crate::random::Randomness;
 use crate::unit::{Beta, Neighbours};
 use crate::utility::Accuracy;
+use std::borrow::Borrow;
 
 /// Releases the mean of values clamped to public bounds [a, b].
 ///
@@ -237,7 +238,8 @@ fn shares(parts: &[f64]) -> Option<Vec<f64>> {
 }
 
 impl BoundedMean {
-    /// Calibrates the noise to a budget.
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho).
     pub fn new(
         budget: impl Into<Budget>,
         bounds: Bounds,
@@ -260,9 +262,10 @@ impl BoundedMean {
         self.moments.guarantee
     }
 
-    /// Accumulates values within the bounds of this mechanism, for [`Self::release`].
+    /// Accumulates values (a `Vec<f64>`, a `&[f64]`, an iterator) within the bounds of this
+    /// mechanism, for [`Self::release`].
     #[must_use]
-    pub fn accumulate(&self, values: impl IntoIterator<Item = f64>) -> Accumulator {
+    pub fn accumulate(&self, values: impl IntoIterator<Item = impl Borrow<f64>>) -> Accumulator {
         Accumulator::of_values(self.moments.bounds, values)
     }
 
@@ -277,7 +280,8 @@ impl BoundedMean {
         Ok(Release::new(mean, self.guarantee()))
     }
 
-    /// An error that the mean of n clamped rows exceeds with probability at most β.
+    /// The error that the mean of n = `rows` clamped rows exceeds with probability at most β. Where
+    /// n is protected, publish it only for an n that was released.
     ///
     /// n public: the noise's own, divided by n. Otherwise, if both parts' noise is
     /// at most t, the place f moves by `|(1−f)Z₁ − fZ₂|/(nw + Z₁ + Z₂) ≤ t/(nw − 2t)`.
@@ -289,7 +293,8 @@ impl BoundedMean {
 }
 
 impl BoundedVariance {
-    /// Calibrates the noise to a budget.
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho).
     pub fn new(
         budget: impl Into<Budget>,
         bounds: Bounds,
@@ -313,9 +318,10 @@ impl BoundedVariance {
         self.moments.guarantee
     }
 
-    /// Accumulates values within the bounds of this mechanism, for [`Self::release`].
+    /// Accumulates values (a `Vec<f64>`, a `&[f64]`, an iterator) within the bounds of this
+    /// mechanism, for [`Self::release`].
     #[must_use]
-    pub fn accumulate(&self, values: impl IntoIterator<Item = f64>) -> Accumulator {
+    pub fn accumulate(&self, values: impl IntoIterator<Item = impl Borrow<f64>>) -> Accumulator {
         Accumulator::of_values(self.moments.bounds, values)
     }
 
@@ -332,7 +338,8 @@ impl BoundedVariance {
         Ok(Release::new(variance, self.guarantee()))
     }
 
-    /// An error that the variance of n clamped rows exceeds with probability at most β.
+    /// The error that the variance of n = `rows` clamped rows exceeds with probability at most β.
+    /// Where n is protected, publish it only for an n that was released.
     ///
     /// In units of (b−a)²/4 the variance is `Q − E²` with |E| ≤ 1, so it moves by at most
     /// `|ΔQ| + 2|ΔE|`. n public: `t₂/(nw²) + 2t₁/(nw)`. Otherwise, with `r = t/(nw² − 3t)`,

@@ -46,11 +46,10 @@ const ONE: u64 = 1 << 32;
 /// same values on either side have the same score; they are chosen as a whole and
 /// then evenly, both exactly. ∎
 /// # Special values
-/// NaN is left out, as if its row were not there (removing or replacing it
-/// stays within the sensitivity); ±∞ and whatever is outside the bounds count
-/// at the bound. No values at all: every point of the grid is equally likely.
-/// Duplicates need no care, as points and not gaps are chosen. q is taken to
-/// the nearest multiple of 2⁻³².
+/// NaN is left out, as if its row were not there (removing or replacing it stays within the
+/// sensitivity); ±∞ and all values outside the bounds count at the bound. Without values every
+/// point of the grid is equally likely. Duplicates need no care, as points are chosen and not
+/// gaps. q is rounded to a multiple of 2⁻³².
 /// # References
 /// Smith 2011 (privacy-preserving statistical estimation), Algorithm 2, on a grid.
 #[derive(Clone, Debug)]
@@ -173,7 +172,7 @@ impl Quantile {
     ///
     /// # Work
     /// For n values, `O(n)` steps and 2n + 1 alternatives, whatever the values
-    /// (other than NaN, which is left out, and the rare draws that `choice` says).
+    /// (except NaN, which is left out, and the rare draws that need more random bits).
     pub fn release(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<Release<f64>> {
         let segments = self.segments(values);
         let (least, alternatives) = self.alternatives(&segments);

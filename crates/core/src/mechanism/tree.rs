@@ -50,8 +50,8 @@ use std::ops::RangeInclusive;
 /// their ancestors differ, which is never the last. By the triangle inequality
 /// r rows less and s more, r, s ≤ k, are worst when each lot is in one cell, under
 /// different children of the root: then `(r+s)(L−1) + |r−s|` in ℓ₁ and `(r²+s²)(L−1) + (r−s)²` in ℓ₂²,
-/// both largest at r = s = k when L ≥ 2. Then [`super::Geometric`] or
-/// [`super::DiscreteGaussian`]. What follows is post-processing. ∎
+/// both largest at r = s = k when L ≥ 2. Then [`Geometric`](super::Geometric) or
+/// [`DiscreteGaussian`](super::DiscreteGaussian). What follows is post-processing. ∎
 ///
 /// # Consistency
 /// The least-squares estimate given all nodes, in two passes. Upwards: a node's

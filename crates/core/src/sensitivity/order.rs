@@ -23,7 +23,7 @@ impl Values {
     }
 
     /// `max_k e^(−tk)·G_k(j, i) = max_{p,q≥0} (x_{j+p} − x_{i−q})·e^(−t(p+q))`, in O(n log n), within the
-    /// relative error that [`super::SLACK`] allows for, or below 2⁻³¹.
+    /// relative error that [`SLACK`](super::SLACK) allows for, or below 2⁻³¹.
     ///
     /// # Proof
     /// For a fixed q the best p maximises `(x_{j+p} − c)e^(−tp)`, `c = x_{i−q}`. Of two candidates the farther
