@@ -120,9 +120,9 @@ impl fmt::Display for Method {
 /// The ε of a batch at one δ, by each method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Where the truth lies: the best of all methods.
+    /// The certified interval, by all methods together.
     pub epsilon: Interval,
-    /// What each applicable method says. A lower end above 0 is a lower bound
+    /// The interval by each method that applies. A lower end above 0 is a lower bound
     /// on the truth; most methods only have an upper one.
     pub methods: Vec<(Method, Interval)>,
 }

@@ -179,12 +179,12 @@ impl Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Disjoint {
-    /// By a value in the unit's own data (a region, an age band) from a public
-    /// list. Under add/remove one part is touched, and the cost is the largest.
+    /// Parts are separated by a value in the unit's own data (a region, an age band) from a
+    /// public list. Under add/remove one part is touched, and the cost is the largest.
     /// Under replace the value may change: the unit leaves one part and enters
     /// another, so *two* parts are touched, each as by add/remove.
     ByKey,
-    /// By something that replacing the unit's data does not change: its id, a
+    /// Parts are separated by something that replacing the unit's data does not change: its id, a
     /// hash of it, its row number, a split drawn beforehand. One part is
     /// touched under either relation.
     ById,

@@ -239,14 +239,12 @@ impl GroupsBuilder {
 
 impl Groups {
     /// Counts the rows of each group. Finish with [`GroupsBuilder::calibrate`].
-    #[must_use]
     pub fn counts() -> GroupsBuilder {
         // A count looks at no bounds.
         Self::values(Bounds { grid: Grid::ONE, lower: 0, width: 1 }, Statistics::Count)
     }
 
     /// Statistics of values within `bounds`. Finish with [`GroupsBuilder::calibrate`].
-    #[must_use]
     pub fn values(bounds: Bounds, statistics: Statistics) -> GroupsBuilder {
         GroupsBuilder { bounds, statistics, with_nulls: false, single: false }
     }
