@@ -1,17 +1,36 @@
 //! The local model: each person randomizes their own value before sending it.
 //!
-//! | file | randomizer | a report is |
+//! ```
+//! use demure_core::local::{Report, Unary};
+//! use demure_core::random::{Randomness, SystemRandom};
+//! use demure_core::unit::Epsilon;
+//!
+//! // 10,000 people, each with one of 12 favourite fruits; 3,000 like the one of index 5.
+//! let mut rng = SystemRandom::new()?;
+//! let unary = Unary::optimised(12, Epsilon::new(1.0)?)?;
+//! let mut supporting = 0;
+//! for person in 0..10_000 {
+//!     let fruit = if person < 3_000 { 5 } else { person % 5 };
+//!     if let Report::Bits(words) = unary.randomize(fruit, rng.bits()?)?.into_value() {
+//!         supporting += words[0] >> 5 & 1; // the collector sees this, and no fruit
+//!     }
+//! }
+//! println!("about {:.0} %", 100.0 * unary.support()?.estimate(supporting, 10_000)?);
+//! # Ok::<(), demure_core::Error>(())
+//! ```
+//!
+//! | randomizer | of | a report is |
 //! |---|---|---|
-//! | `mechanism/response.rs` | [`Response`]: yes or no, or one of k | a category |
-//! | `unary` | [`Unary`]: one bit per category, each flipped (symmetric, optimised) | k bits |
-//! | `rappor` | [`Rappor`]: noise drawn once and kept, and noise for each report | k bits |
-//! | `subset` | [`Subset`]: a set that probably has the truth in it | k bits, ω of them set |
-//! | `hashing` | [`LocalHash`]: the category hashed to few buckets, then one of those | a hash function, a bucket |
-//! | `hadamard` | [`Hadamard`]: one entry of a matrix column | a row, a sign |
-//! | `window` | [`Window`]: a number, near its place (piecewise, square wave) | a cell |
-//! | `sign` | [`Sign`], [`Hybrid`]: a number, as the sign of a coin (Duchi); or either | a sign, or a cell |
-//! | `coin` | the exact coins behind all of them | |
-//! | `support` | [`Support`]: the two probabilities that estimation needs | |
+//! | [`Response`] | yes or no, or one of k categories | a category |
+//! | [`Unary`] | one of k: a bit for each, flipped (symmetric, optimised) | k bits |
+//! | [`Rappor`] | one of k, again and again: noise drawn once and kept, and noise for each report | k bits |
+//! | [`Subset`] | one of k: a set that probably has it | k bits, ω of them set |
+//! | [`LocalHash`] | one of k: hashed to few buckets, then one of those | a hash function, a bucket |
+//! | [`Hadamard`] | one of k: one entry of a matrix column | a row, a sign |
+//! | [`Window`] | a number: a cell near it (piecewise, square wave) | a cell |
+//! | [`Sign`], [`Hybrid`] | a number: the sign of a coin (Duchi); or either | a sign, or a cell |
+//!
+//! [`Support`] holds the two probabilities that estimation needs; [`Coin`] is exact.
 //!
 //! # What ε means here
 //! Every randomizer R is ε-*locally* private: `P[R(x) = r] ≤ e^ε·P[R(x′) = r]` for
