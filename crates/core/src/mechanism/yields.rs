@@ -1,8 +1,9 @@
 //! Which [`Event`] each mechanism is, so that nobody prices a release by hand.
 //!
-//! An event of this file is a *stated guarantee*: it holds for the neighbour relation that the
-//! mechanism was calibrated for, so account under that relation. Where a theorem needs the
-//! price under the other relation too, the account is refused.
+//! Every `event()` is a *stated guarantee*: it holds for the neighbour relation that the mechanism
+//! was calibrated for, so account under that relation. Where a theorem needs the price under the
+//! other relation too, the account is refused. An `add_remove_event()` is the noise itself, which
+//! has a price under both relations.
 
 use super::{
     AboveThreshold, BoundedMean, BoundedSum, BoundedVariance, Count, DiscreteGaussian, Exponential,
