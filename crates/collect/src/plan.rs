@@ -12,7 +12,7 @@
 
 use crate::error::{Error, Result};
 use crate::randomizer::{Mechanism, Randomizer, choose};
-use demure_core::local::{Bound, Support, Target, binomial_tail};
+use demure_core::local::{ErrorBound, Support, Target, binomial_tail};
 use demure_core::unit::{Beta, Epsilon};
 use serde::Serialize;
 
@@ -103,8 +103,8 @@ const MOST_PEOPLE: u64 = 1 << 40;
 pub fn z_quantile(tail: f64) -> f64 {
     // With p − q = ½ and π = ½ the core's planned error of one person is z itself.
     let unit = Support::new(0.75, 0.25);
-    let z =
-        unit.and_then(|s| s.error(1, Bound::Normal(Target::Population), Beta::new(2.0 * tail)?));
+    let z = unit
+        .and_then(|s| s.error(1, ErrorBound::Normal(Target::Population), Beta::new(2.0 * tail)?));
     z.unwrap_or(f64::INFINITY)
 }
 
@@ -191,7 +191,7 @@ fn people_for(aim: &Aim, epsilon: Epsilon, error: f64, method: Method) -> Result
     let support = aim.support(epsilon)?.1;
     match method {
         Method::Hoeffding => {
-            return Ok(support.people_for_error(error, Bound::Hoeffding, aim.each()?)?);
+            return Ok(support.people_for_error(error, ErrorBound::Hoeffding, aim.each()?)?);
         }
         Method::Normal if aim.frequency.is_none() => {
             return Ok(support.people_for_error(error, NORMAL, aim.each()?)?);
@@ -244,7 +244,7 @@ fn unreachable(what: &'static str) -> Error {
     Error::Unanswerable { what, remedy: "accept a larger error, or a larger ε" }
 }
 
-const NORMAL: Bound = Bound::Normal(Target::Population);
+const NORMAL: ErrorBound = ErrorBound::Normal(Target::Population);
 
 impl Aim {
     fn check(&self) -> Result<()> {
@@ -284,7 +284,7 @@ impl Aim {
 
     fn error(&self, support: &Support, people: u64, method: Method) -> Result<f64> {
         let beta = self.each()?;
-        let hoeffding = support.error(people, Bound::Hoeffding, beta)?;
+        let hoeffding = support.error(people, ErrorBound::Hoeffding, beta)?;
         let largest = |at: &dyn Fn(f64) -> f64| match self.frequency {
             Some(f) => at(f),
             None => {

@@ -1,6 +1,6 @@
-//! Why the core refused. No variant holds a value from protected data.
+//! Errors. No variant holds a value from protected data.
 
-/// What the core can refuse, and what to do about it.
+/// Why something was refused, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,26 +13,26 @@ pub enum Error {
         allowed: &'static str,
     },
 
-    /// Two public parameters are each fine and impossible together.
+    /// Public parameters that are fine by themselves are impossible together.
     #[error("{what}; {remedy}")]
     Infeasible {
-        /// What cannot be had.
+        /// What is impossible.
         what: &'static str,
         /// What to change.
         remedy: &'static str,
     },
 
-    /// The operating system gave no entropy. Nothing was drawn.
+    /// The operating system gave no entropy, so no noise was drawn.
     #[error("the operating system gave no randomness, so no noise was drawn; nothing was released")]
     NoEntropy,
 
-    /// A certified computation could not reach the precision it promises.
+    /// A certified computation could not reach its precision.
     #[error("{what} could not be computed to the precision promised; nothing was released")]
     Precision {
-        /// The quantity.
+        /// The quantity that was computed.
         what: &'static str,
     },
 }
 
-/// The core's result.
+/// A result with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;

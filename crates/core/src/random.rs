@@ -1,4 +1,16 @@
-//! The only source of bits.
+//! The only source of random bits.
+//!
+//! ```
+//! use demure_core::mechanism::Geometric;
+//! use demure_core::random::{SeededForTests, SystemRandom};
+//! use demure_core::unit::{Epsilon, Sensitivity};
+//!
+//! let geometric = Geometric::new(Epsilon::new(1.0)?, Sensitivity::new(1.0)?)?;
+//! let private = geometric.release(42, &mut SystemRandom::new()?)?;
+//! // In tests only: the same noise every time, which protects nobody.
+//! let repeatable = geometric.release(42, &mut SeededForTests::insecure(7))?;
+//! # Ok::<(), demure_core::Error>(())
+//! ```
 //!
 //! Samplers read from [`Bits`], a buffered ChaCha12 stream. The one way to get
 //! at it is [`Randomness::bits`], which every public draw calls once before its
@@ -26,11 +38,11 @@ use chacha20::ChaCha12Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use std::fmt;
 
-/// A source of the bits that noise is made of.
+/// A source of random bits.
 ///
 /// Implemented by [`SystemRandom`] and, in tests, by [`SeededForTests`].
 pub trait Randomness {
-    /// The stream to draw from, made safe to use in this process, now.
+    /// The stream to draw from, reseeded if the process has forked.
     fn bits(&mut self) -> Result<&mut Bits>;
 }
 
@@ -147,15 +159,15 @@ impl Randomness for SystemRandom {
 
 /// **Predictable** randomness, for tests and benchmarks only.
 ///
-/// Whoever knows the seed can subtract the noise: a release drawn with this is
-/// not private at all. The name is long so that a reader stops at it.
+/// Anyone who knows the seed can subtract the noise, so a release drawn with this is not private
+/// at all. The name is long so that a reader notices it.
 #[derive(Debug)]
 pub struct SeededForTests {
     bits: Bits,
 }
 
 impl SeededForTests {
-    /// The stream that `seed` stands for, the same on every machine.
+    /// The stream of this seed, the same on every machine.
     #[must_use]
     pub fn insecure(seed: u64) -> Self {
         let mut key = [0u8; 32];

@@ -1,4 +1,14 @@
-//! The quantities privacy is stated in, each validated once, in its constructor.
+//! The quantities of differential privacy, each validated once, in its constructor.
+//!
+//! ```
+//! use demure_core::unit::{Delta, Epsilon, L1, Sensitivity};
+//!
+//! let (epsilon, delta) = (Epsilon::new(0.5)?, Delta::new(1e-6)?);
+//! let sensitivity: Sensitivity<L1> = Sensitivity::new(1.0)?;
+//! let error = Epsilon::new(0.0).unwrap_err();
+//! assert_eq!(error.to_string(), "epsilon must be a finite number greater than 0");
+//! # Ok::<(), demure_core::Error>(())
+//! ```
 //!
 //! | type | range | meaning |
 //! |---|---|---|
@@ -21,16 +31,16 @@ use crate::num::directed;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Which datasets count as neighbours: the pairs a guarantee compares.
+/// Which datasets are neighbours: a guarantee holds for all pairs of them.
 ///
-/// Every sensitivity is stated for one of these. Replacing one unit is one
+/// [`Neighbours::AddRemove`] is the usual choice. Every sensitivity is stated for one relation. Replacing one unit is one
 /// removal and one addition, so a mechanism that is ε-DP for
 /// [`Neighbours::AddRemove`] is 2ε-DP for [`Neighbours::Replace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Neighbours {
-    /// Same size, one unit's data changed. The size of the dataset is public.
+    /// Datasets of the same size in which one unit's data differ. The size is public.
     Replace,
-    /// One unit present in one dataset and absent in the other.
+    /// Datasets of which one has one unit more.
     AddRemove,
 }
 
@@ -43,12 +53,12 @@ impl fmt::Display for Neighbours {
     }
 }
 
-/// What one "unit" is: the thing whose presence or data neighbours differ in.
+/// The privacy unit: what neighbouring datasets differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// One row of a table.
     Row,
-    /// Everything that carries one person's id.
+    /// All data of one person, found by the person's id.
     Person,
     /// One edge of a graph.
     Edge,
@@ -118,7 +128,7 @@ quantity!(
 );
 
 impl Delta {
-    /// No failure at all: the guarantee is pure.
+    /// δ = 0: the guarantee is pure.
     pub const ZERO: Self = Self(0.0);
 
     /// Validates a δ that must not be 0, for mechanisms that need one.
@@ -135,7 +145,7 @@ impl Delta {
 }
 
 impl Epsilon {
-    /// ρ of the zCDP guarantee that ε-DP implies: ε²/2, rounded up.
+    /// The ρ of the zCDP guarantee that ε-DP implies: ε²/2, rounded up.
     ///
     /// # References
     /// Bun & Steinke 2016 (arXiv:1605.02065v1), Proposition 1.4.
@@ -143,6 +153,29 @@ impl Epsilon {
         Rho::new(directed::up(self.0 * directed::up(self.0 * 0.5)))
     }
 }
+
+macro_rules! divisible {
+    ($($name:ident),+) => { $(
+        impl $name {
+            /// One of `parts` equal shares. A little less than the quotient, so that all shares
+            /// together stay within the whole however their sum is rounded.
+            ///
+            /// # Proof
+            /// An addition that is rounded up errs by a factor of at most `1 + 2⁻⁵¹`, n of them by at
+            /// most `e^(n·2⁻⁵¹)`, and `1 − x ≤ e^−x`. The 4 is for the roundings of this product. ∎
+            /// # Special values
+            /// 0 parts are refused.
+            pub fn share(self, parts: u32) -> Result<Self> {
+                if parts == 0 {
+                    return Err(Error::OutOfRange { parameter: "parts", allowed: "at least 1" });
+                }
+                let n = f64::from(parts);
+                Self::new(directed::down(self.0 / n) * (1.0 - (2.0 * n + 4.0) * f64::EPSILON))
+            }
+        }
+    )+ };
+}
+divisible!(Epsilon, Rho);
 
 /// A norm in which a sensitivity is measured.
 pub trait Norm: sealed::Norm + Copy + fmt::Debug {
@@ -179,9 +212,8 @@ impl Norm for LInf {
 
 /// The largest change of a query between two neighbours, in the norm `N`.
 ///
-/// Which neighbour relation it is for is the caller's statement; the
-/// mechanisms that know their query (counts, sums, histograms …) derive it
-/// from a [`Neighbours`] themselves.
+/// You decide which neighbour relation it is for. Mechanisms that know their query (counts, sums,
+/// histograms …) derive their sensitivity from a [`Neighbours`].
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Sensitivity<N: Norm>(f64, PhantomData<N>);
 
@@ -206,7 +238,7 @@ impl<N: Norm> Sensitivity<N> {
 }
 
 impl Sensitivity<L1> {
-    /// `‖v‖₂ ≤ ‖v‖₁`: an ℓ₁ bound is an ℓ₂ bound.
+    /// The same bound in ℓ₂, as `‖v‖₂ ≤ ‖v‖₁`.
     #[must_use]
     pub fn to_l2(self) -> Sensitivity<L2> {
         Sensitivity(self.0, PhantomData)
@@ -214,13 +246,13 @@ impl Sensitivity<L1> {
 }
 
 impl Sensitivity<LInf> {
-    /// `‖v‖₁ ≤ k·‖v‖_∞` for k ≥ 1 coordinates, rounded up.
+    /// The bound in ℓ₁ for k ≥ 1 coordinates, `‖v‖₁ ≤ k·‖v‖_∞`, rounded up.
     pub fn to_l1(self, coordinates: u32) -> Result<Sensitivity<L1>> {
         require_coordinates(coordinates)?;
         Sensitivity::new(directed::up(self.0 * f64::from(coordinates)))
     }
 
-    /// `‖v‖₂ ≤ √k·‖v‖_∞` for k ≥ 1 coordinates, rounded up.
+    /// The bound in ℓ₂ for k ≥ 1 coordinates, `‖v‖₂ ≤ √k·‖v‖_∞`, rounded up.
     pub fn to_l2(self, coordinates: u32) -> Result<Sensitivity<L2>> {
         require_coordinates(coordinates)?;
         let root = directed::up(f64::from(coordinates).sqrt());
@@ -253,7 +285,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The integers.
+    /// The grid of the integers.
     pub const ONE: Self = Self { exponent: 0 };
 
     /// The grid of multiples of 2^`exponent`.
@@ -268,8 +300,8 @@ impl Grid {
         }
     }
 
-    /// A grid about a millionth of `scale`: the rounding then adds less than
-    /// 10⁻¹² of the noise's own variance (for scales of 2^±980 or beyond, the
+    /// A grid of about a millionth of `scale`. Rounding to it adds less than 10⁻¹² of the variance
+    /// of the noise (for scales of 2^±980 or beyond, the
     /// nearest grid there is).
     pub fn for_scale(scale: f64) -> Result<Self> {
         if !(scale.is_finite() && scale >= f64::MIN_POSITIVE) {
@@ -294,7 +326,7 @@ impl Grid {
         2f64.powi(self.exponent)
     }
 
-    /// `multiple` times the spacing, rounded to the nearest finite float (exact
+    /// The number `multiple` times the spacing, rounded to the nearest finite float (exact
     /// below 2^53 multiples). Post-processing.
     #[must_use]
     pub fn at(self, multiple: i128) -> f64 {
@@ -325,6 +357,31 @@ mod tests {
         for bad in [0.0, 1.0, f64::NAN] {
             assert!(Beta::new(bad).is_err());
         }
+    }
+
+    #[test]
+    fn shares_fill_a_budget_and_never_exceed_it() {
+        use crate::account::filter::{Admission, Filter};
+        use crate::event::Event;
+        for (whole, parts) in [(1.0, 1), (1.0, 3), (1.0, 10), (0.3, 7), (2.7, 1000), (1e-9, 49)] {
+            let (epsilon, rho) = (Epsilon::new(whole).unwrap(), Rho::new(whole).unwrap());
+            let relation = Neighbours::AddRemove;
+            let pure = Event::Pure { epsilon: epsilon.share(parts).unwrap() };
+            let zcdp = Event::Concentrated { rho: rho.share(parts).unwrap() };
+            let filters = [Filter::pure(epsilon, relation), Filter::concentrated(rho, relation)];
+            for (mut filter, event) in filters.into_iter().zip([pure, zcdp]) {
+                for _ in 0..parts {
+                    assert_eq!(filter.admit(&event).unwrap(), Admission::Admitted);
+                }
+                assert!(filter.spent().unwrap().0 > whole * (1.0 - 1e-12));
+                assert_eq!(filter.admit(&event).unwrap(), Admission::Refused);
+            }
+        }
+        // The twin: ten plain tenths are more than one, rounded up.
+        let mut filter = Filter::pure(Epsilon::new(1.0).unwrap(), Neighbours::AddRemove);
+        let tenth = Event::pure(0.1).unwrap();
+        assert!((0..10).any(|_| filter.admit(&tenth).unwrap() == Admission::Refused));
+        assert!(Epsilon::new(1.0).unwrap().share(0).is_err());
     }
 
     #[test]

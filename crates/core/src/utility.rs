@@ -1,9 +1,21 @@
-//! How wrong an answer may be, and what a wanted accuracy costs.
+//! Error bounds, and what a wanted accuracy costs.
 //!
-//! Noise ↔ error: a mechanism that implements [`Accuracy`] says which error it
-//! exceeds with probability at most β. Everything else follows: the error of
-//! the worst of m answers ((α,β)-usefulness), the least ε for a wanted error,
-//! the least n for a wanted error.
+//! A mechanism that implements [`Accuracy`] has an error bound: the error that it exceeds with
+//! probability at most β. From that follow the error of the worst of m answers, the least ε for a
+//! wanted error, and the least number of people for a wanted error.
+//!
+//! ```
+//! use demure_core::mechanism::{Count, Rows};
+//! use demure_core::unit::{Beta, Neighbours};
+//! use demure_core::utility::{Accuracy, epsilon_for_error};
+//!
+//! // The ε for which a count is within 10 with 95 % confidence.
+//! let beta = Beta::new(0.05)?;
+//! let error = |epsilon| Count::new(epsilon, Neighbours::AddRemove, Rows::AtMost(1))?.error(beta);
+//! let epsilon = epsilon_for_error(10.0, error)?;
+//! assert!(error(epsilon)? <= 10.0 && epsilon.get() < 0.3);
+//! # Ok::<(), demure_core::Error>(())
+//! ```
 
 use crate::error::{Error, Result};
 use crate::num::directed::down;
@@ -11,12 +23,13 @@ use crate::unit::{Beta, Epsilon};
 
 /// A mechanism whose error is bounded with known probability.
 pub trait Accuracy {
-    /// An error α with `P[|answer − truth| > α] ≤ β`, over the noise alone;
-    /// rounded up. For answers of less than 2⁵³ grid steps, which floats hold
+    /// The error α that an answer exceeds with probability at most β: `P[|answer − truth| > α] ≤ β`,
+    /// over the noise alone, rounded up. For answers of less than 2⁵³ grid steps, which floats hold
     /// exactly; a larger answer is off by its own last digit too.
     fn error(&self, beta: Beta) -> Result<f64>;
 
-    /// (α, β)-usefulness of m answers: α with `P[max |answerᵢ − truthᵢ| > α] ≤ β`.
+    /// The error that the worst of m answers exceeds with probability at most β:
+    /// `P[max |answerᵢ − truthᵢ| > α] ≤ β`, or (α,β)-usefulness.
     ///
     /// By the union bound, `error(β/m)`; no independence is needed.
     fn error_of_all(&self, answers: u32, beta: Beta) -> Result<f64> {
@@ -62,7 +75,8 @@ pub fn epsilon_for_error(
     Epsilon::new(high)
 }
 
-/// The least n whose error is at most `wanted`; `error_at` must not increase with n.
+/// The least number n of people for which the error is at most `wanted`; `error_at` must not
+/// increase with n.
 pub fn count_for_error(wanted: f64, mut error_at: impl FnMut(u64) -> Result<f64>) -> Result<u64> {
     require_error(wanted)?;
     let mut high = 1u64;

@@ -152,7 +152,7 @@ fn frontier(graph: &Graph) -> Frontier {
 mod tests {
     use super::*;
     use crate::graph::tests::{all, flipped, numbered};
-    use demure_core::sensitivity::{Promised, check_profile};
+    use demure_core::sensitivity::{ProfileLimits, check_profile};
 
     #[test]
     fn the_profile_is_exact_on_all_graphs_of_at_most_6_vertices() {
@@ -170,9 +170,9 @@ mod tests {
                 let profile = |&g: &u32, s| made[g as usize].at_distance(s);
                 let most = u64::from(n * n) / 2;
                 let empty = Stars::without_edges(n, k).unwrap();
-                let promised = Promised::by(&empty);
-                assert!(promised.most.is_some() && promised.growth.is_some());
-                let seen = check_profile(all(n), flipped(n), value, profile, promised, most)
+                let limits = ProfileLimits::of(&empty);
+                assert!(limits.most.is_some() && limits.growth.is_some());
+                let seen = check_profile(all(n), flipped(n), value, profile, limits, most)
                     .unwrap_or_else(|flaw| panic!("{k} {n}: {flaw}"));
                 assert!(seen.exact, "{k} {n}");
                 let same = |s| empty.at_distance(s) == made[0].at_distance(s);

@@ -178,7 +178,7 @@ fn first_below(graph: &Graph, needed: u64) -> u32 {
 pub(crate) mod tests {
     use super::*;
     use crate::graph::tests::{all, flipped, numbered, pairs};
-    use demure_core::sensitivity::{Promised, Smoothness, check_profile, check_smooth};
+    use demure_core::sensitivity::{ProfileLimits, Smoothness, check_profile, check_smooth};
 
     /// `(a, b)` of all pairs, by definition.
     fn by_definition(n: u32, number: u32) -> (u64, Vec<(u64, u64)>) {
@@ -218,9 +218,9 @@ pub(crate) mod tests {
             let value = |&g: &u32| made[g as usize].value();
             let profile = |&g: &u32, s| made[g as usize].at_distance(s);
             let empty = Triangles::without_edges(n);
-            let promised = Promised::by(&empty);
-            assert!(promised.most.is_some() && promised.growth == Some(1));
-            let seen = check_profile(all(n), flipped(n), value, profile, promised, most).unwrap();
+            let limits = ProfileLimits::of(&empty);
+            assert!(limits.most.is_some() && limits.growth == Some(1));
+            let seen = check_profile(all(n), flipped(n), value, profile, limits, most).unwrap();
             assert!(seen.exact, "{n}");
             assert!((0..=most).all(|s| empty.at_distance(s) == made[0].at_distance(s)), "{n}");
             let t = Smoothness::new(0.2).unwrap();

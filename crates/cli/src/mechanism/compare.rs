@@ -139,7 +139,7 @@ pub(super) fn compare(
         Ok(Some(statistic.answer(noise.release(statistic.value(), rng)?.into_value())))
     })?;
     if let Some((Bounds { low, high }, values)) = exponential {
-        let choice = Quantile::new(epsilon, Neighbours::Replace, 0.5, low, high)?;
+        let choice = Quantile::between(epsilon, Neighbours::Replace, 0.5, low..=high)?;
         try_out("exponential", choice.guarantee(), &mut |rng| {
             Ok(Some(choice.release(values, rng)?.into_value()))
         })?;

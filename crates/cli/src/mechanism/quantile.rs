@@ -51,9 +51,9 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     let Bounds { low, high } = args.bounds;
     let mechanism = if args.integer {
-        Quantile::with_grid(epsilon, neighbours, args.q, low, high, Grid::ONE)?
+        Quantile::with_grid(epsilon, neighbours, args.q, low..=high, Grid::ONE)?
     } else {
-        Quantile::new(epsilon, neighbours, args.q, low, high)?
+        Quantile::between(epsilon, neighbours, args.q, low..=high)?
     };
     let ranks = |x: f64| format!("{} ranks", short(x));
     let error = mechanism.error(five_percent()?)?;

@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::input::{Confidence, Relation, Words, number, whole};
 use crate::report::{Report, short};
 use clap::ValueEnum;
-use demure_core::mechanism::{Bound, Response, Target};
+use demure_core::mechanism::{ErrorBound, Response, Target};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Epsilon, Neighbours};
 use std::io::Write;
@@ -193,7 +193,7 @@ fn describe(response: &Response) -> Report {
 
 /// The error of an estimate from n answers, or the factor in front of 1/√n.
 fn error(report: Report, response: &Response, n: Option<u64>) -> Result<Report, Failure> {
-    let error = response.error(n.unwrap_or(1), Bound::Hoeffding, five_percent()?)?;
+    let error = response.error(n.unwrap_or(1), ErrorBound::Hoeffding, five_percent()?)?;
     let text = match n {
         Some(n) => format!(
             "± {} on a share estimated from {n} answers, with 95 % confidence",

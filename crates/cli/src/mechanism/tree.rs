@@ -4,7 +4,7 @@ use super::output::{Common, Spend, calibrated, five_percent, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, positive};
 use crate::report::{Report, named, short};
-use demure_core::mechanism::Tree;
+use demure_core::mechanism::{Tree, TreeShape};
 use demure_core::random::SystemRandom;
 use demure_core::utility::Accuracy;
 use std::io::Write;
@@ -70,7 +70,12 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let neighbours = args.common.neighbours();
     let cells = Cells::of(args)?;
     let budget = args.spend.budget()?;
-    let mechanism = Tree::new(budget, cells.number, args.branching, neighbours, args.max_rows)?;
+    let mechanism = Tree::new(
+        budget,
+        neighbours,
+        TreeShape { cells: cells.number, branching: args.branching },
+        args.max_rows,
+    )?;
     let ranges: Vec<RangeInclusive<usize>> = match &args.range[..] {
         [] => (0..cells.number as usize).map(|cell| cell..=cell).collect(),
         ranges => ranges.iter().map(|range| cells.touched(range)).collect(),

@@ -6,7 +6,7 @@ use crate::input::{positive, whole};
 use crate::mechanism::Chance;
 use crate::plot::Curve;
 use crate::report::{Report, grouped, plain, short};
-use demure_core::mechanism::{Bound, Guarantee, Response, Target};
+use demure_core::mechanism::{ErrorBound, Guarantee, Response, Target};
 use demure_core::unit::{Beta, Epsilon};
 use std::io::Write;
 
@@ -48,11 +48,11 @@ struct Found {
     error: f64,
 }
 
-const NORMAL: Bound = Bound::Normal(Target::Population);
+const NORMAL: ErrorBound = ErrorBound::Normal(Target::Population);
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let beta = args.show.confidence.beta()?;
-    let sure = find(args, Bound::Hoeffding, beta)?;
+    let sure = find(args, ErrorBound::Hoeffding, beta)?;
     let normal = find(args, NORMAL, beta)?;
     let report = Report::default()
         .described("n", sure.n, people(sure.n, normal.n))
@@ -75,14 +75,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         "Hoeffding's inequality (in brackets: normal approximation)",
     );
     let points = around(sure.epsilon, |e| {
-        at(e).and_then(|response| response.error(sure.n, Bound::Hoeffding, beta)).ok()
+        at(e).and_then(|response| response.error(sure.n, ErrorBound::Hoeffding, beta)).ok()
     });
     let chosen = (sure.epsilon, sure.error);
     let curve = Curve { points: &points, chosen, x_name: "ε", y_name: "error" };
     args.show.print(&sentence(args, &sure, &normal), &report, &curve, out)
 }
 
-fn find(args: &Args, bound: Bound, beta: Beta) -> Result<Found, Failure> {
+fn find(args: &Args, bound: ErrorBound, beta: Beta) -> Result<Found, Failure> {
     let wanted = args.error.map(|wanted| match wanted {
         Wanted::Absolute(error) | Wanted::Share(error) => error,
     });

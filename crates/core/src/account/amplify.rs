@@ -11,7 +11,7 @@ use crate::event::Rate;
 use crate::num::directed::{down, up};
 use crate::unit::{Delta, Epsilon};
 
-/// What (ε,δ)-DP on a sample is on the whole: `(ln(1 + q(e^ε−1)), qδ)`-DP, rounded up.
+/// The (ε,δ) for the whole data of a mechanism that is (ε,δ)-DP on a sample: `(ln(1 + q(e^ε−1)), qδ)`-DP, rounded up.
 ///
 /// # Guarantee
 /// - Poisson sampling at rate q, add/remove: for a base that is (ε,δ)-DP under
@@ -42,7 +42,7 @@ pub fn sample(rate: Rate, epsilon: Epsilon, delta: Delta) -> Result<(Epsilon, De
     Ok((Epsilon::new(amplified)?, delta))
 }
 
-/// m of n, as a rate, rounded up.
+/// The rate of a sample of m of n units, rounded up.
 pub fn fraction(sample: u64, population: u64) -> Result<Rate> {
     if sample == population {
         return Rate::new(1.0);

@@ -8,19 +8,32 @@ use crate::unit::{Delta, Epsilon, Neighbours};
 /// How close to the best value a real unknown is brought, relatively.
 const TOLERANCE: f64 = 1e-10;
 
-/// A value for the unknown, and what the event then costs.
+/// The value found for the unknown, and what the event costs with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// What `?` stands for.
+    /// The value of `?`.
     pub value: f64,
-    /// The event with it.
+    /// The event with that value.
     pub event: Event,
-    /// Its cost: the upper end is at most the target.
+    /// The cost of the event; the upper end is at most the target.
     pub epsilon: Interval,
 }
 
-/// The best value of the unknown for which `template`, together with `others`, is
+/// Finds the best value of the unknown for which `template`, together with `others`, is
 /// (ε,δ)-DP.
+///
+/// ```
+/// use demure_core::account::calibrate::calibrate;
+/// use demure_core::event::Template;
+/// use demure_core::unit::{Delta, Epsilon, Neighbours};
+///
+/// // The least Gaussian noise for 100 queries of sensitivity 1 at ε = 1.
+/// let template = Template::parse("gaussian(sigma=?)*100").unwrap();
+/// let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
+/// let found = calibrate(&template, &[], epsilon, delta, Neighbours::AddRemove)?;
+/// println!("σ = {:.2} costs ε = {:.4}", found.value, found.epsilon.upper);
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// The certified upper bound on the cost at the value returned is at most ε;

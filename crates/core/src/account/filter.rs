@@ -30,13 +30,13 @@ use crate::event::Event;
 use crate::num::directed::{down, up};
 use crate::unit::{Alpha, Delta, Epsilon, Neighbours, Rho};
 
-/// May the query run?
+/// Whether a query may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Admission {
-    /// Its cost has been added.
+    /// It may run; its cost has been added to the total.
     Admitted,
-    /// It would exceed the limit; nothing has changed.
+    /// It may not run, as it would exceed the limit; the total has not changed.
     Refused,
 }
 
@@ -100,7 +100,9 @@ enum Rule {
     Advanced { limit: f64, log: f64, squares: f64, most_failing: f64, failing: f64 },
 }
 
-/// A budget that fully adaptive queries may draw on.
+/// A total budget for queries that are chosen, with their prices, as answers come in.
+///
+/// Ask [`Filter::admit`] before each release; see [`account`](crate::account) for an example.
 #[derive(Clone, Debug)]
 pub struct Filter {
     neighbours: Neighbours,
@@ -108,13 +110,13 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Pure ε adds up.
+    /// A limit on the sum of pure ε.
     #[must_use]
     pub fn pure(limit: Epsilon, neighbours: Neighbours) -> Self {
         Self::sums(Currency::Pure, limit.get(), Delta::ZERO, neighbours)
     }
 
-    /// Pure and approximate events: ε adds up to at most `limit`, δ to at most `failing`.
+    /// A limit on the sum of ε, and one on the sum of δ, for pure and approximate events.
     ///
     /// # Guarantee
     /// (limit, failing)-DP.
@@ -136,7 +138,7 @@ impl Filter {
         Self::sums(Currency::Approximate, limit.get(), failing, neighbours)
     }
 
-    /// ρ adds up.
+    /// A limit on the sum of ρ.
     #[must_use]
     pub fn concentrated(limit: Rho, neighbours: Neighbours) -> Self {
         Self::sums(Currency::Concentrated, limit.get(), Delta::ZERO, neighbours)
@@ -243,7 +245,7 @@ impl Filter {
         Ok(Self { neighbours, rule })
     }
 
-    /// Asks to run `event` next.
+    /// Asks whether `event` may run next and, if so, adds its cost to the total.
     pub fn admit(&mut self, event: &Event) -> Result<Admission> {
         let account = Account::of(std::slice::from_ref(event), self.neighbours)?;
         let neighbours = self.neighbours;
@@ -299,7 +301,7 @@ impl Filter {
         if cost.is_finite() && delta.is_finite() { Ok((cost, delta)) } else { Err(unpriced()) }
     }
 
-    /// The running totals: Σε, Σρ or `√(2 ln(1/δ)Σε²) + ½Σε²`, and the events' own Σδ.
+    /// The totals so far: Σε, Σρ or `√(2 ln(1/δ)Σε²) + ½Σε²`, and the events' own Σδ.
     /// A Rényi filter has a total for each order, and none here.
     #[must_use]
     pub fn spent(&self) -> Option<(f64, f64)> {
@@ -312,7 +314,7 @@ impl Filter {
         }
     }
 
-    /// What [`Filter::spent`] may reach.
+    /// The limits of the totals of [`Filter::spent`].
     #[must_use]
     pub fn limit(&self) -> Option<(f64, f64)> {
         match &self.rule {

@@ -12,7 +12,7 @@ use crate::num::directed::{down, up};
 use crate::num::{Ratio, normal};
 use crate::unit::{Delta, Epsilon, L2, Sensitivity};
 
-/// A non-negative μ, enclosed.
+/// The parameter μ ≥ 0 of Gaussian privacy, as a certified interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mu {
     lower: f64,
@@ -20,7 +20,7 @@ pub struct Mu {
 }
 
 impl Mu {
-    /// Gaussian noises given by `(distance/σ as (distance, σ), count)`, composed.
+    /// The μ of several Gaussian noises together, each given as `(distance, σ, count)`.
     ///
     /// # Proof
     /// By independence and rotation the pair is N(0,I) against N(v,I) with

@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::num::directed::up;
 use crate::unit::{Alpha, Delta, Epsilon, Rho};
 
-/// ε-DP for one is gε-DP for g.
+/// The ε for a group of g units: gε.
 pub fn pure(epsilon: Epsilon, group: u32) -> Result<Epsilon> {
     Epsilon::new(super::basic::times_up(epsilon.get(), u64::from(group)))
 }
 
-/// (ε,δ)-DP for one is `(gε, δ·(e^(gε)−1)/(e^ε−1))`-DP for g.
+/// The (ε,δ) for a group of g units: `(gε, δ·(e^(gε)−1)/(e^ε−1))`.
 ///
 /// # Proof
 /// Step by step: `P₀(S) ≤ e^ε·P₁(S) + δ ≤ … ≤ e^(gε)·P_g(S) + δ·Σ_{i<g} e^(iε)`. ∎
@@ -36,7 +36,7 @@ pub fn approximate(epsilon: Epsilon, delta: Delta, group: u32) -> Result<(Epsilo
     Ok((pure(epsilon, group)?, delta))
 }
 
-/// ρ-zCDP for one is g²ρ-zCDP for g.
+/// The ρ for a group of g units: g²ρ.
 ///
 /// # References
 /// Bun & Steinke 2016 (arXiv:1605.02065v1), Proposition 1.9.

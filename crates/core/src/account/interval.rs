@@ -1,4 +1,4 @@
-//! An answer with both ends certified.
+//! An interval with both ends certified.
 
 use crate::error::{Error, Result};
 use std::fmt;
@@ -7,22 +7,22 @@ use std::fmt;
 pub(crate) const CONTRADICTION: Error =
     Error::Precision { what: "a privacy loss on which two certified bounds contradict each other" };
 
-/// The truth lies in `[lower, upper]`; the upper end is what is charged.
+/// A certified interval: the truth lies in `[lower, upper]`. Charge the upper end.
 ///
-/// Either end may be ∞, where no finite ε will do.
+/// Either end may be ∞, where no finite ε is enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Not above the truth.
+    /// A lower bound on the truth.
     pub lower: f64,
-    /// Not below the truth.
+    /// An upper bound on the truth.
     pub upper: f64,
 }
 
 impl Interval {
-    /// No finite number will do.
+    /// No finite number is enough.
     pub const INFINITE: Self = Self { lower: f64::INFINITY, upper: f64::INFINITY };
 
-    /// `[lower, upper]`, ends kept at 0 or above. A NaN becomes the end that
+    /// The interval `[lower, upper]`, ends kept at 0 or above. A NaN becomes the end that
     /// claims nothing: 0 below, ∞ above.
     #[must_use]
     pub fn new(lower: f64, upper: f64) -> Self {
@@ -31,13 +31,13 @@ impl Interval {
         Self { lower: lower.min(upper), upper }
     }
 
-    /// Only an upper bound is known.
+    /// An interval of which only the upper end is known.
     #[must_use]
     pub fn at_most(upper: f64) -> Self {
         Self::new(0.0, upper)
     }
 
-    /// `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is.
+    /// The relative width `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is.
     #[must_use]
     pub fn relative_width(&self) -> f64 {
         if self.lower == self.upper {
@@ -49,13 +49,13 @@ impl Interval {
         }
     }
 
-    /// Does the interval hold `x`?
+    /// Whether `x` is in the interval.
     #[must_use]
     pub fn contains(&self, x: f64) -> bool {
         self.lower <= x && x <= self.upper
     }
 
-    /// Both intervals hold the truth, so their intersection does.
+    /// The intersection of two intervals that both hold the truth.
     ///
     /// Disjoint intervals prove that one of the two is wrong, and nobody knows which: that
     /// is `CONTRADICTION`, in every build.
@@ -67,7 +67,7 @@ impl Interval {
         }
     }
 
-    /// The worse of two alternatives, either of which may be the case.
+    /// The worse of two cases, either of which may apply.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         Self::new(self.lower.max(other.lower), self.upper.max(other.upper))

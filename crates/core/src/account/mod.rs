@@ -1,5 +1,27 @@
 //! What many releases cost together, certified.
 //!
+//! ```
+//! use demure_core::account::Account;
+//! use demure_core::account::filter::{Admission, Filter};
+//! use demure_core::mechanism::{Count, Rows};
+//! use demure_core::unit::{Delta, Epsilon, Neighbours};
+//!
+//! // A batch that is fixed in advance: what do 100 counts cost?
+//! let neighbours = Neighbours::AddRemove;
+//! let count = Count::new(Epsilon::new(0.0625)?, neighbours, Rows::AtMost(1))?;
+//! let batch = Account::of(&[count.event().repeat(100)?], neighbours)?;
+//! assert!(batch.epsilon(Delta::ZERO)?.upper >= 6.25); // the sum, rounded up
+//! assert!(batch.epsilon(Delta::new(1e-6)?)?.upper < 3.5); // less, for a small δ
+//!
+//! // A total budget, for queries that are chosen one by one: ask before each release.
+//! // (`Epsilon::share` divides a budget into equal shares that fit it.)
+//! let mut budget = Filter::pure(Epsilon::new(0.15)?, neighbours);
+//! assert_eq!(budget.admit(&count.event())?, Admission::Admitted);
+//! assert_eq!(budget.admit(&count.event())?, Admission::Admitted);
+//! assert_eq!(budget.admit(&count.event())?, Admission::Refused); // 0.1875 > 0.15
+//! # Ok::<(), demure_core::Error>(())
+//! ```
+//!
 //! | question | theorem | file |
 //! |---|---|---|
 //! | pure and approximate guarantees add up | basic composition | [`basic`] |
@@ -58,7 +80,7 @@ use leaf::{Batch, Leaf};
 use pld::Component;
 use std::fmt;
 
-/// A way to bound the cost of a batch.
+/// A method to bound the cost of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
@@ -95,17 +117,17 @@ impl fmt::Display for Method {
     }
 }
 
-/// ε by method, for one δ.
+/// The ε of a batch at one δ, by each method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Where the truth lies: the best of all methods.
+    /// The certified interval, by all methods together.
     pub epsilon: Interval,
-    /// What each applicable method says. A lower end above 0 is a lower bound
+    /// The interval by each method that applies. A lower end above 0 is a lower bound
     /// on the truth; most methods only have an upper one.
     pub methods: Vec<(Method, Interval)>,
 }
 
-/// What a list of events costs, for one neighbour relation.
+/// What a list of events costs, for one neighbour relation. See [`account`](self) for an example.
 ///
 /// "The truth" is the least ε such that *every* run of mechanisms that fit the
 /// events is (ε,δ)-DP. It lies in the interval that [`Account::epsilon`]
@@ -117,12 +139,12 @@ pub struct Account {
 }
 
 impl Account {
-    /// Accounts for a batch that was fixed in advance.
+    /// Accounts for a batch of events that is fixed in advance.
     pub fn of(events: &[Event], neighbours: Neighbours) -> Result<Self> {
         Ok(Self { ways: lower::lower(events, neighbours)?, adaptive: false })
     }
 
-    /// The same parameters, with mechanisms chosen as answers come in.
+    /// Accounts for mechanisms that are chosen as answers come in, with parameters fixed in advance.
     ///
     /// Refused where neighbours can differ in several ways (parallel parts of
     /// different cost): an analyst who sees answers can make a unit fall into the
@@ -137,25 +159,25 @@ impl Account {
         Ok(Self { adaptive: true, ..self })
     }
 
-    /// The pure ε, where there is one.
+    /// The pure ε of the batch; `None` if it has none.
     #[must_use]
     pub fn pure(&self) -> Option<f64> {
         leaf::worst(&self.ways, leaf::pure_sum)
     }
 
-    /// The ρ, where there is one.
+    /// The ρ of the batch as zCDP; `None` if it has none.
     #[must_use]
     pub fn rho(&self) -> Option<f64> {
         leaf::worst(&self.ways, leaf::rho_sum)
     }
 
-    /// The Rényi divergence of one order, where there is a bound.
+    /// The Rényi divergence of one order; `None` if there is no bound.
     #[must_use]
     pub fn divergence(&self, alpha: Alpha) -> Option<f64> {
         leaf::worst(&self.ways, |way| leaf::renyi_sum(way, alpha))
     }
 
-    /// The certified interval for ε at δ.
+    /// The ε of the batch at δ, as a certified interval: charge its upper end.
     pub fn epsilon(&self, delta: Delta) -> Result<Interval> {
         let mut total: Option<Interval> = None;
         for way in &self.ways {
@@ -165,7 +187,7 @@ impl Account {
         Ok(total.unwrap_or(Interval::new(0.0, 0.0)))
     }
 
-    /// Every method that applies.
+    /// The ε of the batch at δ, by every method that applies.
     pub fn report(&self, delta: Delta) -> Result<Report> {
         const ALL: [Method; 8] = [
             Method::Basic,

@@ -20,7 +20,19 @@ enum Rule {
     Concentrated { first: f64, delta: f64 },
 }
 
-/// A running total for fully adaptive queries.
+/// The running cost of queries that are chosen, with their prices, as answers come in.
+///
+/// ```
+/// use demure_core::account::odometer::Odometer;
+/// use demure_core::event::Event;
+/// use demure_core::unit::Neighbours;
+///
+/// let mut odometer = Odometer::pure(Neighbours::AddRemove);
+/// odometer.record(&Event::pure(0.25)?)?;
+/// odometer.record(&Event::pure(0.5)?)?;
+/// assert_eq!(odometer.epsilon()?, 0.75);
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Odometer {
     neighbours: Neighbours,
@@ -29,13 +41,13 @@ pub struct Odometer {
 }
 
 impl Odometer {
-    /// Reads Σε.
+    /// An odometer that reads Σε.
     #[must_use]
     pub fn pure(neighbours: Neighbours) -> Self {
         Self { neighbours, rule: Rule::Pure, spent: 0.0 }
     }
 
-    /// Reads an ε that bounds the privacy loss with probability 1 − δ at all
+    /// An odometer that reads an ε which bounds the privacy loss with probability 1 − δ, at all
     /// moments together; `first` is about the ρ of the first few queries.
     ///
     /// # Guarantee
@@ -54,7 +66,7 @@ impl Odometer {
         Ok(Self { neighbours, rule, spent: 0.0 })
     }
 
-    /// Adds an event that runs.
+    /// Adds the cost of an event that runs.
     pub fn record(&mut self, event: &Event) -> Result<()> {
         let account = Account::of(std::slice::from_ref(event), self.neighbours)?;
         let cost = match self.rule {
@@ -71,7 +83,7 @@ impl Odometer {
         Ok(())
     }
 
-    /// The reading: ε.
+    /// The ε of all events so far.
     pub fn epsilon(&self) -> Result<f64> {
         if self.spent == 0.0 || self.spent.is_infinite() {
             return Ok(self.spent);

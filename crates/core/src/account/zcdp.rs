@@ -85,7 +85,7 @@ pub fn of_gaussian(sigma: f64, distance: f64) -> Result<Rho> {
     Rho::new(up(0.5 * up(mu * mu)))
 }
 
-/// The largest ρ for which [`epsilon`] certifies (ε,δ), by bisection.
+/// The largest ρ for which [`epsilon`] certifies (ε,δ), found by bisection.
 pub fn for_target(target: Epsilon, delta: Delta) -> Result<Rho> {
     let (mut low, mut high) = (0.0, target.get());
     for _ in 0..200 {

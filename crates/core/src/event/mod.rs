@@ -1,5 +1,18 @@
-//! What was done: the only language between mechanisms, accountants and the
-//! ledger.
+//! What was done: the language between mechanisms, accountants and the ledger.
+//!
+//! Every mechanism makes its own event; events can also be written as text.
+//!
+//! ```
+//! use demure_core::event::Event;
+//! use demure_core::mechanism::{Count, Rows};
+//! use demure_core::unit::{Epsilon, Neighbours};
+//!
+//! let count = Count::new(Epsilon::new(0.1)?, Neighbours::AddRemove, Rows::AtMost(1))?;
+//! let ten_counts = count.event().repeat(10)?;
+//! assert_eq!(ten_counts.to_string(), "pure(eps=0.1)*10");
+//! assert_eq!(Event::parse("pure(eps=0.1)*10"), Ok(ten_counts));
+//! # Ok::<(), demure_core::Error>(())
+//! ```
 //!
 //! The grammar is append-only: a variant, once released, keeps its meaning, so
 //! that an old ledger can always be read and re-accounted with newer theorems.
@@ -36,7 +49,7 @@ use crate::unit::{Delta, Epsilon, Neighbours, Rho};
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// How much noise, relative to how far one unit moves the query.
+/// The amount of noise, relative to how far one unit moves the query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     scale: f64,
@@ -70,7 +83,7 @@ impl Noise {
         }
     }
 
-    /// b or σ, relative to a distance of 1.
+    /// The scale b or σ, relative to a distance of 1.
     #[must_use]
     pub fn scale(self) -> f64 {
         self.scale
@@ -86,7 +99,7 @@ impl Noise {
     }
 }
 
-/// Noise on the integers, and by how many of them one unit moves the query.
+/// The amount of noise on an integer query, and how far one unit moves the query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatticeNoise {
     scale: f64,
@@ -127,7 +140,7 @@ impl LatticeNoise {
         self.scale
     }
 
-    /// By how many integers one step of the relation moves the query.
+    /// How far one step of the relation moves the query, in integers.
     #[must_use]
     pub fn distance(self, neighbours: Neighbours) -> u64 {
         match neighbours {
@@ -142,7 +155,7 @@ impl LatticeNoise {
 pub struct Rate(f64);
 
 impl Rate {
-    /// Validates a rate.
+    /// Validates a rate: greater than 0 and at most 1.
     pub fn new(q: f64) -> Result<Self> {
         if q > 0.0 && q <= 1.0 {
             Ok(Self(q))
@@ -166,18 +179,18 @@ impl Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Disjoint {
-    /// By a value in the unit's own data (a region, an age band) from a public
-    /// list. Under add/remove one part is touched, and the cost is the largest.
+    /// Parts are separated by a value in the unit's own data (a region, an age band) from a
+    /// public list. Under add/remove one part is touched, and the cost is the largest.
     /// Under replace the value may change: the unit leaves one part and enters
     /// another, so *two* parts are touched, each as by add/remove.
     ByKey,
-    /// By something that replacing the unit's data does not change: its id, a
+    /// Parts are separated by something that replacing the unit's data does not change: its id, a
     /// hash of it, its row number, a split drawn beforehand. One part is
     /// touched under either relation.
     ById,
 }
 
-/// What was done.
+/// What was done to protected data.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -202,42 +215,42 @@ pub enum Event {
         /// The width of the range of the privacy loss.
         epsilon: Epsilon,
     },
-    /// Something ε-DP.
+    /// Any ε-DP mechanism.
     Pure {
         /// Its ε.
         epsilon: Epsilon,
     },
-    /// Something (ε,δ)-DP.
+    /// Any (ε,δ)-DP mechanism.
     Approximate {
         /// Its ε.
         epsilon: Epsilon,
         /// Its δ.
         delta: Delta,
     },
-    /// Something ρ-zCDP.
+    /// Any ρ-zCDP mechanism.
     Concentrated {
         /// Its ρ.
         rho: Rho,
     },
-    /// One after another on the same data.
+    /// Several events on the same data, one after another.
     Compose(Vec<Event>),
-    /// The same k times over.
+    /// One event k times.
     Repeat(Box<Event>, NonZeroU64),
-    /// Each on its own part of the data.
+    /// Several events, each on its own part of the data.
     Parallel {
         /// What was done to each part.
         parts: Vec<Event>,
         /// Why no unit is in two parts.
         because: Disjoint,
     },
-    /// On a sample that holds each unit independently with probability `rate`.
+    /// An event on a sample that holds each unit independently with probability `rate`.
     PoissonSample {
         /// The probability.
         rate: Rate,
         /// What was done to the sample.
         event: Box<Event>,
     },
-    /// On `sample` of `population` units, drawn without replacement.
+    /// An event on `sample` of `population` units, drawn without replacement.
     FixedSizeSample {
         /// Units in all.
         population: NonZeroU64,
@@ -253,7 +266,7 @@ pub enum Event {
         /// What each of them runs.
         local: Box<Event>,
     },
-    /// A function of what another event released.
+    /// A function of what another event released: it costs nothing more.
     PostProcess(Box<Event>),
 }
 
@@ -291,23 +304,23 @@ impl Event {
         Ok(Self::Exponential { epsilon: Epsilon::new(epsilon)? })
     }
 
-    /// Something ε-DP.
+    /// Any ε-DP mechanism.
     pub fn pure(epsilon: f64) -> Result<Self> {
         Ok(Self::Pure { epsilon: Epsilon::new(epsilon)? })
     }
 
-    /// Something (ε,δ)-DP.
+    /// Any (ε,δ)-DP mechanism.
     pub fn approximate(epsilon: f64, delta: f64) -> Result<Self> {
         Ok(Self::Approximate { epsilon: Epsilon::new(epsilon)?, delta: Delta::new(delta)? })
     }
 
-    /// Something ρ-zCDP.
+    /// Any ρ-zCDP mechanism.
     pub fn concentrated(rho: f64) -> Result<Self> {
         Ok(Self::Concentrated { rho: Rho::new(rho)? })
     }
 
-    /// The same k times over. Repetitions of a repetition are one repetition, so
-    /// that no text, however long, makes a deep event.
+    /// This event k times. Repeating a repetition makes one repetition, so that no text, however
+    /// long, makes a deep event.
     pub fn repeat(self, k: u64) -> Result<Self> {
         let k = positive("the number of repetitions", k)?;
         if let Self::Repeat(event, inner) = self {
@@ -320,12 +333,12 @@ impl Event {
         Ok(Self::Repeat(Box::new(self), k))
     }
 
-    /// On a Poisson sample of the units.
+    /// An event on a Poisson sample of the units.
     pub fn poisson(rate: f64, event: Self) -> Result<Self> {
         Ok(Self::PoissonSample { rate: Rate::new(rate)?, event: Box::new(event) })
     }
 
-    /// On m of n units drawn without replacement.
+    /// An event on m of n units, drawn without replacement.
     pub fn fixed_size(n: u64, m: u64, event: Self) -> Result<Self> {
         let (population, sample) = (positive("n", n)?, positive("m", m)?);
         if sample > population {
@@ -334,7 +347,7 @@ impl Event {
         Ok(Self::FixedSizeSample { population, sample, event: Box::new(event) })
     }
 
-    /// n local reports, shuffled.
+    /// An event of n local reports that were shuffled.
     pub fn shuffle(n: u64, local: Self) -> Result<Self> {
         Ok(Self::Shuffle { reports: positive("n", n)?, local: Box::new(local) })
     }

@@ -6,13 +6,13 @@ use super::parse::{ParseError, parse};
 /// Which way the cost moves as the unknown grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// More noise, less cost: `b`, `sigma`, the population `n` of a sample.
+    /// The cost falls: `b`, `sigma`, the population `n` of a sample.
     Falls,
-    /// More of something that costs: `eps`, `delta`, `rho`, `q`, `m`, repetitions.
+    /// The cost rises: `eps`, `delta`, `rho`, `q`, `m`, repetitions.
     Rises,
 }
 
-/// A text with one `?` in it, such as `poisson(q=0.01, gaussian(sigma=?))*1000`.
+/// The text of an event with one unknown, `?`, such as `poisson(q=0.01, gaussian(sigma=?))*1000`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     text: String,
@@ -71,7 +71,7 @@ impl Template {
         self.direction
     }
 
-    /// Is the unknown a whole number?
+    /// Whether the unknown is a whole number.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.whole

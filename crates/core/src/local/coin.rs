@@ -7,8 +7,8 @@ use crate::unit::Epsilon;
 
 const ONE: u64 = 1 << 53;
 
-/// A coin whose probability of heads is a multiple of 2⁻⁵³, strictly between 0 and
-/// 1: exact as a float and as a draw.
+/// A coin whose probability of heads is a multiple of 2⁻⁵³ strictly between 0 and 1, so that it
+/// is exact as a float and as a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coin(u64);
 

@@ -6,8 +6,23 @@ use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
 
-/// A row j of the K×K Hadamard matrix drawn uniformly (K the least power of two that is at
-/// least k), and the entry `H[j,x] = (−1)^{popcount(j & x)}` through randomized response.
+/// Reports a random row of a Hadamard matrix, and the entry for the person's category through
+/// randomized response.
+///
+/// The row j of the K×K matrix is drawn uniformly (K is the least power of two that is at least k); the
+/// entry is `H[j,x] = (−1)^{popcount(j & x)}`.
+///
+/// ```
+/// use demure_core::local::Hadamard;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let hadamard = Hadamard::new(1_000, Epsilon::new(1.0)?)?;
+/// let report = hadamard.randomize(271, rng.bits()?)?;
+/// println!("{:?}", report.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// `n·Var → ((e^ε+1)/(e^ε−1))²` as f → 0. A report is about log₂ k + 1 bits, and n of them are
 /// estimated in `O(n + K log K)`; at small ε nothing is better.
@@ -29,7 +44,7 @@ pub struct Hadamard {
 }
 
 impl Hadamard {
-    /// For k categories.
+    /// Calibrates the randomizer for k categories.
     pub fn new(categories: u32, epsilon: Epsilon) -> Result<Self> {
         if !(2..=1 << 31).contains(&categories) {
             let allowed = "at least 2 and at most 2^31";
@@ -44,7 +59,7 @@ impl Hadamard {
         self.categories
     }
 
-    /// K.
+    /// The number of rows, K.
     #[must_use]
     pub fn rows(&self) -> u32 {
         self.categories.next_power_of_two()
@@ -56,20 +71,20 @@ impl Hadamard {
         (row & column).count_ones().is_multiple_of(2)
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     #[inline]
     pub fn guarantee(&self) -> Guarantee {
         self.sign.guarantee()
     }
 
-    /// A report (j, s) supports the categories v with `H[j,v] = s`: for another than the value
-    /// with probability exactly ½, as two columns agree in half of their rows.
+    /// What estimation needs to know: a report (j, s) supports the categories v with `H[j,v] = s`.
+    /// For a category that is not the person's own the probability is exactly ½, as two columns agree in half of their rows.
     pub fn support(&self) -> Result<Support> {
         Support::new(self.sign.p(), 0.5)
     }
 
-    /// One person's report.
+    /// Draws one person's report.
     #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         require_category(value, self.categories)?;

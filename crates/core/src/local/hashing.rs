@@ -6,8 +6,20 @@ use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
 
-/// The person draws a hash function h from the categories to g buckets and sends h and, through
-/// g-ary randomized response, `h(x)`.
+/// Reports a random hash function h from the categories to g buckets, and the bucket `h(x)` through
+/// g-ary randomized response.
+///
+/// ```
+/// use demure_core::local::LocalHash;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let hash = LocalHash::new(1_000_000, Epsilon::new(1.0)?)?;
+/// let report = hash.randomize(271_828, rng.bits()?)?;
+/// println!("{:?}", report.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// The best g is near `e^ε + 1`; then `n·Var → 4e^ε/(e^ε−1)²` as f → 0, whatever k.
 ///
@@ -31,6 +43,8 @@ pub struct LocalHash {
     response: Response,
 }
 
+/// A hash function of [`LocalHash`], from a family of independent pairs.
+///
 /// `h(v) = ⌊top·g/2^ℓ⌋`, where top are the upper ℓ bits of `(a·v + b) mod 2^w`. For up to 2¹⁶
 /// categories w = 32 and ℓ = 17, for more w = 64 and ℓ = 32.
 ///
@@ -47,9 +61,9 @@ pub struct LocalHash {
 /// Dietzfelbinger 1996; Thorup 2015 (arXiv:1504.06804). Small cases are enumerated by a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HashFunction {
-    /// a.
+    /// The multiplier a.
     pub multiplier: u64,
-    /// b.
+    /// The offset b.
     pub offset: u64,
 }
 
@@ -57,7 +71,7 @@ pub struct HashFunction {
 const NARROW: u32 = 1 << 16;
 
 impl LocalHash {
-    /// With the g of least variance: `⌊e^ε + 1⌋` or one more.
+    /// Chooses the g of least variance: `⌊e^ε + 1⌋` or one more.
     pub fn new(categories: u32, epsilon: Epsilon) -> Result<Self> {
         let e = epsilon.get().exp();
         // (e^ε+g−1)²/((e^ε−1)²(g−1)), without what does not depend on g.
@@ -67,7 +81,7 @@ impl LocalHash {
         Self::with_buckets(categories, best as u32, epsilon)
     }
 
-    /// With g = `buckets`.
+    /// As [`LocalHash::new`], with g = `buckets`.
     pub fn with_buckets(categories: u32, buckets: u32, epsilon: Epsilon) -> Result<Self> {
         require_categories(categories, u32::MAX)?;
         if buckets > 1 << 16 {
@@ -84,26 +98,27 @@ impl LocalHash {
         self.categories
     }
 
-    /// g.
+    /// The number of buckets, g.
     #[must_use]
     pub fn buckets(&self) -> u32 {
         self.response.categories()
     }
 
-    /// Whether a hash function's numbers have 32 bits and not 64.
+    /// Whether the numbers of a hash function have 32 bits, not 64.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
         self.categories <= NARROW
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     #[inline]
     pub fn guarantee(&self) -> Guarantee {
         self.response.guarantee()
     }
 
-    /// A report supports the categories that it hashes to its bucket.
+    /// What estimation needs to know: a report supports the categories that it hashes to its
+    /// bucket.
     pub fn support(&self) -> Result<Support> {
         let range = if self.is_narrow() { 1u64 << 17 } else { 1 << 32 };
         let (g, rest) = (u64::from(self.buckets()), range % u64::from(self.buckets()));
@@ -116,7 +131,7 @@ impl LocalHash {
         Support::new(p, q + self.response.gap() * squares).map(|s| Support::exactly(p, s.q(), gap))
     }
 
-    /// `h(v)`.
+    /// The bucket of a category, `h(v)`.
     #[must_use]
     #[inline]
     pub fn bucket(&self, hash: HashFunction, value: u32) -> u32 {
@@ -135,7 +150,7 @@ impl LocalHash {
         (low << shift, (high - low) << shift)
     }
 
-    /// One person's report.
+    /// Draws one person's report.
     #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         require_category(value, self.categories)?;

@@ -1,14 +1,29 @@
-//! Repeated collection: noise that is remembered, and noise on top.
+//! Repeated collection: noise that is kept, and fresh noise on top.
 
 use super::unary::{Unary, clear_beyond};
 use super::{Coin, Report, Support};
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
 
-/// A *permanent* response, drawn once for each value and remembered, and an
-/// *instantaneous* one drawn from it for each report.
+/// Reports the same value again and again: from a *permanent* response, drawn once for each value
+/// and kept, with *instantaneous* noise for each report.
+///
+/// ```
+/// use demure_core::local::Rappor;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let rappor = Rappor::new(12, Epsilon::new(2.0)?, Epsilon::new(1.0)?)?;
+/// let kept = rappor.permanent(3, rng.bits()?)?.into_value(); // keep it for this value
+/// for _day in 0..7 {
+///     println!("{:?}", rappor.report(&kept, rng.bits()?)?.value());
+/// }
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// With a the coin of the permanent bits and s that of the instantaneous ones, a bit is
 /// reported as it is with probability `c = as + (1−a)(1−s)`.
@@ -39,8 +54,8 @@ pub struct Rappor {
     first: Epsilon,
 }
 
-/// A permanent response: the person's secret, to be kept and used for every report of the
-/// same value. Itself ε∞-private; whoever has it has what all reports could ever tell.
+/// A permanent response: the person's secret, to be kept and used for every report of the same
+/// value. It is ε∞-private, and holds all that the reports could ever reveal.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Permanent(Vec<u64>);
 
@@ -51,7 +66,7 @@ impl std::fmt::Debug for Permanent {
 }
 
 impl Rappor {
-    /// ε∞ for all reports of a value together, ε₁ for the first alone.
+    /// Spends ε∞ = `forever` on all reports of a value together, and ε₁ = `first` on the first alone.
     pub fn new(categories: u32, forever: Epsilon, first: Epsilon) -> Result<Self> {
         let permanent = Unary::symmetric(categories, forever)?;
         let whole = Coin::two_levels(Epsilon::new(0.5 * first.get())?, 1, 1)?.p();
@@ -77,37 +92,43 @@ impl Rappor {
         self.permanent.categories()
     }
 
-    /// The coins a (a permanent bit is true) and s (a reported bit is the permanent one).
+    /// The coins a (a permanent bit is the true one) and s (a reported bit is the permanent one).
     #[must_use]
     pub fn coins(&self) -> (Coin, Coin) {
         (self.permanent.coins().0, self.keep)
     }
 
-    /// What all reports of one value promise together.
+    /// The guarantee of all reports of one value together.
     #[must_use]
     pub fn forever(&self) -> Guarantee {
         self.permanent.guarantee()
     }
 
-    /// What the first report promises alone.
+    /// The guarantee of the first report alone.
     #[must_use]
     pub fn first(&self) -> Guarantee {
         Guarantee::Pure(self.first)
     }
 
-    /// A report supports the categories whose bit is set.
+    /// What all reports of one value cost together: give it to an account once per value.
+    #[must_use]
+    pub fn event(&self) -> Event {
+        self.forever().event()
+    }
+
+    /// What estimation needs to know: a report supports the categories whose bit is set.
     pub fn support(&self) -> Result<Support> {
         let (a, s) = (self.coins().0.p(), self.keep.p());
         let (lie, flip) = (self.coins().0.tails().p(), self.keep.tails().p());
         Support::new(a * s + lie * flip, a * flip + lie * s)
     }
 
-    /// The permanent response to a value: to be drawn once, and kept.
+    /// Draws the permanent response to a value. Draw it once, and keep it.
     pub fn permanent(&self, value: u32, bits: &mut Bits) -> Result<Release<Permanent>> {
         Ok(Release::new(Permanent(self.permanent.words(value, bits)?), self.forever()))
     }
 
-    /// One report of a permanent response.
+    /// Draws one report from a permanent response.
     pub fn report(&self, permanent: &Permanent, bits: &mut Bits) -> Result<Release<Report>> {
         let mut words = permanent.0.clone();
         if words.len() != self.categories().div_ceil(64) as usize {
@@ -123,15 +144,17 @@ impl Rappor {
 }
 
 impl Permanent {
-    /// The bits, to be kept.
+    /// The bits to keep.
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.0
     }
 
-    /// What was kept. The guarantee of every report made from it rests on the words being
-    /// those of a permanent response to this same value: it is the one place where the
-    /// core believes its caller, because noise that outlives a process must come from a file.
+    /// A permanent response from the bits that were kept.
+    ///
+    /// The guarantee of every report made from it rests on these being the [`words`](Self::words)
+    /// of a permanent response to the same value. Noise that outlives a process must come from a
+    /// file, so this is not checked.
     #[must_use]
     pub fn restored(words: Vec<u64>) -> Self {
         Self(words)

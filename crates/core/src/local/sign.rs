@@ -7,8 +7,21 @@ use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
 
-/// Duchi's mechanism: for a value u in [0, 1] (t = 2u−1 in [−1, 1]) a coin of probability u,
-/// then randomized response of how it fell.
+/// Reports a number in [0, 1] as one sign: Duchi's mechanism.
+///
+/// For a value u (t = 2u−1 in [−1, 1]) it flips a coin of probability u and reports how it fell through
+/// randomized response.
+///
+/// ```
+/// use demure_core::local::Sign;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let sign = Sign::new(Epsilon::new(1.0)?)?;
+/// println!("{:?}", sign.randomize(0.8, rng.bits()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// With p the probability of the truth the sign is + with probability `½ + t(2p−1)/2`, so that
 /// `±(e^ε+1)/(e^ε−1)` has mean t and variance `((e^ε+1)/(e^ε−1))² − t²`.
@@ -28,24 +41,24 @@ pub struct Sign {
 }
 
 impl Sign {
-    /// At ε.
+    /// Calibrates the randomizer to ε.
     pub fn new(epsilon: Epsilon) -> Result<Self> {
         Ok(Self { response: Response::with_epsilon(2, epsilon)? })
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.response.guarantee()
     }
 
-    /// `2p − 1 = (e^ε−1)/(e^ε+1)`: the mean sign of the value 1.
+    /// The mean sign of the value 1: `2p − 1 = (e^ε−1)/(e^ε+1)`.
     #[must_use]
     pub fn gap(&self) -> f64 {
         self.response.gap()
     }
 
-    /// One person's report.
+    /// Draws one person's report.
     pub fn randomize(&self, value: f64, bits: &mut Bits) -> Result<Release<Report>> {
         let value = unit_interval(value)?;
         let fell = ((bits.word()? >> 11) as f64 / (1u64 << 53) as f64) < value;
@@ -54,10 +67,21 @@ impl Sign {
     }
 }
 
-/// The hybrid mechanism: for ε > 0.61, the piecewise [`Window`] with probability
-/// `1 − e^{−ε/2}` and [`Sign`] otherwise; for smaller ε always the sign.
+/// Reports a number in [0, 1] through a piecewise [`Window`] or as a [`Sign`], chosen at random.
 ///
-/// Its worst variance is below either's.
+/// For ε > 0.61 it uses the window with probability `1 − e^{−ε/2}`, and the sign otherwise; for smaller ε
+/// always the sign. Its worst variance is below that of either.
+///
+/// ```
+/// use demure_core::local::Hybrid;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let hybrid = Hybrid::new(Epsilon::new(2.0)?)?;
+/// println!("{:?}", hybrid.randomize(0.8, rng.bits()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-local DP; which of the two it was is seen.
@@ -72,7 +96,7 @@ pub struct Hybrid {
 }
 
 impl Hybrid {
-    /// At ε.
+    /// Calibrates the randomizer to ε.
     pub fn new(epsilon: Epsilon) -> Result<Self> {
         let window = if epsilon.get() > 0.61 {
             let often = (-(-0.5 * epsilon.get()).exp_m1()).min(1.0 - f64::EPSILON);
@@ -89,13 +113,13 @@ impl Hybrid {
         (self.sign, self.window)
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.sign.guarantee()
     }
 
-    /// One person's report.
+    /// Draws one person's report.
     pub fn randomize(&self, value: f64, bits: &mut Bits) -> Result<Release<Report>> {
         unit_interval(value)?; // refused whichever way the coin falls
         match self.window {

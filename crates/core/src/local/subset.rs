@@ -6,8 +6,22 @@ use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
 
-/// A set of ω of the k categories: with probability p the value and ω−1 others at random,
-/// else ω others at random. `p = ωe^ε/(ωe^ε + k − ω)`.
+/// Reports a set of ω of the k categories, which probably has the person's own in it.
+///
+/// With probability `p = ωe^ε/(ωe^ε + k − ω)` the set is the own category and ω−1 random others, else
+/// ω random others.
+///
+/// ```
+/// use demure_core::local::Subset;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let subset = Subset::new(12, Epsilon::new(1.0)?)?;
+/// let report = subset.randomize(3, rng.bits()?)?; // the fourth of 12 categories
+/// println!("{:?}: {} of 12", report.value(), subset.size());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// With ω = 1 it is k-ary randomized response. The best ω is near `k/(e^ε+1)`; then no
 /// ε-private randomizer has a smaller worst-case error (to leading order in n).
@@ -19,7 +33,7 @@ use crate::unit::Epsilon;
 /// not; their quotient is `(k−ω)/ω`. Floyd's algorithm draws each set of others with
 /// the same probability. ∎
 /// # Special values
-/// ω of 0 or of k and more is refused; the rest as for [`super::Unary`].
+/// ω of 0 or of k and more is refused; the rest as for [`Unary`](super::Unary).
 /// # References
 /// Ye, Barg 2018 (arXiv:1702.00610v2); Wang et al. 2016 (arXiv:1607.08025v1).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +45,7 @@ pub struct Subset {
 }
 
 impl Subset {
-    /// With the ω of least variance (as f → 0).
+    /// Chooses the ω of least variance (for rare categories).
     pub fn new(categories: u32, epsilon: Epsilon) -> Result<Self> {
         require_categories(categories, MOST_BITS)?;
         let ideal = f64::from(categories) / (epsilon.get().exp() + 1.0);
@@ -42,7 +56,7 @@ impl Subset {
         Ok(if noise(&large) < noise(&small) { large } else { small })
     }
 
-    /// With ω = `size`.
+    /// As [`Subset::new`], with ω = `size`.
     pub fn of_size(categories: u32, size: u32, epsilon: Epsilon) -> Result<Self> {
         require_categories(categories, MOST_BITS)?;
         if size == 0 || size >= categories {
@@ -61,27 +75,27 @@ impl Subset {
         self.categories
     }
 
-    /// ω.
+    /// The size ω of the set.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.size
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     #[inline]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// A report supports the categories in it: the value with probability p, another with
+    /// What estimation needs to know: a report supports the categories in it, the person's own with probability p, another with
     /// probability `(ω − p)/(k − 1)`.
     pub fn support(&self) -> Result<Support> {
         let (p, k) = (self.own.p(), f64::from(self.categories));
         Support::new(p, (f64::from(self.size) - p) / (k - 1.0))
     }
 
-    /// One person's report.
+    /// Draws one person's report.
     #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         require_category(value, self.categories)?;
@@ -138,7 +152,7 @@ impl Small {
 }
 
 #[cfg(test)]
-mod small {
+mod tests {
     use super::*;
     use crate::random::{Randomness, SeededForTests};
 

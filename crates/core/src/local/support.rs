@@ -1,4 +1,4 @@
-//! What a report says about a category, and what n of them say together.
+//! Estimating frequencies from randomized reports.
 
 use crate::error::{Error, Result};
 use crate::num::directed::{self, up};
@@ -6,10 +6,11 @@ use crate::num::normal;
 use crate::unit::{Beta, Epsilon};
 use crate::utility;
 
-/// A report *supports* a category with probability p if it is the person's own, and with
-/// probability q < p if it is not: all that estimation needs to know of a randomizer.
+/// Estimates the frequency of a category from randomized reports.
 ///
-/// With c of n reports in support, `f̂ = (c/n − q)/(p − q)` is unbiased.
+/// A report *supports* a category with probability p if it is the person's own, and with
+/// probability q < p if it is not. That is all that estimation needs to know about a randomizer: if
+/// c of n reports support a category, `f̂ = (c/n − q)/(p − q)` is an unbiased estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Support {
     p: f64,
@@ -17,18 +18,18 @@ pub struct Support {
     gap: f64,
 }
 
-/// Whose frequency an estimate is of.
+/// Whose frequency is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Of those who reported: only the mechanism's noise is an error.
+    /// That of the people who reported: the only error is the noise of the mechanism.
     Respondents,
-    /// Of a population they are a random sample of: sampling is an error too.
+    /// That of a population of which they are a random sample: sampling adds to the error.
     Population,
 }
 
-/// How an error is bounded when planning.
+/// How to bound the error when planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum ErrorBound {
     /// Hoeffding's inequality: holds for every n, for either target.
     Hoeffding,
     /// The normal approximation at the worst frequency.
@@ -39,7 +40,7 @@ pub enum Bound {
 const MOST_PEOPLE: u64 = 1 << 53;
 
 impl Support {
-    /// Validates `0 < q < p ≤ 1`.
+    /// The support of a randomizer with these probabilities, `0 < q < p ≤ 1`.
     pub fn new(p: f64, q: f64) -> Result<Self> {
         if 0.0 < q && q < p && p <= 1.0 {
             return Ok(Self::exactly(p, q, p - q));
@@ -53,19 +54,19 @@ impl Support {
         Self { p, q, gap }
     }
 
-    /// The probability of support for the person's own category.
+    /// The probability that a report supports the person's own category.
     #[must_use]
     pub fn p(&self) -> f64 {
         self.p
     }
 
-    /// The probability of support for another.
+    /// The probability that a report supports another category.
     #[must_use]
     pub fn q(&self) -> f64 {
         self.q
     }
 
-    /// `p − q`.
+    /// The difference `p − q`.
     #[must_use]
     pub fn gap(&self) -> f64 {
         self.gap
@@ -144,13 +145,13 @@ impl Support {
 
     /// The error that the estimate from n people exceeds with probability at most β
     /// (about β for the normal bounds), whatever the frequency; rounded up.
-    pub fn error(&self, people: u64, bound: Bound, beta: Beta) -> Result<f64> {
+    pub fn error(&self, people: u64, bound: ErrorBound, beta: Beta) -> Result<f64> {
         require_people(0, people)?;
         Ok(self.error_from(spread(bound, beta)?, people, bound))
     }
 
-    /// How many people make the error at most `error`.
-    pub fn people_for_error(&self, error: f64, bound: Bound, beta: Beta) -> Result<u64> {
+    /// The number of people that make the error at most `error`.
+    pub fn people_for_error(&self, error: f64, bound: ErrorBound, beta: Beta) -> Result<u64> {
         let spread = spread(bound, beta)?;
         utility::count_for_error(error, |people| Ok(self.error_from(spread, people, bound)))
     }
@@ -160,7 +161,7 @@ impl Support {
     pub fn epsilon_for_error(
         people: u64,
         error: f64,
-        bound: Bound,
+        bound: ErrorBound,
         beta: Beta,
         of: impl Fn(Epsilon) -> Result<Self>,
     ) -> Result<Epsilon> {
@@ -173,15 +174,17 @@ impl Support {
     }
 
     /// `√(s·v/n)`, where v bounds n·variance: for Hoeffding `1/(4(p−q)²)`.
-    pub(crate) fn error_from(&self, spread: f64, people: u64, bound: Bound) -> f64 {
+    pub(crate) fn error_from(&self, spread: f64, people: u64, bound: ErrorBound) -> f64 {
         let (p, q, gap) = (self.p, self.q, self.gap);
         // π(1−π) at its largest for π between q and p.
         let nearest = 0.5f64.clamp(q, p);
         let variance = match bound {
-            Bound::Hoeffding => 0.25 / (gap * gap),
+            ErrorBound::Hoeffding => 0.25 / (gap * gap),
             // Linear in f: at its worst for f = 0 or 1.
-            Bound::Normal(Target::Respondents) => (q * (1.0 - q)).max(p * (1.0 - p)) / (gap * gap),
-            Bound::Normal(Target::Population) => nearest * (1.0 - nearest) / (gap * gap),
+            ErrorBound::Normal(Target::Respondents) => {
+                (q * (1.0 - q)).max(p * (1.0 - p)) / (gap * gap)
+            }
+            ErrorBound::Normal(Target::Population) => nearest * (1.0 - nearest) / (gap * gap),
         };
         (spread * variance / people as f64).sqrt() * (1.0 + 1e-14)
     }
@@ -189,10 +192,10 @@ impl Support {
 
 /// The square of the error in standard deviations: z² with `P[|Z| > z] = β`, or
 /// `2 ln(2/β)`, for which Hoeffding's error `√(ln(2/β)/2n)/(p−q)` has the same form.
-fn spread(bound: Bound, beta: Beta) -> Result<f64> {
+fn spread(bound: ErrorBound, beta: Beta) -> Result<f64> {
     match bound {
-        Bound::Hoeffding => Ok(2.0 * directed::ln(up(2.0 / beta.get()))?.1),
-        Bound::Normal(_) => Ok(normal::upper_quantile(0.5 * beta.get())?.1.powi(2)),
+        ErrorBound::Hoeffding => Ok(2.0 * directed::ln(up(2.0 / beta.get()))?.1),
+        ErrorBound::Normal(_) => Ok(normal::upper_quantile(0.5 * beta.get())?.1.powi(2)),
     }
 }
 
@@ -204,9 +207,10 @@ fn require_people(count: u64, people: u64) -> Result<()> {
     Err(Error::OutOfRange { parameter: "people", allowed })
 }
 
-/// Clopper–Pearson, one-sided: the largest π (a little less) with `P[Bin(n, π) ≥ k] ≤ tail`,
-/// for 1 ≤ k ≤ n and 0 < tail < 1/2. The true probability is below it with probability at most
-/// `tail`.
+/// A lower confidence limit on a probability, from k successes in n trials (Clopper–Pearson).
+///
+/// The true probability is below it with probability at most `tail`. It is the largest π (a little
+/// less) with `P[Bin(n, π) ≥ k] ≤ tail`, for 1 ≤ k ≤ n and 0 < tail < 1/2.
 #[must_use]
 pub fn lower_limit(k: u64, n: u64, tail: f64) -> f64 {
     // At π = k/n the tail is at least a half, as k is the median.
@@ -219,7 +223,7 @@ pub fn lower_limit(k: u64, n: u64, tail: f64) -> f64 {
     low
 }
 
-/// `P[Bin(n, π) ≥ k]`, for 1 ≤ k ≤ n and 0 < π ≤ k/n, so that terms fall from the first on;
+/// The upper tail of a binomial distribution, `P[Bin(n, π) ≥ k]`, for 1 ≤ k ≤ n and 0 < π ≤ k/n, so that terms fall from the first on;
 /// within a relative 10⁻¹⁵(n + 10⁵).
 ///
 /// The first is Loader's form `√(n/2πk(n−k))·exp(−n·KL(k/n‖π) + s(n) − s(k) − s(n−k))`

@@ -6,8 +6,20 @@ use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
 
-/// The value's bit is reported as 1 with probability p, every other bit with
+/// Reports one bit for each category: the person's own is 1 with probability p, every other with
 /// probability q, independently.
+///
+/// ```
+/// use demure_core::local::Unary;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let unary = Unary::optimised(12, Epsilon::new(1.0)?)?;
+/// let report = unary.randomize(3, rng.bits()?)?; // the fourth of 12 categories
+/// println!("{:?}", report.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// *Symmetric*: `p = 1 − q = e^{ε/2}/(e^{ε/2}+1)`, which is basic RAPPOR without memory.
 /// *Optimised*: `p = ½` and `q = 1/(e^ε+1)`, the p of least variance for rare values.
@@ -35,13 +47,13 @@ pub struct Unary {
 }
 
 impl Unary {
-    /// `p = 1 − q`.
+    /// Symmetric: `p = 1 − q`.
     pub fn symmetric(categories: u32, epsilon: Epsilon) -> Result<Self> {
         let p = Coin::two_levels(Epsilon::new(0.5 * epsilon.get())?, 1, 1)?;
         Self::of(categories, p, p.tails(), epsilon)
     }
 
-    /// `p = ½`.
+    /// Optimised: `p = ½`, for the least variance where values are rare.
     pub fn optimised(categories: u32, epsilon: Epsilon) -> Result<Self> {
         Self::of(categories, Coin::FAIR, Coin::two_levels(epsilon, 1, 1)?.tails(), epsilon)
     }
@@ -58,25 +70,25 @@ impl Unary {
         self.categories
     }
 
-    /// The coins of the value's own bit and of every other bit.
+    /// The coins of the person's own bit and of every other bit.
     #[must_use]
     pub fn coins(&self) -> (Coin, Coin) {
         (self.p, self.q)
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     #[inline]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// A report supports the categories whose bit is set.
+    /// What estimation needs to know: a report supports the categories whose bit is set.
     pub fn support(&self) -> Result<Support> {
         Support::new(self.p.p(), self.q.p())
     }
 
-    /// One person's report.
+    /// Draws one person's report.
     #[inline]
     pub fn randomize(&self, value: u32, bits: &mut Bits) -> Result<Release<Report>> {
         Ok(Release::new(Report::Bits(self.words(value, bits)?), self.guarantee()))

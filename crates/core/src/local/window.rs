@@ -7,9 +7,25 @@ use crate::random::Bits;
 use crate::sample::below;
 use crate::unit::Epsilon;
 
-/// A value in [0, 1] is put on one of `steps + 1` places s; the report is a cell of the
-/// `M = steps + w`: with probability p one of the w cells `s, …, s+w−1`, else one of the
-/// others, uniformly either way.
+/// Reports a number in [0, 1] as a cell that is probably near it.
+///
+/// The number is put on one of `steps + 1` places s. The report is one of `M = steps + w` cells: with
+/// probability p one of the w cells `s, …, s+w−1`, else one of the others, uniformly either way.
+///
+/// ```
+/// use demure_core::local::Window;
+/// use demure_core::random::{Randomness, SystemRandom};
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let epsilon = Epsilon::new(1.0)?;
+/// let mean = Window::piecewise(epsilon)?;
+/// println!("{:?}", mean.randomize(0.8, rng.bits()?)?.value());
+/// let distribution = Window::square_wave(64, epsilon)?;
+/// let bin = distribution.bin(0.8)?;
+/// println!("{:?}", distribution.randomize_place(bin, rng.bits()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// *Piecewise*, for means: `w/steps = e^{−ε/2}`, and the place is the value times 2¹⁶, rounded at
 /// random so that its mean is right. Then `E[cell]` is linear in the value, and the estimate unbiased.
@@ -35,13 +51,13 @@ pub struct Window {
 }
 
 impl Window {
-    /// For a mean.
+    /// The piecewise mechanism, for estimating a mean.
     pub fn piecewise(epsilon: Epsilon) -> Result<Self> {
         let steps = 1 << 16;
         Self::new(steps, f64::from(steps) * (-0.5 * epsilon.get()).exp(), epsilon)
     }
 
-    /// For a distribution over `bins` bins.
+    /// The square wave mechanism, for estimating a distribution over `bins` bins.
     pub fn square_wave(bins: u32, epsilon: Epsilon) -> Result<Self> {
         if !(2..=1 << 16).contains(&bins) {
             return Err(Error::OutOfRange { parameter: "bins", allowed: "between 2 and 2^16" });
@@ -58,31 +74,31 @@ impl Window {
         Ok(Self { steps, width, inside: Coin::two_levels(epsilon, width, steps)?, epsilon })
     }
 
-    /// The number of places less one.
+    /// The number of places, minus one.
     #[must_use]
     pub fn steps(&self) -> u32 {
         self.steps
     }
 
-    /// w.
+    /// The number w of cells near a place.
     #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// M.
+    /// The number of all cells, M.
     #[must_use]
     pub fn cells(&self) -> u32 {
         self.steps + self.width
     }
 
-    /// The coin p.
+    /// The coin p that decides for a cell near the place.
     #[must_use]
     pub fn inside(&self) -> Coin {
         self.inside
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
@@ -94,7 +110,7 @@ impl Window {
         Ok(((value * f64::from(self.steps + 1)) as u32).min(self.steps))
     }
 
-    /// One person's report of a number in [0, 1], for its mean.
+    /// Draws one person's report of a number in [0, 1], for estimating a mean.
     pub fn randomize(&self, value: f64, bits: &mut Bits) -> Result<Release<Report>> {
         let scaled = unit_interval(value)? * f64::from(self.steps);
         let floor = scaled.floor();
@@ -102,7 +118,7 @@ impl Window {
         self.randomize_place(floor as u32 + u32::from(up < scaled - floor), bits)
     }
 
-    /// One person's report of a place.
+    /// Draws one person's report of a place or bin.
     pub fn randomize_place(&self, place: u32, bits: &mut Bits) -> Result<Release<Report>> {
         super::require_category(place, self.steps + 1)?;
         let inside = self.inside.flip(bits)?;

@@ -11,14 +11,17 @@ use crate::num::directed::up;
 use crate::random::Randomness;
 use crate::unit::{Beta, Grid, Neighbours};
 use crate::utility::Accuracy;
+use std::borrow::Borrow;
 use std::fmt;
 
 /// The widest bounds, in grid steps: with it 2⁶⁴ squares fit an `i128`.
 const WIDEST: i128 = 1 << 30;
 const FARTHEST: i128 = 1 << 62;
 
-/// The public bounds `[a, b]` of a column, on a grid: `a = lower·grid` and
-/// `b = (lower + width)·grid`, the multiples nearest to what was asked for.
+/// Public bounds `[a, b]` on values, with the grid that values are rounded to.
+///
+/// The bounds are the multiples of the grid nearest to the numbers given. Choose them without
+/// looking at the data: wide bounds need much noise, narrow ones clamp many values.
 ///
 /// # Special values
 /// Every value is put in bounds, row by row, so none can enlarge a sensitivity:
@@ -38,7 +41,7 @@ impl Bounds {
         Self::on(lower, upper, Grid::for_scale(upper - lower).map_err(|_| Self::range())?)
     }
 
-    /// Bounds on a grid of the caller's choice.
+    /// Bounds on a grid of your choice.
     pub fn on(lower: f64, upper: f64, grid: Grid) -> Result<Self> {
         let steps = |x: f64| (x / grid.spacing()).round();
         let (low, high) = (steps(lower), steps(upper));
@@ -77,8 +80,8 @@ impl Bounds {
         self.grid
     }
 
-    /// How many steps the value, clamped and rounded, is above the lower bound: 0 ..= width,
-    /// at most 2³⁰. What [`Accumulator::add`] adds.
+    /// The distance of a value, clamped and rounded, from the lower bound, in steps of the grid:
+    /// at most 2³⁰. [`Accumulator::add`] adds this.
     #[must_use]
     pub fn step(&self, value: f64) -> u32 {
         self.offset(value) as u32
@@ -101,8 +104,10 @@ impl Bounds {
     }
 }
 
-/// Everything a release needs of the rows: `n`, `Σu`, `Σu²`, with u a value's
-/// distance from the lower bound in grid steps. Protected: `Debug` shows nothing.
+/// Exact totals of bounded values: all that a sum, mean or variance needs of the rows.
+///
+/// It holds `n`, `Σu` and `Σu²`, with u a value's distance from the lower bound in grid steps.
+/// Protected: `Debug` shows nothing.
 #[derive(Clone)]
 pub struct Accumulator {
     pub(super) bounds: Bounds,
@@ -112,14 +117,22 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// No rows.
+    /// An accumulator without rows.
     #[must_use]
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, rows: 0, sum: 0, squares: 0 }
     }
 
-    /// From totals made elsewhere, of values as [`Bounds::step`] has them: `Σu` and `Σu²`
-    /// over `rows` rows. Refused where no rows have such a sum, or such squares.
+    /// Accumulates all of `values`.
+    #[must_use]
+    pub fn of_values(bounds: Bounds, values: impl IntoIterator<Item = impl Borrow<f64>>) -> Self {
+        let mut accumulator = Self::new(bounds);
+        accumulator.extend(values.into_iter().map(|value| *value.borrow()));
+        accumulator
+    }
+
+    /// An accumulator from totals made elsewhere: `Σu` and `Σu²` over `rows` rows, with u as
+    /// [`Bounds::step`] returns it. Refused where no rows can have these totals.
     pub fn of_parts(
         bounds: Bounds,
         rows: u64,
@@ -145,8 +158,8 @@ impl Accumulator {
         self.squares = self.squares.saturating_add(i128::from(u * u)); // u ≤ 2³⁰
     }
 
-    /// Adds the rows of another part of the data; refused if its bounds differ,
-    /// or if there would be 2⁶⁴ rows.
+    /// Adds the rows of another part of the data. Refused if its bounds differ, or if there
+    /// would be 2⁶⁴ rows.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         same(&self.bounds, &other.bounds)?;
         let many = Error::OutOfRange { parameter: "rows", allowed: "less than 2^64" };
@@ -182,13 +195,13 @@ pub(super) fn square(change: u128) -> Result<u128> {
     if change < 1 << 63 { Ok(change * change) } else { Err(wide) }
 }
 
-/// How many rows one unit (a row, a person) has in the aggregate.
+/// The contribution bound: how many rows one unit (a row, a person) has in the aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
-    /// Always this many, whatever the data. Under replace-one the number of rows
-    /// is then public. **Not** for an aggregate behind a filter that looks at the data.
+    /// Every unit has exactly this many rows, whatever the data. Under replace the number of rows
+    /// is then public. **Not** valid behind a filter that looks at the data.
     Exactly(u32),
-    /// Between none and this many.
+    /// Every unit has at most this many rows.
     AtMost(u32),
 }
 
@@ -202,30 +215,42 @@ impl Rows {
         }
     }
 
-    /// Whether neighbours have the same, public, number of rows.
+    /// Whether the number of rows is the same for neighbours, and so public.
     #[must_use]
     pub fn public(self, neighbours: Neighbours) -> bool {
         matches!((self, neighbours), (Self::Exactly(_), Neighbours::Replace))
     }
 }
 
-/// The number of rows, plus integer noise. Δ = k rows per unit, under both relations.
+/// Releases the number of rows, plus integer noise. With k rows per unit Δ = k, under both
+/// relations.
+///
+/// ```
+/// use demure_core::mechanism::{Count, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// // Visits, of which each person has at most 3.
+/// let count = Count::new(Epsilon::new(0.5)?, Neighbours::AddRemove, Rows::AtMost(3))?;
+/// println!("about {}", count.release(1_204, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP or ρ-zCDP, by the budget.
 /// # Proof
 /// Adding, removing or replacing a unit of 0 to k rows changes the number by at
-/// most k; then [`super::Geometric`] or [`super::DiscreteGaussian`]. ∎
+/// most k; then [`Geometric`](super::Geometric) or [`DiscreteGaussian`](super::DiscreteGaussian). ∎
 /// # Special values
-/// Under replace with [`Rows::Exactly`] the count is public and noise would be
-/// for nothing: refused.
+/// Under replace with [`Rows::Exactly`] the count is public and needs no noise: refused.
 #[derive(Clone, Debug)]
 pub struct Count {
     noise: Noise,
 }
 
 impl Count {
-    /// Calibrates the noise to a budget.
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho).
     pub fn new(budget: impl Into<Budget>, neighbours: Neighbours, rows: Rows) -> Result<Self> {
         if rows.public(neighbours) {
             let what = "the number of rows is public under this relation";
@@ -241,13 +266,13 @@ impl Count {
         self.noise.calibration()
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
     }
 
-    /// Releases a count.
+    /// Releases a number of rows.
     pub fn release(&self, rows: u64, rng: &mut dyn Randomness) -> Result<Release<i128>> {
         Ok(Release::new(self.noise.add_one(i128::from(rows), rng)?, self.guarantee()))
     }
@@ -259,7 +284,19 @@ impl Accuracy for Count {
     }
 }
 
-/// The sum of the clamped values, plus integer noise in grid steps.
+/// Releases the sum of values clamped to public bounds, plus integer noise in grid steps.
+///
+/// ```
+/// use demure_core::mechanism::{BoundedSum, Bounds, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// let (epsilon, bounds) = (Epsilon::new(0.5)?, Bounds::new(0.0, 100.0)?);
+/// let sum = BoundedSum::new(epsilon, bounds, Neighbours::AddRemove, Rows::AtMost(1))?;
+/// let payments = sum.accumulate([12.5, 99.0, 250.0, 40.0]); // 250 counts as 100
+/// println!("about {}", sum.release(&payments, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// | k rows per unit | Δ |
 /// |---|---|
@@ -272,7 +309,7 @@ impl Accuracy for Count {
 /// # Proof
 /// A unit's own sum is k values of [a, b] (exactly), or lies between `k·min(a,0)` and
 /// `k·max(b,0)` (at most); the sum changes by it, or by the difference of two such.
-/// Then [`super::Geometric`] or [`super::DiscreteGaussian`] on the integers. ∎
+/// Then [`Geometric`](super::Geometric) or [`DiscreteGaussian`](super::DiscreteGaussian) on the integers. ∎
 #[derive(Clone, Debug)]
 pub struct BoundedSum {
     bounds: Bounds,
@@ -280,7 +317,8 @@ pub struct BoundedSum {
 }
 
 impl BoundedSum {
-    /// Calibrates the noise to a budget.
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho).
     pub fn new(
         budget: impl Into<Budget>,
         bounds: Bounds,
@@ -297,7 +335,7 @@ impl BoundedSum {
         Ok(Self { bounds, noise })
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
@@ -307,6 +345,13 @@ impl BoundedSum {
     #[must_use]
     pub fn calibration(&self) -> Calibration {
         self.noise.calibration().times(self.bounds.grid.spacing())
+    }
+
+    /// Accumulates values (a `Vec<f64>`, a `&[f64]`, an iterator) within the bounds of this
+    /// mechanism, for [`Self::release`].
+    #[must_use]
+    pub fn accumulate(&self, values: impl IntoIterator<Item = impl Borrow<f64>>) -> Accumulator {
+        Accumulator::of_values(self.bounds, values)
     }
 
     fn exact(&self, of: &Accumulator) -> Result<i128> {
@@ -329,174 +374,4 @@ impl Accuracy for BoundedSum {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::random::SeededForTests;
-    use crate::unit::{Epsilon, Rho};
-    use Neighbours::{AddRemove, Replace};
-    use demure_testkit::datasets::{add_or_remove_one, replace_one, rows};
-    use demure_testkit::distribution::shifted;
-    use demure_testkit::neighbours::check;
-
-    pub(crate) fn epsilon(x: f64) -> Epsilon {
-        Epsilon::new(x).unwrap()
-    }
-
-    pub(crate) fn bounds(lower: f64, upper: f64) -> Bounds {
-        Bounds::on(lower, upper, Grid::ONE).unwrap()
-    }
-
-    pub(crate) fn accumulate(bounds: Bounds, values: impl IntoIterator<Item = f64>) -> Accumulator {
-        let mut all = Accumulator::new(bounds);
-        all.extend(values);
-        all
-    }
-
-    /// Each unit's rows: all that [`Rows`] allows, over a domain with bad values.
-    fn units(kind: Rows, b: Bounds) -> Vec<Vec<u8>> {
-        // Codes: 0 is NaN, 1 is −∞, 2 is beyond b, others are in between.
-        let codes: Vec<u8> = (0..=3 + b.width as u8).collect();
-        match kind {
-            Rows::Exactly(k) => rows(&codes, k as usize..=k as usize),
-            Rows::AtMost(k) => rows(&codes, 0..=k as usize),
-        }
-    }
-
-    fn value(code: u8, b: Bounds) -> f64 {
-        match code {
-            0 => f64::NAN,
-            1 => f64::NEG_INFINITY,
-            2 => b.upper() + 1e9,
-            code => b.lower() + f64::from(code) - 3.0,
-        }
-    }
-
-    /// The largest ‖·‖₁ and ‖·‖₂² between neighbours, over all datasets of at most one
-    /// unit (the others cancel in a sum).
-    pub(crate) fn sensitivity(
-        statistic: impl Fn(&Accumulator) -> Vec<i128>,
-        b: Bounds,
-        relation: Neighbours,
-        kind: Rows,
-    ) -> (u128, u128) {
-        let domain = units(kind, b);
-        let of = |dataset: &[Vec<u8>]| {
-            statistic(&accumulate(b, dataset.iter().flatten().map(|&code| value(code, b))))
-        };
-        let mut most = (0, 0);
-        let start = if relation == Replace { rows(&domain, 1..=1) } else { vec![vec![]] };
-        for x in start {
-            let near = match relation {
-                Replace => replace_one(&x, &domain),
-                AddRemove => add_or_remove_one(&x, &domain),
-            };
-            for y in near {
-                let moved: Vec<u128> =
-                    of(&x).iter().zip(of(&y)).map(|(p, q)| p.abs_diff(q)).collect();
-                most.0 = most.0.max(moved.iter().sum());
-                most.1 = most.1.max(moved.iter().map(|d| d * d).sum());
-            }
-        }
-        most
-    }
-
-    /// Bounds of every sign, both relations, every kind of unit.
-    pub(crate) fn settings() -> Vec<(Bounds, Neighbours, Rows)> {
-        let mut all = Vec::new();
-        for (lower, upper) in [(0.0, 2.0), (-1.0, 2.0), (3.0, 5.0), (-6.0, -4.0)] {
-            for relation in [AddRemove, Replace] {
-                for k in [1, 2] {
-                    let b = bounds(lower, upper);
-                    all.push((b, relation, Rows::Exactly(k)));
-                    all.push((b, relation, Rows::AtMost(k)));
-                }
-            }
-        }
-        all
-    }
-
-    #[test]
-    fn sensitivities_are_exact_on_all_small_datasets() {
-        for (b, relation, kind) in settings() {
-            let (e, scale) =
-                (epsilon(1.0), |noise: &Noise| noise.calibration().scale.round() as u128);
-            let sum = BoundedSum::new(e, b, relation, kind).unwrap();
-            let (l1, _) = sensitivity(|a| vec![sum.exact(a).unwrap()], b, relation, kind);
-            assert_eq!(l1, scale(&sum.noise), "{b:?} {relation} {kind:?}");
-            let (l1, _) = sensitivity(|a| vec![i128::from(a.rows)], b, relation, kind);
-            match Count::new(e, relation, kind) {
-                Ok(count) => assert_eq!(l1, scale(&count.noise)),
-                Err(_) => assert_eq!(l1, 0),
-            }
-        }
-    }
-
-    #[test]
-    fn a_sum_is_private_by_brute_force_and_a_wrong_sensitivity_is_not() {
-        let b = bounds(3.0, 5.0);
-        let domain = [3u8, 4, 5];
-        for (relation, kind) in [(AddRemove, Rows::AtMost(1)), (Replace, Rows::Exactly(1))] {
-            let near = |x: &Vec<u8>| match relation {
-                AddRemove => add_or_remove_one(x, &domain),
-                Replace => replace_one(x, &domain),
-            };
-            let sum = BoundedSum::new(epsilon(1.0), b, relation, kind).unwrap();
-            let run = |scale: f64| {
-                let pmf = |k: i128| (0.5 / scale).tanh() * (-(k.abs() as f64) / scale).exp();
-                let released = |x: &Vec<u8>| {
-                    let all = accumulate(b, x.iter().map(|&v| f64::from(v)));
-                    shifted(sum.exact(&all).unwrap(), pmf, -40..=60, 1e-2)
-                };
-                check(released, rows(&domain, 1..=2), near, 1.0, 0.0)
-            };
-            let worst = run(sum.calibration().scale).unwrap();
-            assert!((worst.epsilon - 1.0).abs() < 1e-9);
-            // The twins: b − a where max(|a|, |b|) is due, and half of b − a.
-            assert!(run(if relation == AddRemove { 2.0 } else { 1.0 }).is_err());
-        }
-    }
-
-    #[test]
-    fn special_values_and_bad_parameters() {
-        let b = bounds(-2.0, 5.0);
-        let offsets = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -0.4, 2.5];
-        assert_eq!(offsets.map(|v| b.offset(v) + b.lower as i64), [0, 5, -2, 5, 0, 3]);
-        assert_eq!(bounds(3.0, 5.0).offset(f64::NAN), 0);
-        assert_eq!(offsets.map(|v| b.step(v)), [2, 7, 0, 7, 2, 5]);
-        let whole = accumulate(b, offsets);
-        let parts = Accumulator::of_parts(b, 6, whole.sum, whole.squares).unwrap();
-        assert_eq!((parts.rows, parts.sum, parts.squares), (6, 23, 4 + 49 + 49 + 4 + 25));
-        assert!(Accumulator::of_parts(b, 2, 14, 98).is_ok());
-        for (sum, squares) in [(15, 98), (14, 99), (-1, 0), (0, -1)] {
-            let refused = Accumulator::of_parts(b, 2, sum, squares).unwrap_err();
-            assert!(!refused.to_string().contains(char::is_numeric), "{refused}");
-        }
-        let full = Bounds::on(0.0, 2f64.powi(30), Grid::ONE).unwrap();
-        assert!(Accumulator::of_parts(full, u64::MAX, i128::MAX, 0).is_err());
-        assert_eq!(full.step(f64::INFINITY), 1 << 30);
-        assert_eq!((b.lower(), b.upper()), (-2.0, 5.0));
-        let nan = f64::NAN;
-        for (low, high) in [(1.0, 1.0), (2.0, 1.0), (nan, 1.0), (0.0, nan), (0.0, f64::INFINITY)] {
-            assert!(Bounds::new(low, high).is_err());
-        }
-        assert!(Bounds::on(0.0, 0.4, Grid::ONE).is_err());
-        assert!(Bounds::on(0.0, 2f64.powi(31), Grid::ONE).is_err());
-        assert!(Bounds::new(1e17, 1e17 + 64.0).is_err());
-        let e = epsilon(1.0);
-        assert!(BoundedSum::new(e, b, AddRemove, Rows::AtMost(0)).is_err());
-        let far = Bounds::on(2f64.powi(61), 2f64.powi(61) + 1e6, Grid::ONE).unwrap();
-        for budget in [Budget::from(epsilon(1e9)), Budget::from(Rho::new(1e30).unwrap())] {
-            let wide = BoundedSum::new(budget, far, AddRemove, Rows::AtMost(u32::MAX));
-            assert!(wide.unwrap_err().to_string().contains("coarser grid"));
-        }
-        assert!(Count::new(e, Replace, Rows::Exactly(1)).is_err());
-        let mut rng = SeededForTests::insecure(1);
-        let sum = BoundedSum::new(e, b, AddRemove, Rows::AtMost(1)).unwrap();
-        assert!(sum.release(&Accumulator::new(bounds(0.0, 1.0)), &mut rng).is_err());
-        let mut all = accumulate(b, [1.0]);
-        assert!(all.merge(&Accumulator::new(bounds(0.0, 1.0))).is_err());
-        assert!(!format!("{all:?}").contains("rows"));
-        let count = Count::new(e, AddRemove, Rows::AtMost(1)).unwrap();
-        assert!(count.release(1_000, &mut rng).unwrap().value().abs_diff(1_000) < 40);
-    }
-}
+pub(super) mod tests;

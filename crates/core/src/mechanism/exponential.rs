@@ -9,22 +9,21 @@ use crate::random::Randomness;
 use crate::unit::{Beta, Epsilon, LInf, Neighbours, Rho, Sensitivity};
 use std::fmt;
 
-/// How the scores of two neighbouring datasets differ.
+/// How scores may change between two neighbouring datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Each score by at most Δ, up or down.
+    /// Each score changes by at most Δ, up or down.
     General,
-    /// Each score by at most Δ, and all of them in the same direction: none
-    /// rises while another falls.
+    /// Each score changes by at most Δ, and all in the same direction: none rises while another
+    /// falls.
     Monotone,
 }
 
-/// What every candidate is worth on the protected dataset, and how that may
-/// change between neighbours.
+/// The score of each candidate on the protected data, and how scores may change between
+/// neighbours.
 ///
-/// A mechanism spends half as much on monotone scores as on general ones, so
-/// that they *are* monotone is part of the type's meaning, stated by
-/// whoever defines the score and for the neighbour relation in use:
+/// A mechanism chooses twice as sharply among monotone scores as among general ones, for the
+/// same ε. Say that scores are monotone only if they are, for the neighbour relation in use:
 ///
 /// | score of a candidate | add or remove one | replace one |
 /// |---|---|---|
@@ -71,7 +70,7 @@ mod sealed {
 }
 
 impl<T: Score> Scores<T> {
-    /// Scores of which nothing is known but their sensitivity.
+    /// Scores of which only the sensitivity is known.
     pub fn general(values: Vec<T>) -> Result<Self> {
         Self::new(values, Change::General)
     }
@@ -81,8 +80,8 @@ impl<T: Score> Scores<T> {
         Self::new(values, Change::Monotone)
     }
 
-    /// How many units (rows, people) have each candidate: sensitivity 1 if a
-    /// unit counts at most once for each. The relation decides the change.
+    /// The number of units (rows, people) that have each candidate: of sensitivity 1 if a unit
+    /// counts at most once for each. They are monotone under add or remove.
     pub fn counts(counts: &[u64], neighbours: Neighbours) -> Result<Self> {
         let change = match neighbours {
             Neighbours::AddRemove => Change::Monotone,
@@ -99,14 +98,14 @@ impl<T: Score> Scores<T> {
         Ok(Self { values, change })
     }
 
-    /// How many candidates there are; at least one.
+    /// The number of candidates, at least one.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "no scores are ever empty")]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// How neighbours may differ.
+    /// How the scores may change between neighbours.
     #[must_use]
     pub fn change(&self) -> Change {
         self.change
@@ -193,8 +192,23 @@ impl Rates {
     }
 }
 
-/// Chooses candidate i with probability `e^(λqᵢ) / Σⱼe^(λqⱼ)`, where `λ = ε/(2Δ)`,
-/// or `ε/Δ` for [monotone](Change::Monotone) scores.
+/// Chooses a candidate with a probability that is exponential in its score.
+///
+/// Candidate i of score qᵢ has probability `e^(λqᵢ) / Σⱼe^(λqⱼ)`, where `λ = ε/(2Δ)`, or `ε/Δ` for
+/// [monotone](Change::Monotone) scores.
+///
+/// ```
+/// use demure_core::mechanism::{Exponential, Scores};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours, Sensitivity};
+///
+/// let drinks = ["tea", "coffee", "water"];
+/// let votes = Scores::counts(&[310, 95, 240], Neighbours::AddRemove)?;
+/// let exponential = Exponential::new(Epsilon::new(0.5)?, Sensitivity::new(1.0)?)?;
+/// let winner = exponential.select(&votes, &mut SystemRandom::new()?)?;
+/// println!("{}", drinks[*winner.value()]);
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP, and ε²/8-zCDP ([`Self::rho`]), under the neighbour relation for which
@@ -218,7 +232,7 @@ impl Rates {
 /// concentrating, and truncating) for the zCDP bound.
 #[derive(Clone, Debug)]
 pub struct Exponential {
-    epsilon: Epsilon,
+    pub(super) epsilon: Epsilon,
     rates: Rates,
 }
 
@@ -228,25 +242,25 @@ impl Exponential {
         Ok(Self { epsilon, rates: Rates::new(epsilon, sensitivity)? })
     }
 
-    /// The score that multiplies a candidate's odds by e: `1/λ`, `2Δ/ε` or `Δ/ε`.
+    /// The difference of scores that multiplies the odds by e: `1/λ`, so `2Δ/ε` or `Δ/ε`.
     #[must_use]
     pub fn scale(&self, change: Change) -> f64 {
         1.0 / self.rates.of(change).near
     }
 
-    /// What a choice promises.
+    /// The guarantee of one choice.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// The same promise as zCDP: ρ = ε²/8, rounded up; a quarter of what ε-DP alone implies.
+    /// The guarantee as zCDP: ρ = ε²/8, rounded up; a quarter of what ε-DP alone implies.
     pub fn rho(&self) -> Result<Rho> {
         bounded_range(self.epsilon)
     }
 
-    /// The probability of every candidate, to about 3 units in the last place;
-    /// 0 below 10⁻³⁰⁸. A function of protected scores: not for release.
+    /// The probability of each candidate, to about 3 units in the last place; 0 below 10⁻³⁰⁸.
+    /// Depends on protected scores, so do not publish it.
     pub fn probabilities(&self, scores: &Scores<f64>) -> Result<Vec<f64>> {
         let (best, alternatives) = self.alternatives(scores);
         choice::table(&alternatives, |i| {
@@ -254,13 +268,13 @@ impl Exponential {
         })
     }
 
-    /// The table of the limit ε → 0, where scores do not matter: `1/n` each.
+    /// The probabilities in the limit ε → 0, where scores do not matter: `1/n` each.
     #[must_use]
     pub fn uniform<T: Score>(scores: &Scores<T>) -> Vec<f64> {
         vec![1.0 / scores.len() as f64; scores.len()]
     }
 
-    /// Chooses a candidate, by its index.
+    /// Chooses a candidate and returns its index.
     pub fn select(&self, scores: &Scores<f64>, rng: &mut dyn Randomness) -> Result<Release<usize>> {
         let (best, alternatives) = self.alternatives(scores);
         let exact = |i: usize| self.rates.of(scores.change).exponent(best, scores.values[i]);
@@ -268,8 +282,8 @@ impl Exponential {
         Ok(Release::new(index, self.guarantee()))
     }
 
-    /// The t that the choice falls short of the best score by, or less, except
-    /// with probability β: `ln((n−1)(1−β)/β)/λ`, rounded up.
+    /// By how much the chosen score may fall short of the best, except with probability β:
+    /// `t = ln((n−1)(1−β)/β)/λ`, rounded up.
     ///
     /// # Proof
     /// Candidates short by more than t weigh at most `B = (n−1)e^(−λt)` against at

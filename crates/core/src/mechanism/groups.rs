@@ -8,22 +8,23 @@ use crate::num::directed::{down, up};
 use crate::random::Randomness;
 use crate::unit::{Beta, Grid, Neighbours};
 use crate::utility::Accuracy;
+use std::borrow::Borrow;
 use std::fmt;
 
-/// What is asked of each group.
+/// Which statistics to release for each group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Statistics {
     /// The number of rows.
     Count,
     /// The sum of the values, and nothing else.
     Sum,
-    /// The mean, and with it count and sum.
+    /// The mean, together with count and sum.
     Mean,
-    /// The variance, and with it count, sum and mean.
+    /// The variance, together with count, sum and mean.
     Variance,
 }
 
-impl Wanted {
+impl Statistics {
     /// The power of w that the parts of a row add up to.
     fn degree(self) -> u32 {
         match self {
@@ -34,7 +35,7 @@ impl Wanted {
     }
 }
 
-/// One group's exact integers. Protected: `Debug` shows nothing.
+/// The exact totals of one group. Protected: `Debug` shows nothing.
 #[derive(Clone)]
 pub struct GroupTotals {
     rows: u64,
@@ -43,13 +44,13 @@ pub struct GroupTotals {
 }
 
 impl GroupTotals {
-    /// A number of rows, for [`Wanted::Count`].
+    /// The number of rows of a group, for [`Statistics::Count`].
     #[must_use]
     pub fn rows(rows: u64) -> Self {
         Self { rows, nulls: 0, values: None }
     }
 
-    /// Rows with a value, and the number of rows without (NULL).
+    /// The totals of the rows with a value, and the number of rows without (NULL).
     #[must_use]
     pub fn values(of: Accumulator, nulls: u64) -> Self {
         Self { rows: of.rows, nulls, values: Some(of) }
@@ -62,30 +63,49 @@ impl fmt::Debug for GroupTotals {
     }
 }
 
-/// Released numbers of one group; `None` where not asked for. Counts may come out
-/// negative, and of a mean or a variance with a fraction.
+/// The released statistics of one group; `None` for those not asked for.
+///
+/// A count may be negative. Next to a mean or a variance it may have a fraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupSummary {
-    /// Rows with a value; of [`Groups::counts`], rows.
+    /// The number of rows with a value; for [`Groups::counts`], of rows.
     pub count: Option<f64>,
-    /// All rows, those without a value too.
+    /// The number of all rows, with a value or without.
     pub rows: Option<f64>,
     /// The sum of the clamped values.
     pub sum: Option<f64>,
-    /// Their mean, within the bounds.
+    /// The mean of the clamped values, within the bounds.
     pub mean: Option<f64>,
-    /// Their population variance, in [0, (b−a)²/4].
+    /// The population variance of the clamped values, between 0 and (b−a)²/4.
     pub variance: Option<f64>,
 }
 
-/// Count, sum, mean or variance of every group, from one vector of integers with noise.
+/// Releases count, sum, mean or variance of each of many groups at once.
+///
+/// ```
+/// use demure_core::mechanism::{Bounds, Contributions, Groups, Statistics};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// // Mean salary by department; everyone has one salary in one department.
+/// let groups = Groups::values(Bounds::new(0.0, 200_000.0)?, Statistics::Mean).calibrate(
+///     Epsilon::new(1.0)?,
+///     Neighbours::AddRemove,
+///     Contributions::ONE,
+/// )?;
+/// let departments = [groups.totals([52e3, 61e3, 58e3], 0), groups.totals([71e3, 49e3], 0)];
+/// for department in groups.release(&departments, &mut SystemRandom::new()?)?.value() {
+///     println!("{:?} of {:?} people", department.mean, department.count);
+/// }
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// A unit has at most m rows in each of at most g groups; where NULLs are asked for they are
 /// rows too. With w = b − a in grid steps and
 /// u = value − a, a row adds its *parts* to those of its group; they are not negative
 /// and their sum is W:
 ///
-/// | wanted | parts of a row | W | and of a NULL, if asked for |
+/// | statistics | parts of a row | W | and of a NULL, if asked for |
 /// |---|---|---|---|
 /// | count | 1 | 1 | one more part, W; the others 0 |
 /// | mean | u, w−u | w | the same |
@@ -106,7 +126,7 @@ pub struct GroupSummary {
 /// From the parts' noised totals: rows and count are the sums of all parts, and of those
 /// of values, over W. The sum is `(bP + aQ)/w` for a mean's (P, Q), and `(aB₀ + ½(a+b)B₁ +
 /// bB₂)/w²` for a variance's (B₀, B₁, B₂). Mean and variance are those of
-/// [`super::BoundedMean`] and [`super::BoundedVariance`] with n protected.
+/// [`BoundedMean`](super::BoundedMean) and [`BoundedVariance`](super::BoundedVariance) with n protected.
 ///
 /// # Guarantee
 /// ε-DP or ρ-zCDP, by the budget, for all numbers of all groups together: the budget is
@@ -122,82 +142,143 @@ pub struct GroupSummary {
 /// and the new rows share t of their groups. Those change by at most d₁ and d₂, the other
 /// 2(g−t) at most by s: in ℓ₁ `td₁ + 2(g−t)s ≤ 2gs`, as d₁ ≤ 2s; in ℓ₂ squared `td₂² + 2(g−t)s² ≤
 /// g·max(d₂², 2s²)`. In a single group there is only one to change, by d₁ and d₂. Then
-/// [`super::Geometric`] or [`super::DiscreteGaussian`]; the rest is post-processing. ∎
+/// [`Geometric`](super::Geometric) or [`DiscreteGaussian`](super::DiscreteGaussian); the rest is post-processing. ∎
 ///
 /// **Which groups there are is not protected here.** They must be public, or have been
-/// released ([`super::KeySelection`], at its own price); and every one of them must be
+/// released ([`KeySelection`](super::KeySelection), at its own price); and every one of them must be
 /// among those given, with no rows where it has none.
 /// # Special values
 /// Values are put in bounds row by row ([`Bounds`]). NULLs that are not asked for are
-/// not counted anywhere. No groups, no numbers. With `single`, any number of groups
-/// but one is refused, and the most groups per unit is 1. Negative noised parts count as 0
+/// not counted anywhere. No groups, no numbers. After
+/// [`GroupsBuilder::single_group`], any number of groups but one is refused, and the most groups
+/// per unit is 1. Negative noised parts count as 0
 /// in a mean or variance; where nothing is left they are the middle and 0: never NaN.
 /// Noise of more than 2⁶⁰ steps (for a variance, steps squared) is refused: a coarser grid
 /// helps.
 #[derive(Clone, Debug)]
 pub struct Groups {
     bounds: Bounds,
-    wanted: Wanted,
+    statistics: Statistics,
     with_nulls: bool,
     single: bool,
     noise: Noise,
 }
 
-impl Groups {
-    /// Counts of rows. `single`: there is exactly one group, and it is public.
-    pub fn counts(
-        budget: impl Into<Budget>,
-        neighbours: Neighbours,
-        of: Contributions,
-        single: bool,
-    ) -> Result<Self> {
-        // A count looks at no bounds.
-        let bounds = Bounds { grid: Grid::ONE, lower: 0, width: 1 };
-        Self::values(budget, bounds, Wanted::Count, false, neighbours, of, single)
+/// Describes what to compute for each group: made by [`Groups::counts`] and [`Groups::values`].
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct GroupsBuilder {
+    bounds: Bounds,
+    statistics: Statistics,
+    with_nulls: bool,
+    single: bool,
+}
+
+impl GroupsBuilder {
+    /// Whether to release the number of all rows too, NULLs included. Default: no.
+    pub fn with_nulls(self, with_nulls: bool) -> Self {
+        Self { with_nulls, ..self }
     }
 
-    /// What is wanted of the values and, `with_nulls`, also of all rows. `single`: there is
-    /// exactly one group, and it is public.
-    pub fn values(
+    /// Whether there is exactly one group, which is public: under replace this needs less noise.
+    /// Default: no.
+    pub fn single_group(self, single: bool) -> Self {
+        Self { single, ..self }
+    }
+
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho).
+    pub fn calibrate(
+        self,
         budget: impl Into<Budget>,
-        bounds: Bounds,
-        wanted: Wanted,
-        with_nulls: bool,
         neighbours: Neighbours,
-        of: Contributions,
-        single: bool,
-    ) -> Result<Self> {
-        if wanted == Wanted::Sum && with_nulls {
+        contributions: Contributions,
+    ) -> Result<Groups> {
+        let Self { bounds, statistics, with_nulls, single } = self;
+        if statistics == Statistics::Sum && with_nulls {
             let what = "a sum alone does not say how many rows there are";
             return Err(Error::Infeasible { what, remedy: "ask for the mean, or for a count" });
         }
-        if wanted == Wanted::Variance {
+        if statistics == Statistics::Variance {
             moments::narrow_enough(&bounds)?;
         }
-        let (l1, l2_squared) = sensitivity(&bounds, wanted, with_nulls, neighbours, of, single)?;
+        let (l1, l2_squared) = self.sensitivity(neighbours, contributions)?;
         let noise = Noise::new(budget.into(), l1, l2_squared)?;
-        Ok(Self { bounds, wanted, with_nulls, single, noise })
+        Ok(Groups { bounds, statistics, with_nulls, single, noise })
     }
 
-    /// The noise on each part of each group: on the count; on the sum; on `Σ(v − a)`
-    /// and on `Σ(b − v)`; or on each of the three of a variance. In the units of those.
+    /// `(Δ₁, Δ₂²)` of the vector of all groups' parts: the table of [`Groups`].
+    fn sensitivity(&self, neighbours: Neighbours, of: Contributions) -> Result<(u128, u128)> {
+        let Self { bounds, statistics, with_nulls, single } = self;
+        let g = if *single { 1 } else { u128::from(of.groups()) };
+        let m = u128::from(of.per_group());
+        let (a, b) = (bounds.lower, bounds.lower + bounds.width);
+        // s, d₁ and d₂² of the proof; below 2⁹⁵ before they are squared.
+        let (s, d1, d2_squared) = match statistics {
+            Statistics::Sum => {
+                let d = m * (b.max(0) - a.min(0)).unsigned_abs();
+                (m * a.unsigned_abs().max(b.unsigned_abs()), d, square(d)?)
+            }
+            Statistics::Count if !with_nulls => (m, m, square(m)?),
+            _ => {
+                let s = m * bounds.width.unsigned_abs().pow(statistics.degree());
+                (s, 2 * s, 2 * square(s)?)
+            }
+        };
+        let s_squared = square(s)?;
+        let (l1, squared) = match neighbours {
+            Neighbours::AddRemove => (s, s_squared),
+            Neighbours::Replace if *single => (d1, d2_squared),
+            Neighbours::Replace => (2 * s, d2_squared.max(2 * s_squared)),
+        };
+        let allowed = "less than 2^64 grid steps over all groups: choose a coarser grid";
+        let wide = Error::OutOfRange { parameter: "sensitivity", allowed };
+        Ok((g * l1, g.checked_mul(squared).ok_or(wide)?))
+    }
+}
+
+impl Groups {
+    /// Counts the rows of each group. Finish with [`GroupsBuilder::calibrate`].
+    pub fn counts() -> GroupsBuilder {
+        // A count looks at no bounds.
+        Self::values(Bounds { grid: Grid::ONE, lower: 0, width: 1 }, Statistics::Count)
+    }
+
+    /// Statistics of values within `bounds`. Finish with [`GroupsBuilder::calibrate`].
+    pub fn values(bounds: Bounds, statistics: Statistics) -> GroupsBuilder {
+        GroupsBuilder { bounds, statistics, with_nulls: false, single: false }
+    }
+
+    /// Totals one group's values, within the bounds of this mechanism. `nulls` is the number of
+    /// rows without a value.
+    #[must_use]
+    pub fn totals(
+        &self,
+        values: impl IntoIterator<Item = impl Borrow<f64>>,
+        nulls: u64,
+    ) -> GroupTotals {
+        GroupTotals::values(Accumulator::of_values(self.bounds, values), nulls)
+    }
+
+    /// The noise on each part of each group, in the units of the part. The parts are the count;
+    /// the sum; `Σ(v − a)` and `Σ(b − v)` for a mean; or the three of a variance.
     #[must_use]
     pub fn calibration(&self) -> Calibration {
         let spacing = self.bounds.grid.spacing();
-        self.noise.calibration().times(match self.wanted {
-            Wanted::Count => 1.0,
-            Wanted::Sum | Wanted::Mean => spacing,
-            Wanted::Variance => spacing * spacing,
+        self.noise.calibration().times(match self.statistics {
+            Statistics::Count => 1.0,
+            Statistics::Sum | Statistics::Mean => spacing,
+            Statistics::Variance => spacing * spacing,
         })
     }
 
-    /// What a release promises, for all groups together.
+    /// The guarantee of one release, for all groups together.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
     }
 
-    /// Releases the numbers of all groups, in the (public) order given.
+    /// Releases the statistics of all groups, in the (public) order given.
     pub fn release(
         &self,
         groups: &[GroupTotals],
@@ -215,7 +296,7 @@ impl Groups {
         let summaries = noised.chunks_exact(self.parts()).map(|parts| {
             let parts: Vec<f64> = parts.iter().map(|&part| part as f64).collect();
             let of_values = &parts[..self.parts_of_values()];
-            let degree = self.wanted.degree();
+            let degree = self.statistics.degree();
             GroupSummary {
                 count: count.as_ref().map(|count| count.of(&parts)),
                 rows: rows.as_ref().map(|rows| rows.of(&parts)),
@@ -228,7 +309,7 @@ impl Groups {
     }
 
     fn parts_of_values(&self) -> usize {
-        self.wanted.degree() as usize + 1
+        self.statistics.degree() as usize + 1
     }
 
     fn parts(&self) -> usize {
@@ -237,19 +318,19 @@ impl Groups {
 
     /// W.
     fn size(&self) -> i128 {
-        self.bounds.width.pow(self.wanted.degree())
+        self.bounds.width.pow(self.statistics.degree())
     }
 
     /// One group's parts, exactly.
     fn vector(&self, of: &GroupTotals) -> Result<Vec<i128>> {
         let (rows, nulls) = (i128::from(of.rows), i128::from(of.nulls));
-        let mut parts = match (self.wanted, &of.values) {
-            (Wanted::Count, _) => vec![rows],
-            (wanted, Some(values)) => {
+        let mut parts = match (self.statistics, &of.values) {
+            (Statistics::Count, _) => vec![rows],
+            (statistics, Some(values)) => {
                 same(&self.bounds, &values.bounds)?;
-                match wanted {
-                    Wanted::Sum => vec![values.sum + rows * self.bounds.lower],
-                    _ => moments::vector(wanted.degree(), values),
+                match statistics {
+                    Statistics::Sum => vec![values.sum + rows * self.bounds.lower],
+                    _ => moments::vector(statistics.degree(), values),
                 }
             }
             (_, None) => {
@@ -267,7 +348,7 @@ impl Groups {
     fn count(&self) -> Option<Linear> {
         let mut weights = vec![1.0; self.parts_of_values()];
         weights.resize(self.parts(), 0.0);
-        let counted = self.wanted != Wanted::Sum;
+        let counted = self.statistics != Statistics::Sum;
         counted.then(|| Linear { weights, over: self.size() as f64, unit: 1.0 })
     }
 
@@ -279,60 +360,62 @@ impl Groups {
 
     fn sum(&self) -> Option<Linear> {
         let (a, b) = (self.bounds.lower as f64, (self.bounds.lower + self.bounds.width) as f64);
-        let mut weights = match self.wanted {
-            Wanted::Count => return None,
-            Wanted::Sum => vec![1.0],
-            Wanted::Mean => vec![b, a],
-            Wanted::Variance => vec![a, 0.5 * (a + b), b],
+        let mut weights = match self.statistics {
+            Statistics::Count => return None,
+            Statistics::Sum => vec![1.0],
+            Statistics::Mean => vec![b, a],
+            Statistics::Variance => vec![a, 0.5 * (a + b), b],
         };
         weights.resize(self.parts(), 0.0);
         let over = self.size() as f64;
         Some(Linear { weights, over, unit: self.bounds.grid.spacing() })
     }
 
-    /// t with `P[|count − truth| > t] ≤ β` for one group; `None` where there is no count.
+    /// The error that the count of one group exceeds with probability at most β; `None` where
+    /// there is no count.
     ///
-    /// As every error here, it is of the noise, and against the values clamped and rounded
+    /// Like every error here it is that of the noise, compared to the values clamped and rounded
     /// to the grid; a float of 2⁵³ or more is off by its own last digits too.
     pub fn count_error(&self, beta: Beta) -> Result<Option<f64>> {
         self.count().map(|count| count.error(&self.noise, beta)).transpose()
     }
 
-    /// The same for the number of all rows.
+    /// The error of the number of all rows, as [`Groups::count_error`].
     pub fn rows_error(&self, beta: Beta) -> Result<Option<f64>> {
         self.rows().map(|rows| rows.error(&self.noise, beta)).transpose()
     }
 
-    /// The same for the sum.
+    /// The error of the sum, as [`Groups::count_error`].
     pub fn sum_error(&self, beta: Beta) -> Result<Option<f64>> {
         self.sum().map(|sum| sum.error(&self.noise, beta)).transpose()
     }
 
-    /// By the number n of a group's rows with a value, an error that its mean exceeds with
-    /// probability at most β: as [`super::BoundedMean::error`]. `None` where there is no mean.
+    /// A function from the number of a group's rows with a value to the error that its mean
+    /// exceeds with probability at most β, as [`BoundedMean::error`](super::BoundedMean::error). `None` where there
+    /// is no mean.
     pub fn mean_errors(&self, beta: Beta) -> Result<Option<impl Fn(u64) -> f64 + use<>>> {
-        if self.wanted.degree() == 0 {
+        if self.statistics.degree() == 0 {
             return Ok(None);
         }
         let (bounds, parts) = (self.bounds, self.error_of_parts(beta)?);
         Ok(Some(move |rows| moments::mean_error(&bounds, rows, &parts)))
     }
 
-    /// The same for the variance: as [`super::BoundedVariance::error`].
+    /// The errors of the variance, as [`Groups::mean_errors`] and [`BoundedVariance::error`](super::BoundedVariance::error).
     pub fn variance_errors(&self, beta: Beta) -> Result<Option<impl Fn(u64) -> f64 + use<>>> {
-        if self.wanted.degree() < 2 {
+        if self.statistics.degree() < 2 {
             return Ok(None);
         }
         let (bounds, parts) = (self.bounds, self.error_of_parts(beta)?);
         Ok(Some(move |rows| moments::variance_error(&bounds, rows, &parts)))
     }
 
-    /// [`Groups::mean_errors`] of one group.
+    /// The error of the mean of a group with this many rows: [`Groups::mean_errors`].
     pub fn mean_error(&self, rows: u64, beta: Beta) -> Result<Option<f64>> {
         Ok(self.mean_errors(beta)?.map(|error| error(rows)))
     }
 
-    /// [`Groups::variance_errors`] of one group.
+    /// The error of the variance of a group with this many rows: [`Groups::variance_errors`].
     pub fn variance_error(&self, rows: u64, beta: Beta) -> Result<Option<f64>> {
         Ok(self.variance_errors(beta)?.map(|error| error(rows)))
     }
@@ -365,426 +448,5 @@ impl Linear {
     }
 }
 
-/// `(Δ₁, Δ₂²)` of the vector of all groups' parts: the table of [`Groups`].
-fn sensitivity(
-    bounds: &Bounds,
-    wanted: Wanted,
-    with_nulls: bool,
-    neighbours: Neighbours,
-    of: Contributions,
-    single: bool,
-) -> Result<(u128, u128)> {
-    let g = if single { 1 } else { u128::from(of.groups()) };
-    let m = u128::from(of.per_group());
-    let (a, b) = (bounds.lower, bounds.lower + bounds.width);
-    // s, d₁ and d₂² of the proof; below 2⁹⁵ before they are squared.
-    let (s, d1, d2_squared) = match wanted {
-        Wanted::Sum => {
-            let d = m * (b.max(0) - a.min(0)).unsigned_abs();
-            (m * a.unsigned_abs().max(b.unsigned_abs()), d, square(d)?)
-        }
-        Wanted::Count if !with_nulls => (m, m, square(m)?),
-        _ => {
-            let s = m * bounds.width.unsigned_abs().pow(wanted.degree());
-            (s, 2 * s, 2 * square(s)?)
-        }
-    };
-    let s_squared = square(s)?;
-    let (l1, squared) = match neighbours {
-        Neighbours::AddRemove => (s, s_squared),
-        Neighbours::Replace if single => (d1, d2_squared),
-        Neighbours::Replace => (2 * s, d2_squared.max(2 * s_squared)),
-    };
-    let allowed = "less than 2^64 grid steps over all groups: choose a coarser grid";
-    let wide = Error::OutOfRange { parameter: "sensitivity", allowed };
-    Ok((g * l1, g.checked_mul(squared).ok_or(wide)?))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::bounded::tests::{accumulate, bounds, epsilon};
-    use super::*;
-    use crate::random::SeededForTests;
-    use crate::unit::Rho;
-    use Neighbours::{AddRemove, Replace};
-    use demure_testkit::fit::Fit;
-
-    const ALL: [Wanted; 4] = [Wanted::Count, Wanted::Sum, Wanted::Mean, Wanted::Variance];
-
-    fn rho(x: f64) -> Rho {
-        Rho::new(x).unwrap()
-    }
-
-    fn beta(x: f64) -> Beta {
-        Beta::new(x).unwrap()
-    }
-
-    fn of(g: u32, m: u32) -> Contributions {
-        Contributions::new(g, m).unwrap()
-    }
-
-    fn totals(b: Bounds, values: &[f64], nulls: u64) -> GroupTotals {
-        GroupTotals::values(accumulate(b, values.iter().copied()), nulls)
-    }
-
-    /// What one unit may have in a group: at most m rows, each NULL, NaN or a value.
-    fn pieces(b: Bounds, m: u32) -> Vec<GroupTotals> {
-        let mut codes = vec![None, Some(f64::NAN), Some(f64::INFINITY)];
-        codes.extend((0..=b.width).map(|u| Some(b.lower() + u as f64)));
-        let rows = demure_testkit::datasets::rows(&codes, 0..=m as usize);
-        let piece = |rows: &Vec<Option<f64>>| {
-            let values: Vec<f64> = rows.iter().flatten().copied().collect();
-            totals(b, &values, (rows.len() - values.len()) as u64)
-        };
-        rows.iter().map(piece).collect()
-    }
-
-    /// All units' own vectors, over `among` groups of which each has at most g.
-    fn units(mechanism: &Groups, b: Bounds, of: Contributions, among: usize) -> Vec<Vec<i128>> {
-        let mut own: Vec<Vec<i128>> =
-            pieces(b, of.per_group()).iter().map(|p| mechanism.vector(p).unwrap()).collect();
-        own.sort();
-        own.dedup();
-        let nothing = vec![0; mechanism.parts()];
-        let mut all: Vec<(usize, Vec<i128>)> = vec![(0, Vec::new())];
-        for _ in 0..among {
-            let longer = |(used, unit): &(usize, Vec<i128>)| {
-                own.iter()
-                    .map(|piece| {
-                        (used + usize::from(*piece != nothing), [&unit[..], piece].concat())
-                    })
-                    .filter(|(used, _)| *used <= of.groups() as usize)
-                    .collect::<Vec<_>>()
-            };
-            all = all.iter().flat_map(longer).collect();
-        }
-        all.into_iter().map(|(_, unit)| unit).collect()
-    }
-
-    /// The largest ‖·‖₁ and ‖·‖₂² between neighbours; the other units cancel.
-    fn largest(units: &[Vec<i128>], neighbours: Neighbours) -> (u128, u128) {
-        let nobody = [vec![0; units[0].len()]];
-        let from = if neighbours == AddRemove { &nobody[..] } else { units };
-        let mut most = (0, 0);
-        for x in from {
-            for y in units {
-                let (mut l1, mut l2) = (0, 0);
-                for (p, q) in x.iter().zip(y) {
-                    let d = p.abs_diff(*q);
-                    (l1, l2) = (l1 + d, l2 + d * d);
-                }
-                most = (most.0.max(l1), most.1.max(l2));
-            }
-        }
-        most
-    }
-
-    #[test]
-    fn sensitivities_hold_on_all_small_datasets_and_are_tight() {
-        for (lower, upper) in [(0.0, 1.0), (-1.0, 1.0), (3.0, 4.0), (-5.0, -4.0), (-1.0, 2.0)] {
-            let b = bounds(lower, upper);
-            for wanted in ALL {
-                for with_nulls in [false, true] {
-                    if wanted == Wanted::Sum && with_nulls {
-                        continue;
-                    }
-                    // (groups in all, g, m): room for 2g groups, and less than that.
-                    for (among, g, m) in
-                        [(1, 1, 1), (1, 1, 2), (2, 1, 1), (3, 1, 2), (3, 2, 1), (4, 2, 1)]
-                    {
-                        if among == 4 && wanted == Wanted::Variance && with_nulls {
-                            continue; // 2 million pairs more say no more
-                        }
-                        for neighbours in [AddRemove, Replace] {
-                            let single = among == 1;
-                            let make = |budget: Budget| {
-                                Groups::values(
-                                    budget,
-                                    b,
-                                    wanted,
-                                    with_nulls,
-                                    neighbours,
-                                    of(g, m),
-                                    single,
-                                )
-                                .unwrap()
-                            };
-                            let pure = make(epsilon(1.0).into());
-                            let found = largest(&units(&pure, b, of(g, m), among), neighbours);
-                            let name = format!(
-                                "{b:?} {wanted:?} {with_nulls} {neighbours} {among} {g} {m}"
-                            );
-                            // At ε = 1 the scale is Δ₁; at ρ = ½, σ is Δ₂.
-                            let l1 = pure.noise.calibration().scale;
-                            let l2 = make(rho(0.5).into()).noise.calibration().scale;
-                            assert!(found.0 as f64 <= l1 * (1.0 + 1e-12), "{name}");
-                            assert!(found.1 as f64 <= l2 * l2 * (1.0 + 1e-12), "{name}");
-                            let disjoint = among >= 2 * g as usize;
-                            if neighbours == AddRemove || single || disjoint || pure.parts() > 1 {
-                                assert!(
-                                    (found.0 as f64 - l1).abs() < 1e-9,
-                                    "{name} {found:?} {l1}"
-                                );
-                                assert!(
-                                    (found.1 as f64 - l2 * l2).abs() < 1e-9,
-                                    "{name} {found:?}"
-                                );
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        // The twin: a single group's Δ does not serve for two of them.
-        let b = bounds(0.0, 1.0);
-        for wanted in [Wanted::Count, Wanted::Sum] {
-            let alone = Groups::values(epsilon(1.0), b, wanted, false, Replace, of(1, 1), true);
-            let alone = alone.unwrap();
-            let found = largest(&units(&alone, b, of(1, 1), 2), Replace);
-            assert!(found.0 as f64 > alone.noise.calibration().scale + 0.5);
-        }
-    }
-
-    #[test]
-    fn calibrations_are_the_documented_formulas() {
-        // a = −1, b = 3, m = 2, g = 3: M = 3, D = 4, b − a = 4.
-        let b = Bounds::new(-1.0, 3.0).unwrap();
-        let table = [
-            (Wanted::Count, false, false, [6.0, 12.0, 12.0, 24.0]),
-            (Wanted::Count, true, false, [6.0, 12.0, 12.0, 24.0]),
-            (Wanted::Count, false, true, [2.0, 4.0, 2.0, 4.0]),
-            (Wanted::Count, true, true, [2.0, 4.0, 4.0, 8.0]),
-            (Wanted::Sum, false, false, [18.0, 108.0, 36.0, 216.0]),
-            (Wanted::Sum, false, true, [6.0, 36.0, 8.0, 64.0]),
-            (Wanted::Mean, false, false, [24.0, 192.0, 48.0, 384.0]),
-            (Wanted::Mean, true, true, [8.0, 64.0, 16.0, 128.0]),
-            (Wanted::Variance, true, false, [96.0, 3072.0, 192.0, 6144.0]),
-        ];
-        for (wanted, nulls, single, formulas) in table {
-            for (relation, at) in [(AddRemove, 0), (Replace, 2)] {
-                let make = |budget: Budget| {
-                    Groups::values(budget, b, wanted, nulls, relation, of(3, 2), single).unwrap()
-                };
-                let pure = make(epsilon(0.5).into());
-                assert_eq!(pure.calibration().sensitivity, formulas[at], "{wanted:?}");
-                assert_eq!(pure.calibration().scale, 2.0 * formulas[at], "{wanted:?}");
-                assert_eq!(pure.guarantee(), Guarantee::Pure(epsilon(0.5)));
-                let zcdp = make(rho(0.125).into()).calibration();
-                let found = zcdp.sensitivity * zcdp.sensitivity / formulas[at + 1];
-                assert!((1.0 - 1e-14..1.0 + 1e-14).contains(&found), "{wanted:?} {found}");
-                assert!((zcdp.scale / zcdp.sensitivity - 2.0).abs() < 1e-12);
-            }
-        }
-        // M = 1, D = 2: two overlapping groups are worse than four apart, in ℓ₂.
-        let even = bounds(-1.0, 1.0);
-        let sum = Groups::values(rho(0.5), even, Wanted::Sum, false, Replace, of(3, 1), false);
-        assert!((sum.unwrap().calibration().sensitivity.powi(2) - 12.0).abs() < 1e-12);
-        let count = Groups::counts(epsilon(1.0), Replace, of(3, 2), false).unwrap();
-        assert_eq!(count.calibration().sensitivity, 12.0);
-    }
-
-    #[test] // the release draws the noise that was calibrated; 5 % off is noticed
-    fn releases_fit_their_law() {
-        let b = bounds(0.0, 2.0);
-        for (budget, s) in [(Budget::from(epsilon(0.5)), 8.0), (rho(0.125).into(), 32f64.sqrt())] {
-            // Parts (u, 2−u) and a third for NULLs: Δ₁ = 2·2 and Δ₂² = 2·2².
-            let mean = Groups::values(budget, b, Wanted::Mean, true, Replace, of(1, 1), false);
-            let mean = mean.unwrap();
-            assert!((mean.noise.calibration().scale - s).abs() < 1e-12);
-            let groups = vec![totals(b, &[2.0, 2.0, 1.0], 4); 70_000];
-            let mut rng = SeededForTests::insecure(8);
-            let found = mean.release(&groups, &mut rng).unwrap().into_value();
-            // The parts are (5, 1, 8): sum, 2·count − sum and 2·rows − 2·count are their draws.
-            let parts = found.iter().flat_map(|group| {
-                let (count, rows) = (group.count.unwrap(), group.rows.unwrap());
-                let sum = group.sum.unwrap();
-                [sum - 5.0, 2.0 * count - sum - 1.0, 2.0 * (rows - count) - 8.0]
-            });
-            let noise: Vec<i128> = parts.map(|z| z as i128).collect();
-            let fit = |s: f64| {
-                let weight = |k: i128| match budget {
-                    Budget::Pure(_) => (-(k.abs() as f64) / s).exp(),
-                    Budget::Concentrated(_) => (-0.5 * (k as f64 / s).powi(2)).exp(),
-                };
-                let norm: f64 = (-500..=500).map(weight).sum();
-                Fit::of(noise.iter().copied(), |k| weight(k) / norm, -30..=30)
-            };
-            assert!(fit(s).accepts() && fit(s * 1.05).rejects());
-        }
-    }
-
-    #[test]
-    fn next_to_no_noise_gives_the_statistics_of_the_clamped_values() {
-        let b = Bounds::on(-2.0, 5.0, Grid::power_of_two(-3).unwrap()).unwrap();
-        let data: [(&[f64], u64); 4] =
-            [(&[-2.0, 4.5, 0.125, 9.0], 3), (&[1.5], 0), (&[], 5), (&[-7.0, f64::NAN], 1)];
-        let groups: Vec<GroupTotals> = data.iter().map(|(v, nulls)| totals(b, v, *nulls)).collect();
-        let mut rng = SeededForTests::insecure(3);
-        for wanted in ALL {
-            for with_nulls in [false, true] {
-                if wanted == Wanted::Sum && with_nulls {
-                    continue;
-                }
-                let huge =
-                    Groups::values(epsilon(1e9), b, wanted, with_nulls, Replace, of(2, 3), false);
-                let release = huge.unwrap().release(&groups, &mut rng).unwrap();
-                assert_eq!(release.guarantee(), Guarantee::Pure(epsilon(1e9)));
-                for ((values, nulls), found) in data.iter().zip(release.value()) {
-                    let clamped =
-                        |v: &f64| if v.is_nan() { 0.0 } else { v.clamp(b.lower(), b.upper()) };
-                    let values: Vec<f64> = values.iter().map(clamped).collect();
-                    let n = values.len() as f64;
-                    let sum: f64 = values.iter().sum();
-                    let mean = if n == 0.0 { 1.5 } else { sum / n };
-                    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-                    let variance = if n == 0.0 { 0.0 } else { squares / n };
-                    let near = |found: Option<f64>, there: bool, truth: f64| match found {
-                        Some(x) => there && (x - truth).abs() < 1e-12,
-                        None => !there,
-                    };
-                    let degree = wanted.degree();
-                    assert!(near(found.count, wanted != Wanted::Sum, n), "{wanted:?} {found:?}");
-                    assert!(near(found.rows, with_nulls, n + *nulls as f64), "{found:?}");
-                    assert!(near(found.sum, wanted != Wanted::Count, sum), "{wanted:?} {found:?}");
-                    assert!(near(found.mean, degree > 0, mean), "{wanted:?} {found:?} {mean}");
-                    assert!(near(found.variance, degree > 1, variance), "{found:?} {variance}");
-                }
-            }
-        }
-    }
-
-    #[test] // 20,000 draws at β = .05: more than 5.8 % has probability below 1e-6
-    fn errors_are_exceeded_as_often_as_stated_and_the_test_has_power() {
-        let b = Bounds::on(-1.0, 3.0, Grid::power_of_two(-4).unwrap()).unwrap();
-        let values: Vec<f64> = (0..600).map(|i| f64::from(i % 65) / 16.0 - 1.0).collect();
-        let n = values.len() as f64;
-        let sum: f64 = values.iter().sum();
-        let variance = values.iter().map(|v| (v - sum / n).powi(2)).sum::<f64>() / n;
-        let groups = vec![totals(b, &values, 40); 20_000];
-        let mut rng = SeededForTests::insecure(12);
-        let often = |errors: &mut dyn Iterator<Item = f64>, t: f64| {
-            errors.filter(|error| *error > t).count() as f64 / 20_000.0
-        };
-        for budget in [Budget::from(epsilon(0.5)), Budget::from(rho(0.05))] {
-            for wanted in ALL {
-                let nulls = wanted != Wanted::Sum;
-                let made = Groups::values(budget, b, wanted, nulls, AddRemove, of(1, 1), false);
-                let made = made.unwrap();
-                let found = made.release(&groups, &mut rng).unwrap().into_value();
-                // Each number, its error bound, and how loose it may be (0: however).
-                type Read = fn(&GroupSummary) -> Option<f64>;
-                let rows = 600;
-                let numbers: [(Read, Option<f64>, f64, f64); 5] = [
-                    (|g| g.count, made.count_error(beta(0.05)).unwrap(), n, 0.7),
-                    (|g| g.rows, made.rows_error(beta(0.05)).unwrap(), n + 40.0, 0.7),
-                    (|g| g.sum, made.sum_error(beta(0.05)).unwrap(), sum, 0.6),
-                    (|g| g.mean, made.mean_error(rows, beta(0.05)).unwrap(), sum / n, 0.0),
-                    (|g| g.variance, made.variance_error(rows, beta(0.05)).unwrap(), variance, 0.0),
-                ];
-                for (read, bound, truth, loose) in numbers {
-                    let Some(t) = bound else {
-                        assert!(found.iter().all(|group| read(group).is_none()));
-                        continue;
-                    };
-                    let errors = || found.iter().map(|group| (read(group).unwrap() - truth).abs());
-                    let rate = often(&mut errors(), t);
-                    assert!(rate <= 0.058, "{wanted:?} {t} {rate}");
-                    let rate = often(&mut errors(), loose * t);
-                    assert!(rate > 0.058, "{wanted:?} {budget:?} {t} {rate}"); // the twin
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn error_bounds_of_nothing_and_of_weights() {
-        let b = bounds(0.0, 4.0);
-        let mean = Groups::values(epsilon(1.0), b, Wanted::Mean, false, AddRemove, of(1, 1), true);
-        let mean = mean.unwrap();
-        // No rows: anywhere between the bounds. a = 0: the sum is one part, with its own law.
-        assert_eq!(mean.mean_error(0, beta(0.05)).unwrap(), Some(4.0));
-        let one = mean.noise.error(beta(0.05)).unwrap();
-        let sum = mean.sum_error(beta(0.05)).unwrap().unwrap();
-        assert!(sum >= one && sum <= one * (1.0 + 1e-12));
-        assert_eq!(mean.variance_error(10, beta(0.05)).unwrap(), None);
-        assert_eq!(mean.rows_error(beta(0.05)).unwrap(), None);
-        let count = Groups::counts(epsilon(1.0), AddRemove, of(1, 1), false).unwrap();
-        // P[|Z| > 2] = 2a³/(1+a) = 0.073, P[|Z| > 3] = 0.027.
-        assert_eq!(count.count_error(beta(0.05)).unwrap(), Some(3.0));
-        assert_eq!(count.sum_error(beta(0.05)).unwrap(), None);
-        assert_eq!(count.mean_error(10, beta(0.05)).unwrap(), None);
-        let variance =
-            Groups::values(rho(1.0), b, Wanted::Variance, true, Replace, of(2, 2), false).unwrap();
-        let most = variance.variance_error(0, beta(0.05)).unwrap().unwrap();
-        assert!((4.0..4.0 + 1e-14).contains(&most));
-        let error = |n| variance.mean_error(n, beta(0.05)).unwrap().unwrap();
-        assert!(error(10_000) < error(1_000) && error(10_000) < 0.6);
-    }
-
-    #[test]
-    fn special_values_and_bad_parameters() {
-        let (e, b, mut rng) = (epsilon(1.0), bounds(0.0, 1.0), SeededForTests::insecure(1));
-        let make = |wanted, nulls, m, single| {
-            Groups::values(e, b, wanted, nulls, Replace, of(7, m), single)
-        };
-        assert!(make(Wanted::Sum, true, 1, false).is_err());
-        let alone = make(Wanted::Sum, false, 1, true).unwrap();
-        let group = totals(b, &[1.0], 2);
-        assert!(alone.release(&[], &mut rng).is_err());
-        assert!(alone.release(&[group.clone(), group.clone()], &mut rng).is_err());
-        assert_eq!(alone.release(std::slice::from_ref(&group), &mut rng).unwrap().value().len(), 1);
-        let mean = make(Wanted::Mean, false, 1, false).unwrap();
-        assert!(mean.release(&[], &mut rng).unwrap().value().is_empty());
-        assert!(mean.release(&[GroupTotals::rows(9)], &mut rng).is_err());
-        assert!(mean.release(&[totals(bounds(0.0, 2.0), &[], 0)], &mut rng).is_err());
-        // Counts take totals of either kind, and leave NULLs out unless asked for.
-        let count = Groups::counts(epsilon(1e9), Replace, of(1, 1), false).unwrap();
-        let found = count.release(&[GroupTotals::rows(9), group.clone()], &mut rng).unwrap();
-        let counts: Vec<Option<f64>> = found.value().iter().map(|g| g.count).collect();
-        assert_eq!(counts, [Some(9.0), Some(1.0)]);
-        assert!(found.value().iter().all(|g| g.rows.is_none() && g.sum.is_none()));
-        // Nothing of the data in Debug.
-        assert_eq!(format!("{:?}", totals(b, &[1.0; 77], 88)), "GroupTotals { .. }");
-        // Empty groups under much noise: never NaN, never outside.
-        let noisy =
-            Groups::values(epsilon(0.01), b, Wanted::Variance, true, Replace, of(3, 2), false);
-        let empty = vec![totals(b, &[], 0); 500];
-        for group in noisy.unwrap().release(&empty, &mut rng).unwrap().value() {
-            let (mean, variance) = (group.mean.unwrap(), group.variance.unwrap());
-            assert!((0.0..=1.0).contains(&mean) && (0.0..=0.25).contains(&variance));
-            assert!(group.count.unwrap().is_finite() && group.sum.unwrap().is_finite());
-        }
-    }
-
-    #[test]
-    fn the_extremes_fit_or_are_refused() {
-        let (e, mut rng) = (epsilon(10.0), SeededForTests::insecure(2));
-        let full = Bounds::on(0.0, 2f64.powi(30), Grid::ONE).unwrap();
-        let far = Bounds::on(2f64.powi(61), 2f64.powi(61) + 1e6, Grid::ONE).unwrap();
-        let make = |b, wanted, g, m| Groups::values(e, b, wanted, true, Replace, of(g, m), false);
-        assert!(make(full, Wanted::Variance, 1, u32::MAX).is_err());
-        assert!(make(full, Wanted::Mean, u32::MAX, u32::MAX).is_err());
-        assert!(make(full, Wanted::Mean, 4, 1 << 20).is_ok());
-        let wide = make(full, Wanted::Variance, u32::MAX, 7).unwrap_err();
-        assert!(wide.to_string().contains("coarser grid"));
-        let sum =
-            |m| Groups::values(epsilon(1e9), far, Wanted::Sum, false, Replace, of(1, m), false);
-        assert!(sum(1).is_ok() && sum(4).is_err());
-        let most = Groups::counts(rho(1.0), Replace, of(u32::MAX, u32::MAX), false).unwrap();
-        assert!(most.release(&[GroupTotals::rows(u64::MAX)], &mut rng).is_ok());
-        let apart = Bounds::new(-1e300, 1e300).unwrap();
-        assert!(make(apart, Wanted::Variance, 1, 1).is_err());
-        // 2⁶⁴ − 1 rows of the greatest value, and as many NULLs.
-        let (rows, w) = (u64::MAX, 1i128 << 30);
-        let n = i128::from(rows);
-        let all = Accumulator::of_parts(full, rows, n * w, n * w * w).unwrap();
-        let found = make(full, Wanted::Variance, 1, 1)
-            .unwrap()
-            .release(&[GroupTotals::values(all, rows)], &mut rng)
-            .unwrap();
-        let group = found.value()[0];
-        assert!((group.rows.unwrap() / 2f64.powi(65) - 1.0).abs() < 1e-9);
-        assert!((group.sum.unwrap() / 2f64.powi(94) - 1.0).abs() < 1e-9);
-        assert!((group.mean.unwrap() / 2f64.powi(30) - 1.0).abs() < 1e-9);
-    }
-}
+mod tests;

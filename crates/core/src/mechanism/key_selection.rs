@@ -10,9 +10,24 @@ use crate::sample::LazyUniform;
 use crate::unit::{Delta, Epsilon, Neighbours};
 use std::collections::BTreeMap;
 
-/// Which keys exist, and nothing else: a key that n people have is kept with
-/// the largest probability p_n that privacy allows, `p₀ = 0` and
-/// `p_n = min(e^ε p_(n−1) + δ, 1 − e^(−ε)(1 − p_(n−1) − δ), 1)`.
+/// Releases which keys exist, and nothing else about them.
+///
+/// A key that n people have is released with the largest probability p_n that privacy allows:
+/// `p₀ = 0` and `p_n = min(e^ε p_(n−1) + δ, 1 − e^(−ε)(1 − p_(n−1) − δ), 1)`.
+///
+/// ```
+/// use demure_core::mechanism::KeySelection;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Delta, Epsilon, Neighbours};
+/// use std::collections::BTreeMap;
+///
+/// // Each person has at most 2 diagnoses; count each person once per diagnosis.
+/// let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
+/// let selection = KeySelection::new(epsilon, delta, Neighbours::AddRemove, 2)?;
+/// let people = BTreeMap::from([("asthma", 3_120), ("diabetes", 2_760), ("a rare one", 1)]);
+/// println!("{:?}", selection.release(&people, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// In closed form, with `A = δ/(e^ε − 1)` and crossovers n₁, n₂:
 /// `p_n = A(e^(nε) − 1)` for n ≤ n₁; `1 + A − e^(−(n−n₁)ε)(1 + A − p_n₁)` for
@@ -52,7 +67,7 @@ pub struct KeySelection {
 }
 
 impl KeySelection {
-    /// `groups` is the most keys that one person has.
+    /// Calibrates the probabilities; one person has at most `groups` keys.
     pub fn new(
         epsilon: Epsilon,
         delta: Delta,
@@ -102,39 +117,38 @@ impl KeySelection {
         Ok(this)
     }
 
-    /// How many keys' counts neighbours differ in, at most: g, or 2g under replace.
+    /// The largest number of keys whose counts neighbours differ in: g, or 2g under replace.
     #[must_use]
     pub fn sensitivity(&self) -> f64 {
         self.keys
     }
 
-    /// One over the ε of one key: g/ε, or 2g/ε under replace.
+    /// 1/ε of one key: g/ε, or 2g/ε under replace.
     #[must_use]
     pub fn scale(&self) -> f64 {
         1.0 / self.near.0
     }
 
-    /// n₁ and n₂: a key of more than n₂ people is always kept.
+    /// The crossovers n₁ and n₂: a key that more than n₂ people have is always released.
     #[must_use]
     pub fn crossovers(&self) -> (u64, u64) {
         (self.first, self.last)
     }
 
-    /// p_n, rounded up.
+    /// The probability p_n that a key of n people is released, rounded up.
     #[must_use]
     pub fn probability(&self, people: u64) -> f64 {
         // p_n ≥ δ: bits enough for a relative bound.
         self.probability_in(people, 128 + room(&self.failure)).to_f64().1.min(1.0)
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Approximate(self.epsilon, self.delta)
     }
 
-    /// Releases the keys kept, in their own order. `people` counts each person
-    /// once for a key.
+    /// Releases keys, in their own order. `people` is the number of people that have each key.
     pub fn release<K: Ord + Clone>(
         &self,
         people: &BTreeMap<K, u64>,

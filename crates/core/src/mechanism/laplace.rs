@@ -8,9 +8,22 @@ use crate::sample::{DiscreteLaplace, RoundedLaplace, Scale};
 use crate::unit::{Beta, Epsilon, Grid, L1, Sensitivity};
 use crate::utility::Accuracy;
 
-/// `M(x) = f(x) + (X₁, …, X_k)` with independent `X_i ~ Lap(Δ₁/ε)`, rounded to a
-/// public grid. The density of the noise is `(1/2b)·e^(−|x|/b)`, `b = Δ₁/ε`, and
-/// its variance `2b²`.
+/// Adds Laplace noise to real numbers and rounds the sum to a public grid.
+///
+/// `M(x) = f(x) + (X₁, …, X_k)` with independent `X_i ~ Lap(b)` and `b = Δ₁/ε`. The density of
+/// the noise is `(1/2b)·e^(−|x|/b)`, and its variance is `2b²`.
+///
+/// ```
+/// use demure_core::mechanism::Laplace;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Sensitivity};
+///
+/// // The mean of 1,000 values in [0, 1]: replacing one value moves it by at most 1/1000.
+/// let laplace = Laplace::new(Epsilon::new(0.5)?, Sensitivity::new(0.001)?)?;
+/// let release = laplace.release(0.437, &mut SystemRandom::new()?)?;
+/// println!("{:.3}, {}", release.value(), release.guarantee());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP under the neighbour relation for which `‖f(x) − f(x′)‖₁ ≤ Δ₁`. For a
@@ -44,14 +57,14 @@ impl Laplace {
         Self::with_grid(epsilon, sensitivity, grid)
     }
 
-    /// The same on a public grid of the caller's choice.
+    /// As [`Laplace::new`], on a public grid of your choice.
     pub fn with_grid(epsilon: Epsilon, sensitivity: Sensitivity<L1>, grid: Grid) -> Result<Self> {
         let scale = Scale::quotient(sensitivity.get(), epsilon.get())?;
         let noise = RoundedLaplace::new(&scale, grid)?;
         Ok(Self { epsilon, sensitivity, scale, grid, noise })
     }
 
-    /// `b = Δ₁/ε`.
+    /// The scale of the noise, `b = Δ₁/ε`.
     #[must_use]
     pub fn scale(&self) -> f64 {
         self.scale.get()
@@ -63,13 +76,13 @@ impl Laplace {
         self.grid
     }
 
-    /// The sensitivity that was calibrated for.
+    /// The sensitivity that the noise is calibrated to.
     #[must_use]
     pub fn sensitivity(&self) -> Sensitivity<L1> {
         self.sensitivity
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
@@ -101,8 +114,21 @@ impl Accuracy for Laplace {
     }
 }
 
-/// Laplace noise on the integers (two-sided geometric): `M(x) = q(x) + Z` with
-/// `P[Z = k] = (1−a)/(1+a) · a^|k|` and `a = e^(−ε/Δ₁)`.
+/// Adds two-sided geometric noise, the Laplace noise of the integers, to integers.
+///
+/// `M(x) = q(x) + Z` with `P[Z = k] = (1−a)/(1+a) · a^|k|` and `a = e^(−ε/Δ₁)`.
+///
+/// ```
+/// use demure_core::mechanism::Geometric;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Sensitivity};
+///
+/// // A count to which each person adds at most 3.
+/// let geometric = Geometric::new(Epsilon::new(0.5)?, Sensitivity::new(3.0)?)?;
+/// let release = geometric.release(1_204, &mut SystemRandom::new()?)?;
+/// println!("about {}", release.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP under the neighbour relation for which `‖q(x) − q(x′)‖₁ ≤ Δ₁`.
@@ -130,19 +156,19 @@ impl Geometric {
         Ok(Self { epsilon, sensitivity, scale, noise })
     }
 
-    /// `Δ₁/ε`.
+    /// The scale of the noise, `Δ₁/ε`.
     #[must_use]
     pub fn scale(&self) -> f64 {
         self.scale.get()
     }
 
-    /// The sensitivity that was calibrated for.
+    /// The sensitivity that the noise is calibrated to.
     #[must_use]
     pub fn sensitivity(&self) -> Sensitivity<L1> {
         self.sensitivity
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
@@ -154,7 +180,7 @@ impl Geometric {
         Ok(Release::new(noised, self.guarantee()))
     }
 
-    /// Releases integers whose ℓ₁ sensitivity, all together, is Δ₁.
+    /// Releases integers whose ℓ₁ sensitivity, over all of them together, is Δ₁.
     pub fn release_vector(
         &self,
         values: &[i128],

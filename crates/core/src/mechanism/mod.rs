@@ -1,26 +1,29 @@
 //! Mechanisms: the only code that turns a protected value into a release.
 //!
-//! | file | mechanism | guarantee |
-//! |---|---|---|
-//! | `laplace` | Laplace noise on reals and on integers | ε |
-//! | `gaussian` | Gaussian noise on reals and on integers | (ε,δ) or ρ |
-//! | `exponential` | a candidate, with probability exponential in its score | ε, and ε²/8-zCDP |
-//! | `permute_and_flip` | a candidate, never worse than `exponential` | ε |
-//! | `noisy_max` | the candidate whose score plus Laplace noise is largest | ε |
-//! | `quantile` | a quantile of bounded values, on a grid | ε, and ε²/8-zCDP |
-//! | `response` | randomized response: each person's own report | ε, local |
-//! | `histogram` | counts over public keys | ε or ρ |
-//! | `threshold` | counts over unknown keys | (ε,δ) |
-//! | `key_selection` | which unknown keys exist, optimally | (ε,δ) |
-//! | `bounded` | count and sum of bounded values | ε or ρ |
-//! | `moments` | mean and variance of bounded values | ε or ρ |
-//! | `groups` | count, sum, mean and variance of each of many groups | ε or ρ |
-//! | `tree` | counts of all ranges of an ordered domain | ε or ρ |
-//! | `sparse_vector` | which of many queries are above a threshold | ε |
+//! Make a mechanism from public parameters, give it protected values and randomness, and get a
+//! [`Release`]. Its `event()` says what the release costs, for an [`Account`](crate::account::Account).
 //!
-//! Each file states its guarantee for both neighbour relations, proves it, and
-//! lists what happens to special values. A [`Release`] can be built nowhere
-//! else: holding one *is* the evidence that noise was added.
+//! | mechanism | releases | guarantee |
+//! |---|---|---|
+//! | [`Count`], [`BoundedSum`] | a count, the sum of bounded values | ε or ρ |
+//! | [`BoundedMean`], [`BoundedVariance`] | the mean, the variance of bounded values | ε or ρ |
+//! | [`Groups`] | count, sum, mean and variance of each of many groups | ε or ρ |
+//! | [`Histogram`] | counts over public keys | ε or ρ |
+//! | [`ThresholdHistogram`] | counts over unknown keys | (ε,δ) |
+//! | [`KeySelection`] | which unknown keys exist, optimally | (ε,δ) |
+//! | [`Tree`] | counts of all ranges of an ordered domain | ε or ρ |
+//! | [`Quantile`] | a quantile of bounded values, on a grid | ε, and ε²/8-zCDP |
+//! | [`Exponential`] | a candidate, with a probability exponential in its score | ε, and ε²/8-zCDP |
+//! | [`PermuteAndFlip`] | a candidate, never worse than [`Exponential`] | ε |
+//! | [`NoisyMax`] | the candidate whose score plus Laplace noise is largest | ε |
+//! | [`AboveThreshold`] | which of many queries are above a threshold | ε |
+//! | [`Laplace`], [`Geometric`] | Laplace noise on reals, on integers | ε |
+//! | [`Gaussian`], [`DiscreteGaussian`] | Gaussian noise on reals, on integers | (ε,δ) or ρ |
+//! | [`Response`] | randomized response: each person's own report | ε, local |
+//!
+//! Each type states its guarantee for both neighbour relations, proves it, and lists what happens
+//! to special values. Nothing outside this crate can build a [`Release`], so a `Release` is
+//! evidence that noise was added.
 
 mod bounded;
 pub(crate) mod choice;
@@ -38,13 +41,14 @@ mod response;
 mod sparse_vector;
 mod threshold;
 mod tree;
+mod yields;
 
-pub use crate::local::{Bound, Target};
+pub use crate::local::{ErrorBound, Target};
 pub use bounded::{Accumulator, BoundedSum, Bounds, Count, Rows};
 pub use exponential::{Change, Exponential, Score, Scores};
 pub(crate) use gaussian::gaussian_delta;
 pub use gaussian::{DiscreteGaussian, Gaussian};
-pub use groups::{GroupSummary, GroupTotals, Groups, Wanted};
+pub use groups::{GroupSummary, GroupTotals, Groups, GroupsBuilder, Statistics};
 pub use histogram::{Budget, Contributions, Histogram, non_negative};
 pub use key_selection::KeySelection;
 pub use laplace::{Geometric, Laplace};
@@ -53,14 +57,15 @@ pub use noisy_max::NoisyMax;
 pub use permute_and_flip::PermuteAndFlip;
 pub use quantile::Quantile;
 pub use response::Response;
-pub use sparse_vector::{AboveThreshold, Answer, Asking};
+pub use sparse_vector::{AboveThreshold, Answer, EpsilonSplit, Transcript};
 pub use threshold::{Threshold, ThresholdHistogram};
-pub use tree::{Ranges, Tree};
+pub use tree::{Ranges, Tree, TreeShape};
+pub(crate) use yields::yields_event;
 
 use crate::unit::{Delta, Epsilon, Rho};
 use std::fmt;
 
-/// What a mechanism promises, for the neighbour relation its sensitivity is for.
+/// The guarantee of a mechanism, for the neighbour relation that its sensitivity is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Guarantee {
@@ -82,11 +87,10 @@ impl fmt::Display for Guarantee {
     }
 }
 
-/// The integer noise that a mechanism adds to each number, as it was calibrated: what
-/// is really used, in the units of the values.
+/// The integer noise that a mechanism adds to each number, in the units of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// Which noise it is.
+    /// The kind of noise.
     pub family: Family,
     /// Δ₁ of Laplace, Δ₂ of Gaussian noise, rounded up to a float.
     pub sensitivity: f64,
@@ -102,7 +106,7 @@ impl Calibration {
     }
 }
 
-/// The shape of integer noise.
+/// The kind of integer noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Two-sided geometric: [`Geometric`].
@@ -120,7 +124,19 @@ impl fmt::Display for Family {
     }
 }
 
-/// A value that went through a mechanism, with what was promised for it.
+/// A value that went through a mechanism, with its guarantee.
+///
+/// ```
+/// use demure_core::mechanism::{Count, Rows};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// let count = Count::new(Epsilon::new(0.5)?, Neighbours::AddRemove, Rows::AtMost(1))?;
+/// let release = count.release(1_204, &mut SystemRandom::new()?)?;
+/// assert_eq!(release.guarantee().to_string(), "0.5-DP");
+/// let published: i128 = release.map(|count| count.max(0)).into_value();
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// There is no public constructor, so a protected value cannot be passed off
 /// as a release:
@@ -158,22 +174,22 @@ impl<T> Release<T> {
         Self { value, guarantee }
     }
 
-    /// What was released.
+    /// The released value.
     pub fn value(&self) -> &T {
         &self.value
     }
 
-    /// What was released, by value.
+    /// The released value, by value.
     pub fn into_value(self) -> T {
         self.value
     }
 
-    /// What was promised for it.
+    /// The guarantee that the mechanism gave.
     pub fn guarantee(&self) -> Guarantee {
         self.guarantee
     }
 
-    /// Post-processing: any function of a release is as private as the release.
+    /// Applies a function to the value: any function of a release is as private as the release.
     pub fn map<U>(self, f: fn(T) -> U) -> Release<U> {
         Release { value: f(self.value), guarantee: self.guarantee }
     }
@@ -232,7 +248,7 @@ mod tests {
             ),
             (
                 "tree of five levels",
-                &|e, n| Ok(Tree::new(e, 16, 2, n, 2)?.calibration()),
+                &|e, n| Ok(Tree::new(e, n, TreeShape { cells: 16, branching: 2 }, 2)?.calibration()),
                 [[10.0, 2.0 * root(5.0), 1.0], [16.0, 2.0 * root(8.0), 1.0]],
             ),
         ];

@@ -8,9 +8,23 @@ use crate::sample::{DiscreteLaplace, Scale};
 use crate::unit::{Beta, Epsilon, LInf, Rho, Sensitivity};
 use crate::utility::Accuracy;
 
-/// Chooses the candidate with the largest `qᵢ + Zᵢ`, the first of them if several
-/// are. The scores are integers; the `Zᵢ` are independent, `P[Zᵢ = k] ∝ a^|k|` with
-/// `a = e^(−ε/(2Δ))`, or `e^(−ε/Δ)` for [monotone](Change::Monotone) scores.
+/// Chooses the candidate whose integer score is largest after noise, the first one if several
+/// are.
+///
+/// The noise of each `qᵢ` is independent, `P[Zᵢ = k] ∝ a^|k|` with `a = e^(−ε/(2Δ))`, or `e^(−ε/Δ)`
+/// for [monotone](Change::Monotone) scores.
+///
+/// ```
+/// use demure_core::mechanism::{NoisyMax, Scores};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours, Sensitivity};
+///
+/// let votes = Scores::counts(&[310, 95, 240], Neighbours::AddRemove)?;
+/// let noisy_max = NoisyMax::new(Epsilon::new(0.5)?, Sensitivity::new(1.0)?)?;
+/// let winner = noisy_max.select(&votes, &mut SystemRandom::new()?)?;
+/// println!("candidate {}", winner.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP under the neighbour relation for which every score changes by at most Δ
@@ -45,24 +59,24 @@ impl NoisyMax {
         Ok(Self { epsilon, sensitivity, general, monotone })
     }
 
-    /// `2Δ/ε`, or `Δ/ε` for monotone scores.
+    /// The scale of the noise: `2Δ/ε`, or `Δ/ε` for monotone scores.
     #[must_use]
     pub fn scale(&self, change: Change) -> f64 {
         distance(change) * self.sensitivity.get() / self.epsilon.get()
     }
 
-    /// What a choice promises.
+    /// The guarantee of one choice.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// The same promise as zCDP: ρ = ε²/2, rounded up.
+    /// The guarantee as zCDP: ρ = ε²/2, rounded up.
     pub fn rho(&self) -> Result<Rho> {
         self.epsilon.to_rho()
     }
 
-    /// Chooses a candidate, by its index. One draw for each, whatever the scores.
+    /// Chooses a candidate and returns its index. Draws once per candidate, whatever the scores.
     pub fn select(&self, scores: &Scores<i64>, rng: &mut dyn Randomness) -> Result<Release<usize>> {
         let mut noised = vec![0; scores.len()];
         let noise = match scores.change() {
@@ -81,8 +95,8 @@ impl NoisyMax {
         Ok(Release::new(best.0, self.guarantee()))
     }
 
-    /// The t that the choice falls short of the best score by, or less, except
-    /// with probability β: twice what all noises stay within.
+    /// By how much the chosen score may fall short of the best, except with probability β: twice
+    /// the bound that all noises stay within.
     pub fn error(&self, candidates: usize, change: Change, beta: Beta) -> Result<f64> {
         let answers = u32::try_from(candidates).map_err(|_| Error::OutOfRange {
             parameter: "candidates",

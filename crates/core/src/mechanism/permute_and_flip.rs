@@ -10,10 +10,24 @@ use crate::random::{Bits, Randomness};
 use crate::sample::LazyUniform;
 use crate::unit::{Beta, Epsilon, LInf, Rho, Sensitivity};
 
-/// Chooses the candidate with the largest `λqᵢ + Eᵢ`, `Eᵢ` independent standard
-/// exponential reals, `λ = ε/(2Δ)`, or `ε/Δ` for [monotone](Change::Monotone)
-/// scores. With `pᵢ = e^(−λ(q* − qᵢ))`, q* the best score,
-/// `P[r] = p_r·∫₀¹ Π_{i≠r}(1 − pᵢu) du`.
+/// Chooses a candidate by its score: never worse than [`Exponential`](super::Exponential) at the
+/// same ε.
+///
+/// It takes the largest `λqᵢ + Eᵢ` with independent standard exponential `Eᵢ` and `λ = ε/(2Δ)`, or
+/// `ε/Δ` for [monotone](Change::Monotone) scores. With `pᵢ = e^(−λ(q* − qᵢ))` and q* the best
+/// score, `P[r] = p_r·∫₀¹ Π_{i≠r}(1 − pᵢu) du`.
+///
+/// ```
+/// use demure_core::mechanism::{PermuteAndFlip, Scores};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours, Sensitivity};
+///
+/// let votes = Scores::counts(&[310, 95, 240], Neighbours::AddRemove)?;
+/// let choice = PermuteAndFlip::new(Epsilon::new(0.5)?, Sensitivity::new(1.0)?)?;
+/// let winner = choice.select(&votes, &mut SystemRandom::new()?)?;
+/// println!("candidate {}", winner.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP under the neighbour relation for which every score changes by at most Δ
@@ -50,25 +64,25 @@ impl PermuteAndFlip {
         Ok(Self { epsilon, rates: Rates::new(epsilon, sensitivity)? })
     }
 
-    /// The mean of the noise, in scores: `1/λ`, `2Δ/ε` or `Δ/ε`.
+    /// The mean of the noise, in units of the score: `1/λ`, so `2Δ/ε` or `Δ/ε`.
     #[must_use]
     pub fn scale(&self, change: Change) -> f64 {
         1.0 / self.rates.of(change).near
     }
 
-    /// What a choice promises.
+    /// The guarantee of one choice.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// The same promise as zCDP: ρ = ε²/2, rounded up.
+    /// The guarantee as zCDP: ρ = ε²/2, rounded up.
     pub fn rho(&self) -> Result<Rho> {
         self.epsilon.to_rho()
     }
 
-    /// The probability of every candidate, in floats (to about 10⁻¹³) and n³
-    /// steps. A function of protected scores: not for release.
+    /// The probability of each candidate, to about 10⁻¹³, in n³ steps. Depends on protected
+    /// scores, so do not publish it.
     ///
     /// # Proof
     /// At place k of a random permutation the k earlier coins have all failed
@@ -95,7 +109,7 @@ impl PermuteAndFlip {
         (0..n).map(chance).collect()
     }
 
-    /// Chooses a candidate, by its index.
+    /// Chooses a candidate and returns its index.
     ///
     /// # Proof of exactness
     /// `Eᵢ = −ln Uᵢ`, for a real Uᵢ of which 63 bits are drawn. They and floats of known

@@ -2,21 +2,35 @@
 
 use super::choice::{self, Alternative};
 use super::exponential::{Change, Rate, bounded_range, exponential_error};
-use super::{Guarantee, Release};
+use super::{Bounds, Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::Ratio;
 use crate::random::Randomness;
 use crate::sample::uniform_below;
 use crate::unit::{Beta, Epsilon, Grid, Neighbours, Rho, Sensitivity};
 use crate::utility::Accuracy;
+use std::ops::RangeInclusive;
 
 /// Ranks are counted in units of 2⁻³², so that rank errors are integers.
 const ONE: u64 = 1 << 32;
 
-/// Releases a point o of a public grid between public bounds with probability
-/// proportional to `exp(−(ε/2Δ)·|(1−q)·#{x < o} − q·#{x > o}|)`: the closer its
-/// rank to the quantile q, the likelier. Each value is first moved to the
-/// nearest point of the grid within the bounds.
+/// Releases a quantile of bounded values: the median, a quartile, any rank q.
+///
+/// A point o of a public grid between public bounds has a probability proportional to
+/// `exp(−(ε/2Δ)·|(1−q)·#{x < o} − q·#{x > o}|)`: the closer its rank to q, the likelier. Each
+/// value is first moved to the nearest point of the grid within the bounds.
+///
+/// ```
+/// use demure_core::mechanism::{Bounds, Quantile};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// let bounds = Bounds::new(0.0, 120.0)?;
+/// let median = Quantile::new(Epsilon::new(0.5)?, Neighbours::AddRemove, 0.5, bounds)?;
+/// let ages = [34.0, 51.0, 29.0, 62.0, 45.0, 38.0];
+/// println!("about {:.1}", median.release(&ages, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP and ε²/8-zCDP, under either relation: `Δ = 1` for replace and
@@ -32,16 +46,15 @@ const ONE: u64 = 1 << 32;
 /// same values on either side have the same score; they are chosen as a whole and
 /// then evenly, both exactly. ∎
 /// # Special values
-/// NaN is left out, as if its row were not there (removing or replacing it
-/// stays within the sensitivity); ±∞ and whatever is outside the bounds count
-/// at the bound. No values at all: every point of the grid is equally likely.
-/// Duplicates need no care, as points and not gaps are chosen. q is taken to
-/// the nearest multiple of 2⁻³².
+/// NaN is left out, as if its row were not there (removing or replacing it stays within the
+/// sensitivity); ±∞ and all values outside the bounds count at the bound. Without values every
+/// point of the grid is equally likely. Duplicates need no care, as points are chosen and not
+/// gaps. q is rounded to a multiple of 2⁻³².
 /// # References
 /// Smith 2011 (privacy-preserving statistical estimation), Algorithm 2, on a grid.
 #[derive(Clone, Debug)]
 pub struct Quantile {
-    epsilon: Epsilon,
+    pub(super) epsilon: Epsilon,
     rank: u64,
     first: i64,
     last: i64,
@@ -60,28 +73,38 @@ struct Segment {
 }
 
 impl Quantile {
-    /// The quantile `rank` (½ is the median) of values between `low` and `high`,
-    /// on a grid of about a millionth of their distance.
+    /// The quantile `rank` (0.5 is the median) of values within `bounds`, on their grid.
     pub fn new(
         epsilon: Epsilon,
         neighbours: Neighbours,
         rank: f64,
-        low: f64,
-        high: f64,
+        bounds: Bounds,
     ) -> Result<Self> {
-        let grid = Grid::for_scale(high - low).map_err(|_| Self::bounds())?;
-        Self::with_grid(epsilon, neighbours, rank, low, high, grid)
+        let range = bounds.lower()..=bounds.upper();
+        Self::with_grid(epsilon, neighbours, rank, range, bounds.grid())
     }
 
-    /// The same on a public grid of the caller's choice: [`Grid::ONE`] for integers.
+    /// As [`Quantile::new`], between two numbers, on a grid of about a millionth of their distance.
+    pub fn between(
+        epsilon: Epsilon,
+        neighbours: Neighbours,
+        rank: f64,
+        range: RangeInclusive<f64>,
+    ) -> Result<Self> {
+        let grid = Grid::for_scale(range.end() - range.start()).map_err(|_| Self::bounds())?;
+        Self::with_grid(epsilon, neighbours, rank, range, grid)
+    }
+
+    /// As [`Quantile::new`], on a public grid of your choice: [`Grid::ONE`] for integers. The
+    /// ends of the range move inwards to the grid.
     pub fn with_grid(
         epsilon: Epsilon,
         neighbours: Neighbours,
         rank: f64,
-        low: f64,
-        high: f64,
+        range: RangeInclusive<f64>,
         grid: Grid,
     ) -> Result<Self> {
+        let (low, high) = range.into_inner();
         let rank = (rank * ONE as f64).round();
         if !(rank > 0.0 && rank < ONE as f64) {
             let allowed = "strictly between 0 and 1 (by 2^-32 at least)";
@@ -116,31 +139,31 @@ impl Quantile {
         self.grid
     }
 
-    /// Δ, in ranks.
+    /// The sensitivity Δ of the rank error.
     #[must_use]
     pub fn sensitivity(&self) -> f64 {
         self.sensitivity as f64 / ONE as f64
     }
 
-    /// The ranks that multiply a point's odds by e: `2Δ/ε`.
+    /// The difference of ranks that multiplies the odds by e: `2Δ/ε`.
     #[must_use]
     pub fn scale(&self) -> f64 {
         1.0 / (self.rate.near * ONE as f64)
     }
 
-    /// How many points a release may be.
+    /// The number of points that may be released.
     #[must_use]
     pub fn points(&self) -> u64 {
         (self.last - self.first) as u64 + 1
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// The same promise as zCDP: ρ = ε²/8, rounded up.
+    /// The guarantee as zCDP: ρ = ε²/8, rounded up.
     pub fn rho(&self) -> Result<Rho> {
         bounded_range(self.epsilon)
     }
@@ -149,7 +172,7 @@ impl Quantile {
     ///
     /// # Work
     /// For n values, `O(n)` steps and 2n + 1 alternatives, whatever the values
-    /// (other than NaN, which is left out, and the rare draws that `choice` says).
+    /// (except NaN, which is left out, and the rare draws that need more random bits).
     pub fn release(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<Release<f64>> {
         let segments = self.segments(values);
         let (least, alternatives) = self.alternatives(&segments);
@@ -160,7 +183,8 @@ impl Quantile {
         Ok(Release::new(value, self.guarantee()))
     }
 
-    /// Every point and how often it is released: for small grids, and not for release.
+    /// Each point and its probability, for small grids. Depends on protected values, so do not
+    /// publish it.
     pub fn probabilities(&self, values: &[f64]) -> Result<Vec<(f64, f64)>> {
         let segments = self.segments(values);
         let (least, alternatives) = self.alternatives(&segments);
@@ -225,8 +249,8 @@ impl Quantile {
 }
 
 impl Accuracy for Quantile {
-    /// In ranks: how much farther `|(1−q)·#{x < o} − q·#{x > o}|` is from 0 than for
-    /// the best point of the grid.
+    /// In ranks: how much larger `|(1−q)·#{x < o} − q·#{x > o}|` is than for the best point of
+    /// the grid.
     fn error(&self, beta: Beta) -> Result<f64> {
         Ok(exponential_error(self.points(), &self.rate, beta)? / ONE as f64)
     }
@@ -263,7 +287,7 @@ mod tests {
 
     fn integers(epsilon: f64, relation: Neighbours, rank: f64, high: f64) -> Quantile {
         let epsilon = Epsilon::new(epsilon).unwrap();
-        Quantile::with_grid(epsilon, relation, rank, 0.0, high, Grid::ONE).unwrap()
+        Quantile::with_grid(epsilon, relation, rank, 0.0..=high, Grid::ONE).unwrap()
     }
 
     /// The formula, point by point, at the rate ε/(2Δ).
@@ -370,7 +394,8 @@ mod tests {
             (0.5, f64::MIN, f64::MAX),
             (0.5, 1e15, 1e15 + 1.0),
         ] {
-            let error = Quantile::new(epsilon, Replace, rank, low, high).unwrap_err().to_string();
+            let error =
+                Quantile::between(epsilon, Replace, rank, low..=high).unwrap_err().to_string();
             assert!(error.contains("rank") || error.contains("bounds"), "{error}");
         }
     }
@@ -378,7 +403,7 @@ mod tests {
     #[test]
     fn a_wide_grid_is_as_good_as_a_narrow_one_and_the_error_holds() {
         let epsilon = Epsilon::new(0.1).unwrap();
-        let income = Quantile::new(epsilon, AddRemove, 0.5, -1e6, 1e6).unwrap();
+        let income = Quantile::between(epsilon, AddRemove, 0.5, -1e6..=1e6).unwrap();
         assert_eq!((income.points(), income.grid().spacing()), (2_000_001, 1.0));
         let values: Vec<f64> = (0..20_001).map(|i| f64::from(i) * 10.0).collect();
         let bound = income.error(Beta::new(1e-6).unwrap()).unwrap();

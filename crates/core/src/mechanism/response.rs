@@ -2,7 +2,7 @@
 
 use super::{Guarantee, Release};
 use crate::error::{Error, Result};
-use crate::local::{Bound, Support, Target};
+use crate::local::{ErrorBound, Support, Target};
 use crate::num::directed::{self, down, up};
 use crate::num::{Enclosure, Ratio};
 use crate::random::{Bits, Randomness};
@@ -12,8 +12,26 @@ use crate::unit::{Beta, Epsilon};
 /// Probabilities of truth are multiples of 2⁻⁵³: exact as floats and as coins.
 const ONE: u64 = 1 << 53;
 
-/// Each person reports their category out of k with probability p, and each other
-/// category with probability `q = (1−p)/(k−1)`.
+/// Randomized response: each person reports their own category, or a random other one.
+///
+/// Of k categories the true one is reported with probability p, each other one with probability
+/// `q = (1−p)/(k−1)`.
+///
+/// ```
+/// use demure_core::mechanism::Response;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::Epsilon;
+///
+/// let mut rng = SystemRandom::new()?;
+/// let response = Response::with_epsilon(2, Epsilon::new(1.0)?)?;
+/// // 10,000 people, of whom 3,000 would say yes; each randomizes their own answer.
+/// let mut yes = 0;
+/// for person in 0..10_000 {
+///     yes += u64::from(response.respond_bit(person < 3_000, &mut rng)?.into_value());
+/// }
+/// println!("about {:.0} %", 100.0 * response.estimate(yes, 10_000)?);
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// The two parametrisations of yes/no (k = 2) are one mechanism:
 /// truth with probability α, else a fair coin, has `p = (1+α)/2` and
@@ -39,31 +57,31 @@ const ONE: u64 = 1 << 53;
 pub struct Response {
     categories: u32,
     truth: u64,
-    epsilon: Epsilon,
+    pub(super) epsilon: Epsilon,
 }
 
 impl Response {
-    /// Truth with probability `p`, one of `categories`.
+    /// Reports the true one of `categories` with probability `p`.
     pub fn truthful(categories: u32, p: f64) -> Result<Self> {
         let truth = coin(categories, p, "probability of truth")?;
         Ok(Self { categories, truth, epsilon: Epsilon::new(loss(categories, truth)?)? })
     }
 
-    /// Yes or no: the truth with probability α, else a fair coin.
+    /// Yes or no: reports the truth with probability α, else a fair coin.
     pub fn alpha(alpha: f64) -> Result<Self> {
         let allowed = "strictly between 0 and 1";
         let refuse = |_| Error::OutOfRange { parameter: "alpha", allowed };
         Self::truthful(2, 0.5 + 0.5 * alpha).map_err(refuse)
     }
 
-    /// Yes or no: the truth with probability ½ + γ.
+    /// Yes or no: reports the truth with probability ½ + γ.
     pub fn gamma(gamma: f64) -> Result<Self> {
         let allowed = "strictly between 0 and 1/2";
         let refuse = |_| Error::OutOfRange { parameter: "gamma", allowed };
         Self::truthful(2, 0.5 + gamma).map_err(refuse)
     }
 
-    /// The most truth that ε allows: `p = e^ε/(e^ε + k − 1)`, rounded down.
+    /// Reports the truth as often as ε allows: `p = e^ε/(e^ε + k − 1)`, rounded down.
     pub fn with_epsilon(categories: u32, epsilon: Epsilon) -> Result<Self> {
         let (_, lie) = directed::exp_neg(epsilon.get())?;
         let others = f64::from(categories.saturating_sub(1));
@@ -77,7 +95,7 @@ impl Response {
         self.categories
     }
 
-    /// The probability of the truth, exactly.
+    /// The exact probability of the true report.
     #[must_use]
     pub fn p(&self) -> f64 {
         self.truth as f64 / ONE as f64
@@ -96,14 +114,14 @@ impl Response {
         above as f64 / (ONE as f64 * f64::from(self.categories - 1))
     }
 
-    /// What a report promises.
+    /// The guarantee of one report.
     #[must_use]
     #[inline]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// One person's report. The same work whatever the category and the report.
+    /// Draws one person's report. The work is the same whatever the category and the report.
     pub fn respond(&self, category: u32, rng: &mut dyn Randomness) -> Result<Release<u32>> {
         Ok(Release::new(self.draw(category, rng.bits()?)?, self.guarantee()))
     }
@@ -122,7 +140,7 @@ impl Response {
         Ok(if truthful { category } else { lie })
     }
 
-    /// One person's yes or no.
+    /// Draws one person's yes or no.
     pub fn respond_bit(&self, yes: bool, rng: &mut dyn Randomness) -> Result<Release<bool>> {
         if self.categories != 2 {
             let allowed = "2 for a yes or no";
@@ -131,24 +149,24 @@ impl Response {
         Ok(self.respond(u32::from(yes), rng)?.map(|category| category == 1))
     }
 
-    /// A report supports the category it names.
+    /// What estimation needs to know: a report supports the category it names.
     #[must_use]
     pub fn support(&self) -> Support {
         Support::exactly(self.p(), self.q(), self.gap())
     }
 
-    /// [`Support::estimate`].
+    /// Estimates the share of people whose category this is: [`Support::estimate`].
     pub fn estimate(&self, count: u64, people: u64) -> Result<f64> {
         self.support().estimate(count, people)
     }
 
-    /// [`Support::variance`].
+    /// The variance of an estimate: [`Support::variance`].
     #[must_use]
     pub fn variance(&self, frequency: f64, people: u64, target: Target) -> f64 {
         self.support().variance(frequency, people, target)
     }
 
-    /// [`Support::normal_interval`].
+    /// A confidence interval by the normal approximation: [`Support::normal_interval`].
     pub fn normal_interval(
         &self,
         count: u64,
@@ -159,18 +177,18 @@ impl Response {
         self.support().normal_interval(count, people, target, beta)
     }
 
-    /// [`Support::exact_interval`].
+    /// A confidence interval that holds for every number of people: [`Support::exact_interval`].
     pub fn exact_interval(&self, count: u64, people: u64, beta: Beta) -> Result<(f64, f64)> {
         self.support().exact_interval(count, people, beta)
     }
 
-    /// [`Support::error`].
-    pub fn error(&self, people: u64, bound: Bound, beta: Beta) -> Result<f64> {
+    /// The error that an estimate exceeds with probability at most β: [`Support::error`].
+    pub fn error(&self, people: u64, bound: ErrorBound, beta: Beta) -> Result<f64> {
         self.support().error(people, bound, beta)
     }
 
-    /// [`Support::people_for_error`].
-    pub fn people_for_error(&self, error: f64, bound: Bound, beta: Beta) -> Result<u64> {
+    /// The number of people that make the error at most `error`: [`Support::people_for_error`].
+    pub fn people_for_error(&self, error: f64, bound: ErrorBound, beta: Beta) -> Result<u64> {
         self.support().people_for_error(error, bound, beta)
     }
 
@@ -179,7 +197,7 @@ impl Response {
         categories: u32,
         people: u64,
         error: f64,
-        bound: Bound,
+        bound: ErrorBound,
         beta: Beta,
     ) -> Result<Epsilon> {
         if categories < 2 {
@@ -403,14 +421,17 @@ mod tests {
     #[test]
     fn plans_invert_one_another_and_have_their_known_values() {
         let warner = Response::with_epsilon(2, Epsilon::new(1.0).unwrap()).unwrap();
-        let noise = Bound::Normal(Target::Respondents);
+        let noise = ErrorBound::Normal(Target::Respondents);
         assert_eq!(warner.people_for_error(0.01, noise, beta(0.05)).unwrap(), 35_368);
         let quarter = Response::gamma(0.25).unwrap();
         // ln(40)/(2·¼·10⁻⁴) and 1.96²·¼/(¼·10⁻⁴).
-        assert_eq!(quarter.people_for_error(0.01, Bound::Hoeffding, beta(0.05)).unwrap(), 73_778);
-        let population = Bound::Normal(Target::Population);
+        assert_eq!(
+            quarter.people_for_error(0.01, ErrorBound::Hoeffding, beta(0.05)).unwrap(),
+            73_778
+        );
+        let population = ErrorBound::Normal(Target::Population);
         assert_eq!(quarter.people_for_error(0.01, population, beta(0.05)).unwrap(), 38_415);
-        for bound in [Bound::Hoeffding, noise, population] {
+        for bound in [ErrorBound::Hoeffding, noise, population] {
             for k in [2, 20] {
                 let response = Response::with_epsilon(k, Epsilon::new(0.7).unwrap()).unwrap();
                 let error = response.error(5_000, bound, beta(0.05)).unwrap();
@@ -419,8 +440,8 @@ mod tests {
                 near(back.get(), 0.7, 1e-8);
                 // No frequency has a larger variance than was planned for.
                 let worst = (0..=100).map(|f| f64::from(f) / 100.0).map(|f| match bound {
-                    Bound::Normal(target) => response.variance(f, 1, target),
-                    Bound::Hoeffding => response.variance(f, 1, Target::Population),
+                    ErrorBound::Normal(target) => response.variance(f, 1, target),
+                    ErrorBound::Hoeffding => response.variance(f, 1, Target::Population),
                 });
                 let planned = response.support().error_from(1.0, 1, bound).powi(2);
                 assert!(worst.fold(0.0, f64::max) <= planned * (1.0 + 1e-12));

@@ -11,8 +11,28 @@ use std::fmt;
 /// Values beyond ±2¹²⁰ are clamped there, so that no noise can overflow.
 const LIMIT: i128 = 1 << 120;
 
-/// Which of a stream of integer queries are at least a public threshold T, up to
-/// c times "above": `q_i(x) + ν_i ≥ T + ρ`, with `ρ ~ Geo(Δ/ε₁)` drawn once and
+/// Tells which of a stream of integer queries are above a public threshold, and stops after c of
+/// them: the sparse vector technique.
+///
+/// ```
+/// use demure_core::mechanism::{AboveThreshold, Answer, Change};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Sensitivity};
+///
+/// // The first three days with at least 1,000 visitors; a person visits at most once a day.
+/// let mut rng = SystemRandom::new()?;
+/// let sensitivity = Sensitivity::new(1.0)?;
+/// let above = AboveThreshold::new(Epsilon::new(1.0)?, sensitivity, 3, Change::Monotone)?;
+/// let mut transcript = above.start(1_000, &mut rng)?;
+/// for (day, visitors) in [120, 2_400, 80, 1_900, 35].into_iter().enumerate() {
+///     if let Answer::Above(_) = transcript.ask(visitors, &mut rng)?.into_value() {
+///         println!("day {day}");
+///     }
+/// }
+/// # Ok::<(), demure_core::Error>(())
+/// ```
+///
+/// Query i is above if `q_i(x) + ν_i ≥ T + ρ`, with `ρ ~ Geo(Δ/ε₁)` drawn once and
 /// kept, and a fresh `ν_i ~ Geo(2cΔ/ε₂)` for every query (`cΔ/ε₂` if the queries
 /// are monotone), where `Geo(s)` is two-sided geometric, `P[k] ∝ e^(−|k|/s)`.
 /// After the c-th "above" it halts. Optionally each "above" comes with
@@ -52,19 +72,31 @@ pub struct AboveThreshold {
     answer_noise: Option<Geometric>,
 }
 
-/// What a query was answered.
+/// How [`AboveThreshold`] spends its ε.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EpsilonSplit {
+    /// ε₁, for the threshold.
+    pub threshold: Epsilon,
+    /// ε₂, for the comparisons of all queries together.
+    pub queries: Epsilon,
+    /// ε₃, for the noisy values of the queries above; `None` for yes-or-no answers alone.
+    pub answers: Option<Epsilon>,
+}
+
+/// The answer to one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Noised, it was at least the threshold; with its noised value if that was bought.
+    /// The noised query was at least the threshold. Holds the noised value if ε was set aside for
+    /// it: [`EpsilonSplit::answers`].
     Above(Option<i128>),
-    /// Noised, it was less.
+    /// The noised query was less than the threshold.
     Below,
-    /// All the positive answers were given before: nothing was looked at.
+    /// All answers "above" have been given, so the query was not looked at.
     Halted,
 }
 
 impl AboveThreshold {
-    /// Yes-or-no answers for ε, until `positives` times "above".
+    /// Answers yes or no for ε in all, until `positives` queries were above.
     ///
     /// ε is split `1 : (2c)^⅔` between threshold and queries (`1 : c^⅔` if monotone),
     /// which makes the variance of `ν − ρ` least.
@@ -77,19 +109,18 @@ impl AboveThreshold {
         let share = noise_factor(positives, change)?.powf(2.0 / 3.0);
         let first = Epsilon::new(down(epsilon.get() / (1.0 + share)))?;
         let second = Epsilon::new(down(epsilon.get() - first.get()))?;
-        let split = Self::with_split(first, second, None, sensitivity, positives, change)?;
-        Ok(Self { epsilon, ..split })
+        let split = EpsilonSplit { threshold: first, queries: second, answers: None };
+        Ok(Self { epsilon, ..Self::with_split(split, sensitivity, positives, change)? })
     }
 
-    /// The same with a split of the caller's choice; with ε₃, numeric answers too.
+    /// As [`AboveThreshold::new`], with a split of ε of your choice.
     pub fn with_split(
-        threshold: Epsilon,
-        queries: Epsilon,
-        answers: Option<Epsilon>,
+        split: EpsilonSplit,
         sensitivity: Sensitivity<LInf>,
         positives: u32,
         change: Change,
     ) -> Result<Self> {
+        let EpsilonSplit { threshold, queries, answers } = split;
         let factor = noise_factor(positives, change)?;
         let noise = |epsilon: Epsilon, factor: f64| {
             let scaled = factor * sensitivity.get();
@@ -107,25 +138,25 @@ impl AboveThreshold {
         })
     }
 
-    /// What a whole transcript promises.
+    /// The guarantee of a whole transcript.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// The scales of ρ and of ν.
+    /// The scales of the noise on the threshold, ρ, and on each query, ν.
     #[must_use]
     pub fn scales(&self) -> (f64, f64) {
         (self.threshold_noise.scale(), self.query_noise.scale())
     }
 
-    /// Draws the threshold's noise and waits for queries. This spends the whole ε.
-    pub fn start(&self, threshold: i128, rng: &mut dyn Randomness) -> Result<Asking> {
+    /// Draws the noise of the threshold and starts a transcript. This spends the whole ε.
+    pub fn start(&self, threshold: i128, rng: &mut dyn Randomness) -> Result<Transcript> {
         if threshold.unsigned_abs() > LIMIT.unsigned_abs() {
             return Err(Error::OutOfRange { parameter: "threshold", allowed: "within ±2^120" });
         }
         let noised = self.threshold_noise.release(threshold, rng)?.into_value();
-        Ok(Asking { rules: self.clone(), noised, left: self.positives })
+        Ok(Transcript { rules: self.clone(), noised, left: self.positives })
     }
 }
 
@@ -147,18 +178,19 @@ impl Accuracy for AboveThreshold {
     }
 }
 
-/// A transcript under way. Its threshold is secret, and so not in its `Debug`.
-pub struct Asking {
+/// The answers of one [`AboveThreshold`] so far. Its noised threshold is secret, so `Debug` does
+/// not show it.
+pub struct Transcript {
     rules: AboveThreshold,
     noised: i128,
     left: u32,
 }
 
-impl Asking {
+impl Transcript {
     /// Answers one query, given its exact value.
     ///
-    /// The guarantee on the release is that of the *whole transcript*: it is
-    /// to be charged once, when it starts.
+    /// The guarantee on the release is that of the *whole transcript*: charge it once, when the
+    /// transcript starts.
     pub fn ask(&mut self, value: i128, rng: &mut dyn Randomness) -> Result<Release<Answer>> {
         let guarantee = self.rules.guarantee();
         if self.left == 0 {
@@ -176,16 +208,16 @@ impl Asking {
         Ok(Release::new(Answer::Above(number), guarantee))
     }
 
-    /// How many more times "above" can be answered.
+    /// How many more queries may be answered "above".
     #[must_use]
     pub fn left(&self) -> u32 {
         self.left
     }
 }
 
-impl fmt::Debug for Asking {
+impl fmt::Debug for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Asking").field("left", &self.left).finish_non_exhaustive()
+        f.debug_struct("Transcript").field("left", &self.left).finish_non_exhaustive()
     }
 }
 
@@ -346,7 +378,13 @@ mod tests {
     fn it_halts_and_says_so_and_keeps_its_secret() {
         let mut rng = SeededForTests::insecure(22);
         let (e, c) = (epsilon(1.0), 2);
-        let svt = AboveThreshold::with_split(e, e, Some(e), unit(), c, Change::Monotone).unwrap();
+        let svt = AboveThreshold::with_split(
+            EpsilonSplit { threshold: e, queries: e, answers: Some(e) },
+            unit(),
+            c,
+            Change::Monotone,
+        )
+        .unwrap();
         let Guarantee::Pure(total) = svt.guarantee() else { panic!() };
         assert!((3.0..3.0 + 1e-12).contains(&total.get()));
         assert_eq!(svt.scales(), (1.0, 2.0));
@@ -360,7 +398,7 @@ mod tests {
         }
         assert_eq!(asking.left(), 0);
         assert_eq!(asking.ask(i128::MAX, &mut rng).unwrap().into_value(), Answer::Halted);
-        assert_eq!(format!("{asking:?}"), "Asking { left: 0, .. }");
+        assert_eq!(format!("{asking:?}"), "Transcript { left: 0, .. }");
         assert!(svt.start(i128::MAX, &mut rng).is_err());
         let none = AboveThreshold::new(e, unit(), 0, Change::General).unwrap_err();
         assert!(none.to_string().contains("positives"));

@@ -9,9 +9,10 @@ use crate::unit::{Beta, Delta, Epsilon, Neighbours, Rho};
 use crate::utility::Accuracy;
 use std::collections::BTreeMap;
 
-/// The rule "a key comes back when its noised count is at least T", and the
-/// probability that it does. Both are read off one function, the margin, so the
-/// predicate that releases and the δ that pays for it cannot disagree.
+/// The rule that releases a key if its noised count is at least T, and the probability of that.
+///
+/// Both are computed from one function, the margin, so that the rule and the δ that pays for
+/// it cannot disagree.
 #[derive(Clone, Debug)]
 pub struct Threshold {
     noise: Noise,
@@ -24,13 +25,13 @@ impl Threshold {
         self.at.saturating_sub(count)
     }
 
-    /// T.
+    /// The threshold T.
     #[must_use]
     pub fn value(&self) -> i128 {
         self.at
     }
 
-    /// Whether a noised count is released.
+    /// Whether a key with this noised count is released.
     #[must_use]
     pub fn passes(&self, noised: i128) -> bool {
         self.margin(noised) <= 0
@@ -43,10 +44,27 @@ impl Threshold {
     }
 }
 
-/// A histogram over unknown keys: every key that occurs gets `count + Z` and
-/// comes back iff that is at least T. Keys that do not occur never come back.
+/// Releases a histogram over keys that are not public: the keys whose noised count is at least
+/// a threshold T, with that count.
 ///
-/// A unit has at most m rows in each of at most g keys ([`Contributions`]).
+/// Every key that occurs gets `count + Z`; keys that do not occur are never released. A unit has
+/// at most m rows in each of at most g keys ([`Contributions`]).
+///
+/// ```
+/// use demure_core::mechanism::{Contributions, ThresholdHistogram};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Delta, Epsilon, Neighbours};
+/// use std::collections::BTreeMap;
+///
+/// // Search terms, one per person. A rare one may identify a person, and stays hidden.
+/// let (epsilon, delta) = (Epsilon::new(1.0)?, Delta::new(1e-6)?);
+/// let neighbours = Neighbours::AddRemove;
+/// let histogram =
+///     ThresholdHistogram::laplace(epsilon, delta, neighbours, Contributions::ONE)?;
+/// let counts = BTreeMap::from([("weather", 5_210), ("news", 2_904), ("my secret", 1)]);
+/// println!("{:?}", histogram.release(&counts, &mut SystemRandom::new()?)?.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// (ε, δ)-DP with δ at least `g·q + δ_Z`, where `q = P[m + Z ≥ T]` is the chance of
@@ -92,7 +110,7 @@ pub struct ThresholdHistogram {
 }
 
 impl ThresholdHistogram {
-    /// The least threshold for (ε, δ) with geometric noise.
+    /// Calibrates geometric noise and the least threshold for (ε, δ).
     pub fn laplace(
         epsilon: Epsilon,
         delta: Delta,
@@ -107,7 +125,7 @@ impl ThresholdHistogram {
         Ok(Self { threshold, epsilon, delta })
     }
 
-    /// The least threshold for (ε, δ) with the discrete Gaussian, half of δ for each.
+    /// Calibrates discrete Gaussian noise and the least threshold for (ε, δ), half of δ for each.
     ///
     /// One key under add/remove is one integer, whose exact δ is known; several
     /// go through zCDP.
@@ -132,7 +150,7 @@ impl ThresholdHistogram {
         Ok(Self { threshold, epsilon, delta })
     }
 
-    /// The rule for a key, and its chance.
+    /// The rule that decides whether a key is released.
     #[must_use]
     pub fn threshold(&self) -> &Threshold {
         &self.threshold
@@ -144,13 +162,13 @@ impl ThresholdHistogram {
         self.threshold.noise.calibration()
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Approximate(self.epsilon, self.delta)
     }
 
-    /// Releases the keys whose noised count passes, with that count.
+    /// Releases the keys whose noised count reaches the threshold, with that count.
     pub fn release<K: Ord + Clone>(
         &self,
         counts: &BTreeMap<K, u64>,

@@ -8,8 +8,24 @@ use crate::unit::{Beta, Neighbours};
 use crate::utility::Accuracy;
 use std::ops::RangeInclusive;
 
-/// Counts of every range of cells `0..domain`: the counts of the nodes of a b-ary
-/// tree over the cells, each with independent integer noise, made consistent.
+/// Releases the counts of all ranges of an ordered domain at once.
+///
+/// The cells `0..cells` of the domain are the leaves of a b-ary tree. The count of each node gets
+/// independent integer noise, and the counts are then made consistent.
+///
+/// ```
+/// use demure_core::mechanism::{Tree, TreeShape};
+/// use demure_core::random::SystemRandom;
+/// use demure_core::unit::{Epsilon, Neighbours};
+///
+/// // How many people there are of each age from 0 to 119.
+/// let ages: Vec<u64> = (0..120).map(|age| 120 - age).collect();
+/// let shape = TreeShape { cells: 120, branching: 16 };
+/// let tree = Tree::new(Epsilon::new(1.0)?, Neighbours::AddRemove, shape, 1)?;
+/// let ranges = tree.release(&ages, &mut SystemRandom::new()?)?;
+/// println!("{:.0} aged 18 to 64", ranges.value().count(18..=64));
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// Level 0 is the cells; a node of the next level is the sum of b nodes (fewer at
 /// the right edge); the last of the L levels is one node. A range is a sum of
@@ -34,8 +50,8 @@ use std::ops::RangeInclusive;
 /// their ancestors differ, which is never the last. By the triangle inequality
 /// r rows less and s more, r, s ≤ k, are worst when each lot is in one cell, under
 /// different children of the root: then `(r+s)(L−1) + |r−s|` in ℓ₁ and `(r²+s²)(L−1) + (r−s)²` in ℓ₂²,
-/// both largest at r = s = k when L ≥ 2. Then [`super::Geometric`] or
-/// [`super::DiscreteGaussian`]. What follows is post-processing. ∎
+/// both largest at r = s = k when L ≥ 2. Then [`Geometric`](super::Geometric) or
+/// [`DiscreteGaussian`](super::DiscreteGaussian). What follows is post-processing. ∎
 ///
 /// # Consistency
 /// The least-squares estimate given all nodes, in two passes. Upwards: a node's
@@ -57,24 +73,34 @@ pub struct Tree {
     noise: Noise,
 }
 
+/// The public shape of a [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeShape {
+    /// The number of cells: the values of the domain, in order. At least 1.
+    pub cells: u32,
+    /// The children of a node, at least 2. About 16 is best for long ranges.
+    pub branching: u32,
+}
+
 impl Tree {
-    /// Calibrates the noise to a budget: an [`crate::unit::Epsilon`] or a [`crate::unit::Rho`].
+    /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a
+    /// [`Rho`](crate::unit::Rho). A unit has at most `max_rows` rows.
     pub fn new(
         budget: impl Into<Budget>,
-        domain: u32,
-        branching: u32,
         neighbours: Neighbours,
+        shape: TreeShape,
         max_rows: u32,
     ) -> Result<Self> {
+        let TreeShape { cells, branching } = shape;
         let at_least = |parameter, allowed| Err(Error::OutOfRange { parameter, allowed });
-        if domain == 0 || max_rows == 0 {
+        if cells == 0 || max_rows == 0 {
             return at_least("the domain and the rows per unit", "at least 1");
         }
         if branching < 2 {
             return at_least("branching", "at least 2");
         }
         let branching = branching as usize;
-        let mut levels = vec![domain as usize];
+        let mut levels = vec![cells as usize];
         while let Some(&size) = levels.last().filter(|&&size| size > 1) {
             levels.push(size.div_ceil(branching));
         }
@@ -82,7 +108,7 @@ impl Tree {
         Ok(Self { branching, levels, noise: Noise::new(budget.into(), l1, l2_squared)? })
     }
 
-    /// L.
+    /// The number of levels, L.
     #[must_use]
     pub fn levels(&self) -> usize {
         self.levels.len()
@@ -94,7 +120,7 @@ impl Tree {
         self.noise.calibration()
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
@@ -198,7 +224,7 @@ impl Tree {
 }
 
 impl Accuracy for Tree {
-    /// Of any one range: as [`Tree::error_of_range`], with the most nodes a range
+    /// The error of any one range: as [`Tree::error_of_range`], with the most nodes that a range
     /// can take, 2(b−1) of each level but the last.
     fn error(&self, beta: Beta) -> Result<f64> {
         let most = 2 * (self.branching as u64 - 1) * (self.levels.len() as u64 - 1);
@@ -225,8 +251,8 @@ pub struct Ranges {
 }
 
 impl Ranges {
-    /// How many rows are in the cells of `range`, clipped to the domain. May be
-    /// negative where there are few.
+    /// The number of rows in the cells of `range`, clipped to the domain. May be negative where
+    /// there are few.
     #[must_use]
     pub fn count(&self, range: RangeInclusive<usize>) -> f64 {
         let last = self.before.len() - 1;
@@ -234,13 +260,13 @@ impl Ranges {
         if low < high { self.before[high] - self.before[low] } else { 0.0 }
     }
 
-    /// How many rows there are.
+    /// The number of all rows.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.before[self.before.len() - 1]
     }
 
-    /// The first cell up to which at least a share q of the rows lies.
+    /// The first cell at which the cells so far hold at least a share q of the rows.
     pub fn quantile(&self, q: f64) -> Result<usize> {
         if !(0.0..=1.0).contains(&q) {
             return Err(Error::OutOfRange { parameter: "q", allowed: "between 0 and 1" });
@@ -266,7 +292,7 @@ mod tests {
     }
 
     fn tree(domain: u32, branching: u32, neighbours: Neighbours) -> Tree {
-        Tree::new(epsilon(1.0), domain, branching, neighbours, 1).unwrap()
+        Tree::new(epsilon(1.0), neighbours, TreeShape { cells: domain, branching }, 1).unwrap()
     }
 
     fn counts(dataset: &[Vec<u8>], domain: u32) -> Vec<u64> {
@@ -319,7 +345,10 @@ mod tests {
         assert_eq!(sensitivity(5, AddRemove, 2), (10, 20));
         // And the noise is scaled to exactly that.
         let half = Rho::new(0.5).unwrap();
-        let sigma = Tree::new(half, 16, 2, AddRemove, 2).unwrap().calibration().scale;
+        let sigma = Tree::new(half, AddRemove, TreeShape { cells: 16, branching: 2 }, 2)
+            .unwrap()
+            .calibration()
+            .scale;
         assert!((sigma - 20f64.sqrt()).abs() < 1e-12);
         assert_eq!(tree(16, 2, Replace).calibration().scale, 8.0);
     }
@@ -327,7 +356,8 @@ mod tests {
     #[test]
     fn a_small_tree_is_private_by_brute_force_and_forgotten_levels_are_caught() {
         for relation in [AddRemove, Replace] {
-            let tree = Tree::new(epsilon(4.0), 2, 2, relation, 1).unwrap();
+            let tree =
+                Tree::new(epsilon(4.0), relation, TreeShape { cells: 2, branching: 2 }, 1).unwrap();
             let units: Vec<Vec<u8>> = vec![vec![0], vec![1]];
             let near = |x: &Vec<Vec<u8>>| match relation {
                 AddRemove => add_or_remove_one(x, &units),
@@ -419,7 +449,8 @@ mod tests {
         let mut rng = SeededForTests::insecure(41);
         let beta = Beta::new(1e-4).unwrap();
         for budget in [Budget::from(epsilon(1.0)), Budget::from(Rho::new(0.1).unwrap())] {
-            let tree = Tree::new(budget, 1_000, 16, Replace, 1).unwrap();
+            let tree =
+                Tree::new(budget, Replace, TreeShape { cells: 1_000, branching: 16 }, 1).unwrap();
             assert_eq!((tree.levels(), tree.guarantee()), (4, budget.guarantee()));
             let release = tree.release(&counts, &mut rng).unwrap();
             let ranges = release.value();
@@ -437,7 +468,8 @@ mod tests {
         // A long range of single cells would have √800·√2/ε as its error; the tree does better.
         let plain = 800f64.sqrt() * 2f64.sqrt();
         let mut squares = 0.0;
-        let tree = Tree::new(epsilon(1.0), 1_000, 16, AddRemove, 1).unwrap();
+        let tree = Tree::new(epsilon(1.0), AddRemove, TreeShape { cells: 1_000, branching: 16 }, 1)
+            .unwrap();
         for _ in 0..50 {
             let release = tree.release(&[0; 1_000], &mut rng).unwrap();
             squares += release.value().count(100..=899).powi(2);
@@ -448,8 +480,11 @@ mod tests {
     #[test]
     fn special_values() {
         let e = epsilon(1.0);
-        assert!(Tree::new(e, 0, 2, Replace, 1).is_err() && Tree::new(e, 2, 1, Replace, 1).is_err());
-        assert!(Tree::new(e, 2, 2, Replace, 0).is_err());
+        assert!(
+            Tree::new(e, Replace, TreeShape { cells: 0, branching: 2 }, 1).is_err()
+                && Tree::new(e, Replace, TreeShape { cells: 2, branching: 1 }, 1).is_err()
+        );
+        assert!(Tree::new(e, Replace, TreeShape { cells: 2, branching: 2 }, 0).is_err());
         let mut rng = SeededForTests::insecure(1);
         let tree = tree(3, 2, Replace);
         assert!(tree.release(&[1, 2], &mut rng).is_err());

@@ -19,7 +19,7 @@ pub struct RoundedExponential {
 }
 
 impl RoundedExponential {
-    /// Noise of mean `scale` (in ones), released as multiples of `grid`.
+    /// Noise of mean `scale` (in the units of the value), released as multiples of `grid`.
     pub fn new(scale: &Scale, grid: Grid) -> Result<Self> {
         Ok(Self { steps: Steps::new(&scale.on(grid)?)? })
     }

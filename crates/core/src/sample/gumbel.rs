@@ -26,7 +26,7 @@ pub struct RoundedGumbel {
 }
 
 impl RoundedGumbel {
-    /// Noise of scale `scale` (in ones), released as multiples of `grid`.
+    /// Noise of scale `scale` (in the units of the value), released as multiples of `grid`.
     pub fn new(scale: &Scale, grid: Grid) -> Result<Self> {
         let on_grid = scale.on(grid)?;
         on_grid.in_steps()?;

@@ -112,7 +112,7 @@ pub struct RoundedLaplace {
 }
 
 impl RoundedLaplace {
-    /// Noise of scale `scale` (in ones), released as multiples of `grid`.
+    /// Noise of scale `scale` (in the units of the value), released as multiples of `grid`.
     pub fn new(scale: &Scale, grid: Grid) -> Result<Self> {
         Ok(Self { steps: Steps::new(&scale.on(grid)?)?, grid })
     }

@@ -34,7 +34,7 @@ pub struct RoundedLaplacePareto {
 }
 
 impl RoundedLaplacePareto {
-    /// Noise of scale `scale` (in ones), released as multiples of `grid`.
+    /// Noise of scale `scale` (in the units of the value), released as multiples of `grid`.
     pub fn new(gamma: u32, scale: &Scale, grid: Grid) -> Result<Self> {
         if !(1..=MOST).contains(&gamma) {
             let allowed = "an integer from 1 to 32";

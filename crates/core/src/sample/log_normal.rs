@@ -31,7 +31,7 @@ pub struct RoundedLaplaceLogNormal {
 }
 
 impl RoundedLaplaceLogNormal {
-    /// Noise of scale `scale` (in ones) and shape `sigma`, released as multiples of `grid`.
+    /// Noise of scale `scale` (in the units of the value) and shape `sigma`, released as multiples of `grid`.
     pub fn new(scale: &Scale, sigma: f64, grid: Grid) -> Result<Self> {
         let on_grid = scale.on(grid)?;
         on_grid.in_steps()?;

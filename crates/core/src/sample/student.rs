@@ -42,7 +42,7 @@ enum Behind {
 }
 
 impl RoundedStudent {
-    /// Noise of scale `scale` (in ones), released as multiples of `grid`.
+    /// Noise of scale `scale` (in the units of the value), released as multiples of `grid`.
     pub fn new(degrees: u32, scale: &Scale, grid: Grid) -> Result<Self> {
         if !(degrees == 1 || degrees.is_multiple_of(2) && (2..=MOST).contains(&degrees)) {
             let allowed = "1 (Cauchy) or an even number from 2 to 64";

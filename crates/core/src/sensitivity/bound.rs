@@ -10,6 +10,23 @@ use crate::random::Randomness;
 use crate::unit::{Beta, Delta, Epsilon, Sensitivity};
 use crate::utility::Accuracy;
 
+/// Releases a private upper bound on the local sensitivity, and the statistic with noise for that bound.
+///
+/// ```
+/// use demure_core::random::SystemRandom;
+/// use demure_core::sensitivity::{PrivateBound, Reciprocal};
+/// use demure_core::unit::{Delta, Epsilon, Grid};
+///
+/// // 1/c for a protected count c.
+/// let reciprocal = Reciprocal::new(12_000, Grid::power_of_two(-40)?)?;
+/// let bound = PrivateBound::new(Epsilon::new(1.0)?, Delta::new(1e-6)?)?;
+/// match bound.release_reciprocal(&reciprocal, &mut SystemRandom::new()?)?.value() {
+///     Some((value, _)) => println!("about {value:.2e}"),
+///     None => println!("the count is too small"),
+/// }
+/// # Ok::<(), demure_core::Error>(())
+/// ```
+///
 /// First `Δ̂ = A_0(x) + Z + τ`, with `P[Z = k] ∝ e^(−ε₁|k|/g)` and the least τ for which `P[Z < −τ] ≤ δ`; then
 /// `f(x) + Geo(Δ̂/ε₂)`, two-sided geometric. Both are released.
 ///
@@ -33,14 +50,14 @@ pub struct PrivateBound {
 }
 
 impl PrivateBound {
-    /// A tenth of ε for the bound, the rest for the noise: right where the local sensitivity is large beside `ln(1/δ)/ε`.
+    /// Spends a tenth of ε on the bound and the rest on the noise: right where the local sensitivity is large beside `ln(1/δ)/ε`.
     pub fn new(epsilon: Epsilon, delta: Delta) -> Result<Self> {
         let tenth = Epsilon::new(0.1 * epsilon.get())?;
         let rest = Epsilon::new((epsilon.get() - tenth.get()).next_down())?;
         Ok(Self { epsilon, ..Self::with_split(tenth, rest, delta)? })
     }
 
-    /// The split with the least noise if the local sensitivity is √most: a guess from public facts. With
+    /// Splits ε for the least noise if the local sensitivity is √most: a guess from public facts. With
     /// `r = ln(1/2δ)·g/(ε√most)` the bound gets a share of `√(r² + r) − r`.
     pub fn for_statistic(
         epsilon: Epsilon,
@@ -57,20 +74,20 @@ impl PrivateBound {
         Ok(Self { epsilon, ..Self::with_split(first, rest, delta)? })
     }
 
-    /// ε₁ for the bound and ε₂ for the noise.
+    /// Spends ε₁ on the bound and ε₂ on the noise.
     pub fn with_split(bound: Epsilon, noise: Epsilon, delta: Delta) -> Result<Self> {
         let delta = Delta::positive(delta.get())?;
         let epsilon = Epsilon::new(sum(bound.get(), noise.get()))?;
         Ok(Self { bound, noise, epsilon, delta })
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Approximate(self.epsilon, self.delta)
     }
 
-    /// τ for a profile that grows by at most `growth`: how far Δ̂ is above the local sensitivity, on average.
+    /// The margin τ by which Δ̂ is above the local sensitivity, on average, for a profile that grows by at most `growth`.
     pub fn margin(&self, growth: u64) -> Result<u64> {
         Ok(Gate::with_sensitivity(self.bound, self.delta, growth)?.threshold())
     }

@@ -7,17 +7,17 @@ use super::{SLACK, Smoothness};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a passed check has seen.
+/// The result of a check that passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
-    /// Ordered pairs of neighbours compared. With none, nothing was.
+    /// The number of ordered pairs of neighbours compared. 0 means that nothing was checked.
     pub pairs: u64,
     /// Whether the profile equals the largest local sensitivity within k steps, for all k and all
     /// datasets; a profile may be larger. False where only smoothness was checked.
     pub exact: bool,
 }
 
-/// What is wrong, and the neighbours that show it. Holds the datasets of the check's own universe.
+/// What is wrong with a profile or a bound, and the neighbours that show it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flaw<D> {
     /// The statistic moves by more than the bound says.
@@ -62,19 +62,19 @@ pub enum Flaw<D> {
     },
 }
 
-/// What a statistic promises of all datasets: [`most`](super::Statistic::most) and
+/// The public limits of a profile on all datasets: [`most`](super::Statistic::most) and
 /// [`growth`](super::Statistic::growth).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Promised {
-    /// No `A_k` is above; `None` promises nothing.
+pub struct ProfileLimits {
+    /// The largest value of any `A_k`; `None` if there is no limit.
     pub most: Option<u64>,
-    /// No `A_{k+1}` is farther above its `A_k`; `None` promises nothing.
+    /// The largest difference of any `A_{k+1}` and its `A_k`; `None` if there is no limit.
     pub growth: Option<u64>,
 }
 
-impl Promised {
-    /// What a statistic says of itself.
-    pub fn by(statistic: &dyn super::Statistic) -> Self {
+impl ProfileLimits {
+    /// The limits that a statistic states.
+    pub fn of(statistic: &dyn super::Statistic) -> Self {
         Self { most: statistic.most(), growth: statistic.growth() }
     }
 }
@@ -146,14 +146,14 @@ fn moves(value: i128, other: i128) -> u64 {
     u64::try_from(value.abs_diff(other)).unwrap_or(u64::MAX)
 }
 
-/// Checks the four lines of [`Statistic`](super::Statistic) for distances up to `farthest`, on all of `universe`, which
+/// Checks the four promises of [`Statistic`](super::Statistic) for distances up to `farthest`, on all of `universe`, which
 /// holds every neighbour of its members; and whether the profile is the least there is, by computing that one.
 pub fn check_profile<D: Ord + Clone>(
     universe: impl IntoIterator<Item = D>,
     neighbours: impl Fn(&D) -> Vec<D>,
     value: impl Fn(&D) -> i128,
     profile: impl Fn(&D, u64) -> u64,
-    promised: Promised,
+    limits: ProfileLimits,
     farthest: u64,
 ) -> Result<Checked, Flaw<D>> {
     let all: Vec<D> = universe.into_iter().collect();
@@ -174,7 +174,7 @@ pub fn check_profile<D: Ord + Clone>(
     for k in 0..=farthest as usize {
         for i in 0..all.len() {
             let (dataset, distance) = (|| all[i].clone(), k as u64);
-            if promised.most.is_some_and(|most| claimed[i][k] > most) {
+            if limits.most.is_some_and(|most| claimed[i][k] > most) {
                 return Err(Flaw::AboveMost { dataset: dataset(), distance });
             }
             if k == 0 && claimed[i][0] < least[i] {
@@ -187,7 +187,7 @@ pub fn check_profile<D: Ord + Clone>(
                 return Err(Flaw::Falls { dataset: dataset(), distance: distance - 1 });
             }
             let rise = if k > 0 { claimed[i][k] - claimed[i][k - 1] } else { 0 };
-            if promised.growth.is_some_and(|growth| rise > growth) {
+            if limits.growth.is_some_and(|growth| rise > growth) {
                 return Err(Flaw::Grows { dataset: dataset(), distance: distance - 1 });
             }
             for &j in &near[i] {
@@ -223,7 +223,7 @@ mod tests {
     fn flaws_are_found() {
         let sum = |&(a, b): &(u8, u8)| i128::from(a + b);
         let product = |&(a, b): &(u8, u8)| i128::from(a * b);
-        let none = Promised::default();
+        let none = ProfileLimits::default();
         let seen = check_profile(bits(), flipped, sum, |_, _| 1, none, 3).unwrap();
         assert!(seen.exact && seen.pairs == 32);
         let zero = check_profile(bits(), flipped, sum, |_, _| 0, none, 3);
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_is_promised_of_all_datasets_is_checked() {
-        // b², with the profile that is true of it, and less promised than it takes.
+        // b², with the profile that is true of it, and lower limits than it needs.
         let square = |&b: &u64| i128::from(b * b);
         let profile = |&b: &u64, k: u64| 2 * (b + k).min(10) + 1;
         let near = |&b: &u64| {
@@ -248,8 +248,8 @@ mod tests {
             beside.filter(|&b| b <= 11).collect()
         };
         let check = |most, growth| {
-            let promised = Promised { most, growth };
-            check_profile(0..=11, near, square, profile, promised, 12)
+            let limits = ProfileLimits { most, growth };
+            check_profile(0..=11, near, square, profile, limits, 12)
         };
         assert!(check(Some(21), Some(2)).is_ok());
         assert!(matches!(check(Some(1), Some(2)), Err(Flaw::AboveMost { .. })));
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn far_moves_and_missing_neighbours_are_flaws() {
         let far = |&(a, _): &(u8, u8)| i128::from(a) << 64;
-        let none = Promised::default();
+        let none = ProfileLimits::default();
         let zero = check_profile(bits(), flipped, far, |_, _| 0, none, 3);
         assert!(matches!(zero, Err(Flaw::TooSmall { moves: u64::MAX, .. })));
         let t = Smoothness::new(0.1).unwrap();

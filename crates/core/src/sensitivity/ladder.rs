@@ -13,8 +13,24 @@ use crate::unit::Epsilon;
 /// The most rungs that are weighed one by one.
 const MOST_RUNGS: f64 = 4_194_304.0;
 
-/// Releases an integer y with probability proportional to `e^(−ε′·r(y))`, where the rung r(y) is the least u with
+/// Releases a statistic with pure ε: values on a lower rung of a ladder around the truth are likelier.
+///
+/// An integer y has a probability proportional to `e^(−ε′·r(y))`, where the rung r(y) is the least u with
 /// `|y − f(x)| ≤ W_0 + … + W_{u−1}`, `W_k = max(A_k(x), c)` and c is a public floor.
+///
+/// ```
+/// use demure_core::mechanism::Bounds;
+/// use demure_core::random::SystemRandom;
+/// use demure_core::sensitivity::{Ladder, OrderStatistic, Values};
+/// use demure_core::unit::Epsilon;
+///
+/// let ages = (0..501).map(|i| f64::from(i % 90));
+/// let values = Values::new(Bounds::new(0.0, 120.0)?, ages);
+/// let ladder = Ladder::classic(Epsilon::new(1.0)?);
+/// let median = ladder.release(&OrderStatistic::median(&values)?, &mut SystemRandom::new()?)?;
+/// println!("about {:.0}", median.value());
+/// # Ok::<(), demure_core::Error>(())
+/// ```
 ///
 /// # Guarantee
 /// ε-DP under the relation that the [`Statistic`] is for, where
@@ -65,7 +81,7 @@ impl Ladder {
         Ok(Self { epsilon, floor: Some(floor) })
     }
 
-    /// The ladder that suits a statistic, by public facts: with a floor of `⌈6g/ε⌉` (this costs about a sixth of ε), or the
+    /// Chooses the ladder that suits a statistic, by public facts: with a floor of `⌈6g/ε⌉` (this costs about a sixth of ε), or the
     /// classic one, whichever has the smaller [expected error](Ladder::expected_error).
     pub fn for_statistic(epsilon: Epsilon, statistic: &(impl Statistic + ?Sized)) -> Result<Self> {
         let classic = Self::classic(epsilon);
@@ -82,8 +98,8 @@ impl Ladder {
         Ok(if better { floored } else { classic })
     }
 
-    /// About how far off a release is, in steps, if the local sensitivity is √most: a guess for choosing between methods that
-    /// uses public facts only, and no promise. The width of a rung (of the floor, or grown over 1/ε rungs) over ε′.
+    /// A rough guess of the error of a release, in steps, for choosing between methods. It assumes a local sensitivity of
+    /// √most and uses public facts only. The width of a rung (of the floor, or grown over 1/ε rungs) over ε′.
     pub fn expected_error(&self, statistic: &(impl Statistic + ?Sized)) -> Result<f64> {
         let guess = (statistic.most().ok_or_else(super::unbounded)? as f64).sqrt();
         let width = match self.floor {
@@ -93,13 +109,13 @@ impl Ladder {
         Ok(width / self.rate(statistic.growth().unwrap_or(0))?)
     }
 
-    /// c; `None` for the classic ladder.
+    /// The floor c; `None` for the classic ladder.
     #[must_use]
     pub fn floor(&self) -> Option<u64> {
         self.floor
     }
 
-    /// ε′ for a profile that grows by at most `growth`, rounded down.
+    /// The ε′ per rung for a profile that grows by at most `growth`, rounded down.
     pub fn rate(&self, growth: u64) -> Result<f64> {
         let Some(floor) = self.floor else { return Ok(0.5 * self.epsilon.get()) };
         let (_, cost) = directed::ln(up(1.0 + up(up(growth as f64) / floor as f64)))?;
@@ -113,7 +129,7 @@ impl Ladder {
         })
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Pure(self.epsilon)
@@ -129,7 +145,7 @@ impl Ladder {
         Ok(Release::new(statistic.answer(noised), self.guarantee()))
     }
 
-    /// Releases a statistic as an integer of its own grid.
+    /// Releases a statistic in steps of its grid, before [`Statistic::answer`].
     pub fn release_steps(
         &self,
         statistic: &(impl Statistic + ?Sized),

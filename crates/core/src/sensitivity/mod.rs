@@ -1,7 +1,7 @@
-//! Noise that fits the data: local sensitivity, used without giving it away.
+//! Noise that fits the data: mechanisms that use the local sensitivity without revealing it.
 //!
-//! The global sensitivity of a median is the whole range; next to the data at hand it hardly
-//! moves at all. Every file here is a way to profit from that and still be private.
+//! The global sensitivity of a median is the whole range of the values, yet on most data one person
+//! hardly moves it. Each mechanism here adds noise for the data at hand and is still private.
 //!
 //! | file | what | guarantee |
 //! |---|---|---|
@@ -14,9 +14,9 @@
 //! | `bound` | a private upper bound on the local sensitivity, then noise | (ε,δ) |
 //! | `ratio` | the reciprocal of a count and the slope of a regression | |
 //! | `gate` | a noised distance above a threshold, and the chance of that: one object | (ε,δ) |
-//! | `check` | brute force: is the profile what it claims to be? | |
+//! | `check` | brute-force checks of statistics of your own | |
 //!
-//! What they share is a [`Statistic`]: an integer, and how far it can move near the data.
+//! They share the trait [`Statistic`]: an integer, and how far it can move near the data.
 //!
 //! ```
 //! use demure_core::mechanism::{Bounds, Guarantee};
@@ -40,8 +40,7 @@
 //!
 //! # Neighbours
 //! A [`Statistic`] is stated for one relation. Those of `order` are for *replace one*, where the
-//! number n of values is public; how a quantile is had under *add or remove* is said at
-//! [`Values::padded`]. Votes and counts (`stable`, `ratio`) know both relations. For a graph
+//! number n of values is public; [`Values::padded`] gives quantiles under *add or remove*. Votes and counts (`stable`, `ratio`) know both relations. For a graph
 //! the unit is an edge, added or removed.
 //!
 //! # Special values
@@ -60,7 +59,7 @@ mod stable;
 mod values;
 
 pub use bound::PrivateBound;
-pub use check::{Checked, Flaw, Promised, check_profile, check_smooth};
+pub use check::{Checked, Flaw, ProfileLimits, check_profile, check_smooth};
 pub use ladder::Ladder;
 pub use order::{InterquartileRange, OrderStatistic, TrimmedMean, WinsorisedMean};
 pub use propose::{Proposals, ProposeTestRelease};
@@ -70,8 +69,11 @@ pub use stable::{Distance, Stable, Tally, mode, mode_of_counts};
 pub use values::Values;
 
 use crate::error::{Error, Result};
+use crate::mechanism::yields_event;
 use crate::num::fast;
 use std::fmt;
+
+yields_event!(SmoothNoise, Ladder, Stable, ProposeTestRelease, Proposals, PrivateBound);
 
 /// The t of a t-smooth bound: between neighbours it changes by a factor of at most `e^t`.
 ///
@@ -134,31 +136,30 @@ pub(crate) const ENLARGE: f64 = 1.0 + 1.0 / (1u64 << 38) as f64;
 ///
 /// The largest local sensitivity within k steps of x, `LS⁽ᵏ⁾(x)`, is the least such profile.
 /// All guarantees of this module rest on these four lines, and on `answer` being public; [`check_profile`] tests them on
-/// all small datasets. A wrong implementation makes a release that promises what it does not keep: this trait is the one place
-/// where that is left to whoever implements it.
+/// all small datasets. With a wrong implementation a release breaks its guarantee: check your own with [`check_profile`].
 pub trait Statistic {
-    /// f(x). Protected.
+    /// The value of the statistic, f(x). Protected.
     fn value(&self) -> i128;
 
-    /// `A_k(x)`. Protected.
+    /// A bound on the local sensitivity of all datasets within k steps, `A_k(x)`. Protected.
     fn at_distance(&self, k: u64) -> u64;
 
-    /// A public bound on every `A_k` of every dataset; `None` if there is none. Without one there is no
+    /// A public bound on every `A_k` of every dataset; `None` if it can be arbitrarily large. Without one there is no
     /// smooth bound.
     fn most(&self) -> Option<u64>;
 
-    /// A public bound on `A_{k+1}(x) − A_k(x)`, for all k and all datasets; `None` if there is none. It bounds the
+    /// A public bound on `A_{k+1}(x) − A_k(x)`, for all k and all datasets; `None` if it can be arbitrarily large. It bounds the
     /// sensitivity of every `A_k`: `A_k(x′) ≤ A_{k+1}(x) ≤ A_k(x) + growth`.
     fn growth(&self) -> Option<u64> {
         None
     }
 
-    /// What to make of a noised value: a function of it and of public facts only.
+    /// Turns a noised value into an answer, with the help of public facts only.
     fn answer(&self, noised: i128) -> f64 {
         noised as f64 * self.unit()
     }
 
-    /// How much of the answer one step is. Public.
+    /// The size of one step in the answer. Public.
     fn unit(&self) -> f64 {
         1.0
     }
@@ -188,7 +189,7 @@ pub trait Statistic {
         }
     }
 
-    /// How many steps it takes, at least, to a dataset whose local sensitivity is above `bound`:
+    /// The least number of steps to a dataset whose local sensitivity is above `bound`:
     /// `min {k : A_k(x) > bound}`, cut at 2⁴⁰. `None` if there is no such dataset. Protected.
     ///
     /// # Guarantee

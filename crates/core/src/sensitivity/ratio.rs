@@ -7,7 +7,7 @@ use crate::mechanism::Bounds;
 use crate::unit::Grid;
 use std::fmt;
 
-/// `1/c` for a count c, on a public grid; 0 for c = 0. Under both relations a count moves by 1.
+/// The reciprocal `1/c` of a count c, on a public grid; 0 for c = 0. Under both relations the count moves by 1.
 ///
 /// # Local sensitivity
 /// `A_k = ⌈1/((c−k)(c−k−1))⌉ + 1` steps, the 1 for the rounding to the grid; without bound where `c − k < 2`.
@@ -22,7 +22,7 @@ pub struct Reciprocal {
 }
 
 impl Reciprocal {
-    /// The grid is between 2⁻⁶⁰ and 1.
+    /// The reciprocal of `count`, on a grid between 2⁻⁶⁰ and 1.
     pub fn new(count: u64, grid: Grid) -> Result<Self> {
         if (-60..=0).contains(&grid.exponent()) {
             Ok(Self { count, grid })
@@ -104,7 +104,7 @@ pub struct Slope {
 }
 
 impl Slope {
-    /// From the pairs of all rows. Refused if n and the bounds are so large that sums could overflow.
+    /// The slope of the pairs `(x, y)` of all rows. Refused if n and the bounds are so large that sums could overflow.
     pub fn new(
         x_bounds: Bounds,
         y_bounds: Bounds,
@@ -185,7 +185,7 @@ mod tests {
     use super::super::gate::Gate;
     use super::super::gate::tests::{laplace_cdf, opening};
     use super::super::propose::ProposeTestRelease;
-    use super::super::{Promised, check_profile};
+    use super::super::{ProfileLimits, check_profile};
     use super::*;
     use crate::random::SeededForTests;
     use crate::unit::{Delta, Epsilon};
@@ -204,8 +204,8 @@ mod tests {
             // The counts 0 and 1 are without bound, so what happens between them is not claimed.
             let value = |c: &u64| at(c).value();
             let profile = |c: &u64, k| at(c).at_distance(k);
-            let promised = Promised::by(&at(&1));
-            check_profile(0..=40, near, value, profile, promised, 12).unwrap();
+            let limits = ProfileLimits::of(&at(&1));
+            check_profile(0..=40, near, value, profile, limits, 12).unwrap();
             assert_eq!(at(&5).distance_above(at(&5).at_distance(0) - 1), Some(0));
             assert_eq!(at(&30).distance_above(u64::MAX - 1), Some(29));
         }
@@ -248,8 +248,8 @@ mod tests {
         for n in 2..=5 {
             let value = |x: &Vec<u8>| slope(x).value();
             let profile = |x: &Vec<u8>, k| slope(x).at_distance(k);
-            let promised = Promised::by(&slope(&[0, 8]));
-            check_profile(points(n), replaced, value, profile, promised, 6)
+            let limits = ProfileLimits::of(&slope(&[0, 8]));
+            check_profile(points(n), replaced, value, profile, limits, 6)
                 .unwrap_or_else(|flaw| panic!("{n}: {flaw}"));
         }
         // Finite only where V > X²: many points, spread out.

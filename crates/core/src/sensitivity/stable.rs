@@ -8,16 +8,18 @@ use crate::unit::{Delta, Epsilon, Neighbours};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How far the data are from where the answer changes, in steps of the neighbour relation. Which of the two is
-/// meant is part of the value: taking one for the other is off by one, and by a factor `e^ε` in δ.
+/// How far the data are from a dataset where the answer changes, in steps of the neighbour relation.
+///
+/// There are two ways to count, which differ by one. Mistaking one for the other would cost a factor `e^ε` in δ, so the
+/// type says which is meant.
 ///
 /// Any lower bound that is 1-Lipschitz will do, if it is 1 (or 0) wherever a neighbour's answer differs.
 /// Protected: `Debug` shows nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Distance {
-    /// To the nearest dataset with *another answer*: 1 or more.
+    /// The distance to the nearest dataset with *another answer*: 1 or more.
     ToOtherAnswer(u64),
-    /// To the nearest *unstable* dataset, one with a neighbour whose answer differs: 0 if it is one itself.
+    /// The distance to the nearest *unstable* dataset, one that has a neighbour with another answer: 0 or more.
     ToUnstable(u64),
 }
 
@@ -40,7 +42,23 @@ impl fmt::Debug for Distance {
     }
 }
 
-/// Releases f(x) as it is if `d(x) + Z > T`, and otherwise `None` (⊥), where d is the distance to the nearest unstable
+/// Releases an answer as it is where it is far from changing, and `None` elsewhere.
+///
+/// ```
+/// use demure_core::random::SystemRandom;
+/// use demure_core::sensitivity::{Stable, Tally};
+/// use demure_core::unit::{Delta, Epsilon, Neighbours};
+///
+/// let (winner, distance) = Tally::votes(&[310, 95, 240], Neighbours::AddRemove)?.winner();
+/// let stable = Stable::new(Epsilon::new(1.0)?, Delta::new(1e-6)?)?;
+/// match stable.release(winner, distance, &mut SystemRandom::new()?)?.into_value() {
+///     Some(winner) => println!("candidate {winner}"),
+///     None => println!("too close to call"),
+/// }
+/// # Ok::<(), demure_core::Error>(())
+/// ```
+///
+/// f(x) is released if `d(x) + Z > T`, where d is the distance to the nearest unstable
 /// dataset, `P[Z = k] ∝ e^(−ε|k|)`, and T is the least integer with `e^(−ε(T+1))/(1+e^−ε) ≤ δ`: `⌈ln(1/(δ(1+e^−ε)))/ε⌉ − 1`.
 ///
 /// # Guarantee
@@ -62,24 +80,24 @@ pub struct Stable {
 }
 
 impl Stable {
-    /// Calibrates the threshold.
+    /// Calibrates the threshold for (ε,δ).
     pub fn new(epsilon: Epsilon, delta: Delta) -> Result<Self> {
         Ok(Self { epsilon, delta, gate: Gate::new(epsilon, delta)? })
     }
 
-    /// T: a distance to instability well above it is released.
+    /// The threshold T: an answer whose distance is well above it is released.
     #[must_use]
     pub fn threshold(&self) -> u64 {
         self.gate.threshold()
     }
 
-    /// What a release promises.
+    /// The guarantee of one release.
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         Guarantee::Approximate(self.epsilon, self.delta)
     }
 
-    /// Releases the answer, or ⊥.
+    /// Releases the answer, or `None`.
     pub fn release<T>(
         &self,
         answer: T,
@@ -91,8 +109,8 @@ impl Stable {
     }
 }
 
-/// Scores of public candidates: votes, counts, or how well each of some models fits. Of equal scores the lower index wins: a
-/// public rule.
+/// Scores of public candidates: votes, counts, or how well each of several models fits. Of equal scores the lower index
+/// wins.
 ///
 /// Protected: `Debug` shows nothing.
 #[derive(Clone)]
@@ -103,14 +121,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// One vote per unit: under replace a vote moves from one candidate to another and the gap between two changes by
-    /// 2, under add or remove by 1.
+    /// Counts of votes, one per unit. The gap between two candidates changes by 1 under add or remove, and by 2 under
+    /// replace, where a vote moves from one to the other.
     pub fn votes(counts: &[u64], neighbours: Neighbours) -> Result<Self> {
         Self::rows(counts, 1, neighbours)
     }
 
-    /// At most `rows` votes per unit, for whichever candidates: the gap between two changes by `rows` as a unit comes
-    /// or goes, and by twice that as one is replaced. 0 counts as 1.
+    /// Counts of votes, at most `rows` per unit, for any candidates. The gap between two changes by `rows` under add or
+    /// remove, and by twice that under replace. 0 rows count as 1.
     pub fn rows(counts: &[u64], rows: u32, neighbours: Neighbours) -> Result<Self> {
         let rows = u64::from(rows.max(1));
         let step = match neighbours {
@@ -121,8 +139,8 @@ impl Tally {
         Self::build(scores.unwrap_or_default(), step)
     }
 
-    /// Integer scores that each change by at most `sensitivity` in one step of the relation that the caller means: for
-    /// model selection, with losses negated. If all change in one direction, half of this sensitivity will do.
+    /// Integer scores that each change by at most `sensitivity` between neighbours: for model selection, with losses
+    /// negated. If all change in one direction, half of this sensitivity is enough.
     pub fn scores(scores: Vec<i64>, sensitivity: u64) -> Result<Self> {
         let step =
             sensitivity.checked_mul(2).filter(|&step| step > 0).ok_or(Error::OutOfRange {
@@ -197,10 +215,10 @@ impl fmt::Debug for Tally {
     }
 }
 
-/// The most frequent of values that need not come from a public list, one per unit, and how far it is from changing; of
-/// equally frequent ones the least. `None` if there are no values.
+/// The most frequent of values that need not come from a public list, and how far it is from changing. Each unit has one
+/// value; of equally frequent ones it is the least. `None` if there are no values.
 ///
-/// The distance is to another answer, and a lower bound: some value that nobody has so far is taken to win ties.
+/// The distance is to another answer, and a lower bound: a value that no unit has so far is assumed to win ties.
 pub fn mode<T: Ord + Clone>(
     values: impl IntoIterator<Item = T>,
     neighbours: Neighbours,
@@ -212,7 +230,7 @@ pub fn mode<T: Ord + Clone>(
     mode_of_counts(counts, 1, neighbours)
 }
 
-/// The same from how often each value occurs, at most `rows` times with one unit.
+/// As [`mode`], from the number of times that each value occurs. One unit has at most `rows` of them.
 ///
 /// # Proof
 /// The distance is the least of [`Tally`]'s steps over all other values, one that nobody has among them. Let x, x′ be neighbours with

@@ -19,7 +19,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// The values of all rows, in any order. Their number is public: *replace one*.
+    /// The values of all rows, in any order. Their number is public, so this is for *replace*.
     #[must_use]
     pub fn new(bounds: Bounds, values: impl IntoIterator<Item = f64>) -> Self {
         let mut sorted: Vec<u32> = values.into_iter().map(|x| bounds.step(x)).collect();
@@ -27,8 +27,8 @@ impl Values {
         Self { bounds, sorted, width: bounds.step(f64::INFINITY) }
     }
 
-    /// The values of all rows where their number is *protected*, filled up to a public
-    /// `size` with made-up rows, a fraction `rank` of them (taken to 2⁻³²) at a and the rest at b. Rows beyond
+    /// The values of all rows where their number is *protected*: filled up to a public `size` with
+    /// made-up rows. A share `rank` of these (rounded to 2⁻³²) is at the lower bound, the rest at the upper. Rows beyond
     /// `size` are left out, the last ones first.
     ///
     /// The quantile `rank` of the result is a quantile `rank` of the rows, up to one rank. This is for a
@@ -68,13 +68,13 @@ impl Values {
         Ok(Self { bounds, sorted, width })
     }
 
-    /// n, which is public.
+    /// The number of values, n, which is public.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sorted.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()

@@ -11,7 +11,7 @@ use crate::explain::short;
 use crate::refusal::{Refusal, Rule};
 use demure_core::event::Event;
 use demure_core::mechanism::{
-    Budget, Contributions, Exponential, Groups, PermuteAndFlip, Scores, Wanted,
+    Budget, Contributions, Exponential, Groups, PermuteAndFlip, Scores, Statistics as Wanted,
 };
 use demure_core::random::Randomness;
 use demure_core::unit::{Beta, Delta, Epsilon, Neighbours};
@@ -66,7 +66,7 @@ impl Block {
             aggregate.values[value].bounds.ok_or_else(|| internal("a number without bounds"))
         };
         let numbers = |of| -> Result<Self> {
-            let groups = Groups::counts(budget, neighbours, of, single)?;
+            let groups = Groups::counts().single_group(single).calibrate(budget, neighbours, of)?;
             Ok(Self::Numbers { source, groups: Box::new(groups) })
         };
         match source {
@@ -74,7 +74,10 @@ impl Block {
             Source::People => numbers(Contributions::new(g, 1)?),
             Source::Values { value, wanted, nulls } => {
                 let bounds = bounds(value)?;
-                let groups = Groups::values(budget, bounds, wanted, nulls, neighbours, of, single)?;
+                let groups = Groups::values(bounds, wanted)
+                    .with_nulls(nulls)
+                    .single_group(single)
+                    .calibrate(budget, neighbours, of)?;
                 Ok(Self::Numbers { source, groups: Box::new(groups) })
             }
             Source::Rank(value, rank) if rank > 0.0 && rank < 1.0 => {

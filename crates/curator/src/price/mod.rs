@@ -32,7 +32,7 @@ use crate::policy::{Accounting, BudgetPolicy};
 use crate::refusal::{Refusal, Rule};
 use crate::settings::Settings;
 use demure_core::event::Event;
-use demure_core::mechanism::{Budget, KeySelection, Wanted};
+use demure_core::mechanism::{Budget, KeySelection, Statistics as Wanted};
 use demure_core::unit::{Beta, Delta, Epsilon, Rho};
 use demure_core::utility;
 

@@ -46,7 +46,7 @@ impl Ordered {
         let h = rank.max(1.0 - rank) + 2f64.powi(-32);
         let epsilon = per_row(budget, neighbours, (g, m), single, h)?;
         let (low, high) = (bounds.lower(), bounds.upper());
-        let ranks = Quantile::with_grid(epsilon, neighbours, rank, low, high, bounds.grid())?;
+        let ranks = Quantile::with_grid(epsilon, neighbours, rank, low..=high, bounds.grid())?;
         let by_ranks = SQRT_2 * ranks.scale();
         let smooth = smooth(budget, neighbours, (g, m), single);
         let by_smooth = smooth.as_ref().map_or(f64::INFINITY, even_deviation);
@@ -242,8 +242,7 @@ mod tests {
                 Epsilon::new(epsilon).unwrap(),
                 neighbours,
                 0.5,
-                0.0,
-                1000.0,
+                0.0..=1000.0,
                 grid(),
             );
             let both = [Method::Smooth(noise), Method::Ranks(Box::new(quantile.unwrap()))];

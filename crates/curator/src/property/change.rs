@@ -9,7 +9,7 @@ use crate::domain::normal;
 use crate::price::{Block, Chooser, Method, Mode, Quote, Source};
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
-use demure_core::mechanism::{Bounds, Change, Family, Guarantee, Wanted};
+use demure_core::mechanism::{Bounds, Change, Family, Guarantee, Statistics as Wanted};
 use demure_core::unit::Neighbours;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -5,7 +5,8 @@ use crate::audit::examine::Claim;
 use crate::audit::subject::{Subject, USUAL, on};
 use demure_core::Result;
 use demure_core::mechanism::{
-    AboveThreshold, Answer, Change, Exponential, NoisyMax, PermuteAndFlip, Quantile, Scores,
+    AboveThreshold, Answer, Change, EpsilonSplit, Exponential, NoisyMax, PermuteAndFlip, Quantile,
+    Scores,
 };
 use demure_core::unit::{Epsilon, Grid, Neighbours, Sensitivity};
 
@@ -94,7 +95,7 @@ fn selections(epsilon: Epsilon) -> Result<Vec<Subject>> {
 pub(super) fn subjects(epsilon: Epsilon) -> Result<Vec<Subject>> {
     let claim = pure(epsilon);
     let coarse = Grid::power_of_two(-3)?;
-    let median = |neighbours| Quantile::with_grid(epsilon, neighbours, 0.5, 0.0, 1.0, coarse);
+    let median = |neighbours| Quantile::with_grid(epsilon, neighbours, 0.5, 0.0..=1.0, coarse);
     let mut subjects = selections(epsilon)?;
     subjects.extend([
         Subject {
@@ -120,7 +121,7 @@ pub(super) fn subjects(epsilon: Epsilon) -> Result<Vec<Subject>> {
             claim,
             runs: USUAL,
             pairs: on(
-                Quantile::with_grid(epsilon, Neighbours::AddRemove, 0.9, 0.0, 1.0, coarse)?,
+                Quantile::with_grid(epsilon, Neighbours::AddRemove, 0.9, 0.0..=1.0, coarse)?,
                 vec![("(0, 0) and (0, 0, 1)", [vec![0.0, 0.0], vec![0.0, 0.0, 1.0]])],
                 |m, x, rng| Ok(vec![m.release(x, rng)?.into_value()]),
             ),
@@ -196,7 +197,12 @@ fn sparse(epsilon: Epsilon) -> Result<Vec<Subject>> {
             claim: Claim { epsilon: Some(3.0 * third.get().next_up()), delta: 0.0 },
             runs: USUAL,
             pairs: on(
-                AboveThreshold::with_split(third, third, Some(third), unit, 1, Change::General)?,
+                AboveThreshold::with_split(
+                    EpsilonSplit { threshold: third, queries: third, answers: Some(third) },
+                    unit,
+                    1,
+                    Change::General,
+                )?,
                 inputs(1),
                 run,
             ),

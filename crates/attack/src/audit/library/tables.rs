@@ -6,7 +6,8 @@ use demure_core::Result;
 use demure_core::account::zcdp;
 use demure_core::mechanism::{
     Accumulator, BoundedMean, BoundedSum, BoundedVariance, Bounds, Contributions, Count,
-    GroupTotals, Groups, Histogram, KeySelection, Rows, ThresholdHistogram, Tree, Wanted,
+    GroupTotals, Groups, Histogram, KeySelection, Rows, Statistics, ThresholdHistogram, Tree,
+    TreeShape,
 };
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use std::collections::BTreeMap;
@@ -67,7 +68,7 @@ fn histograms(epsilon: Epsilon, delta: Delta) -> Result<Vec<Subject>> {
             claim: pure(epsilon),
             runs: USUAL,
             pairs: on(
-                Tree::new(epsilon, 8, 2, ADD, 1)?,
+                Tree::new(epsilon, ADD, TreeShape { cells: 8, branching: 2 }, 1)?,
                 vec![("no row and one row", [vec![0u64; 8], vec![1, 0, 0, 0, 0, 0, 0, 0]])],
                 |m, x, rng| {
                     let ranges = m.release(x, rng)?.into_value();
@@ -82,7 +83,7 @@ fn histograms(epsilon: Epsilon, delta: Delta) -> Result<Vec<Subject>> {
             claim: approximate(epsilon, delta),
             runs: USUAL,
             pairs: on(
-                Tree::new(rho, 8, 2, REPLACE, 1)?,
+                Tree::new(rho, REPLACE, TreeShape { cells: 8, branching: 2 }, 1)?,
                 vec![(
                     "a row at the one end, and at the other",
                     [vec![1u64, 0, 0, 0, 0, 0, 0, 0], vec![0, 0, 0, 0, 0, 0, 0, 1]],
@@ -247,14 +248,10 @@ pub(super) fn subjects(epsilon: Epsilon, delta: Delta) -> Result<Vec<Subject>> {
             claim: pure(epsilon),
             runs: USUAL,
             pairs: on(
-                Groups::values(
+                Groups::values(bounds, Statistics::Mean).calibrate(
                     epsilon,
-                    bounds,
-                    Wanted::Mean,
-                    false,
                     ADD,
                     Contributions::new(2, 1)?,
-                    false,
                 )?,
                 vec![(
                     "(0), (0) and (0, 3), (0, −1)",
@@ -276,14 +273,10 @@ pub(super) fn subjects(epsilon: Epsilon, delta: Delta) -> Result<Vec<Subject>> {
             claim: approximate(epsilon, delta),
             runs: USUAL,
             pairs: on(
-                Groups::values(
+                Groups::values(bounds, Statistics::Variance).calibrate(
                     rho,
-                    bounds,
-                    Wanted::Variance,
-                    false,
                     REPLACE,
                     Contributions::ONE,
-                    false,
                 )?,
                 vec![(
                     "(0, 3), (0) and (0), (0, −1)",

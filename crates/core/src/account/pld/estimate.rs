@@ -6,7 +6,7 @@ use super::steer::Tilt;
 use crate::error::Result;
 use crate::unit::Delta;
 
-/// About [`super::epsilon`], by one saddle point per direction: some microseconds, some
+/// An estimate of [`super::epsilon`], by one saddle point per direction: some microseconds, some
 /// per cent where losses are many and smooth, and no promise at all.
 pub fn estimate_epsilon(components: &[(Component, u64)], delta: Delta) -> Result<f64> {
     worse(components, |batch| {
@@ -22,7 +22,7 @@ pub fn estimate_epsilon(components: &[(Component, u64)], delta: Delta) -> Result
     })
 }
 
-/// About [`super::delta`], likewise.
+/// An estimate of [`super::delta`], in the same way.
 pub fn estimate_delta(components: &[(Component, u64)], epsilon: f64) -> Result<f64> {
     worse(components, |batch| {
         if batch.laws.is_empty() || epsilon >= batch.supremum() {
