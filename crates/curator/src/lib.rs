@@ -39,6 +39,7 @@ mod analyse;
 mod answer;
 pub mod bound;
 mod catalog;
+mod cost;
 mod domain;
 mod error;
 mod explain;

@@ -493,7 +493,7 @@ impl Session {
         let fans = spread(fans)?;
         let mut priced = Vec::new();
         for (aggregate, table) in aggregates {
-            let aggregate = share_rows(aggregate, &fans)?;
+            let aggregate = share_rows(aggregate, &fans, &curator.policy, &curator.catalog.state())?;
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
             let key = curator.key_in_use(key, &aggregate, &quote)?;

@@ -53,7 +53,7 @@ enum Inner {
 
 /// The longest text a function may make, in bytes: a longer one is NULL. Otherwise `y || y`,
 /// nested, takes memory and time that tell which rows it was applied to.
-const LONGEST: usize = 4096;
+pub(crate) const LONGEST: usize = 4096;
 
 impl Total {
     /// The total form of a function call whose arguments are already coerced.
