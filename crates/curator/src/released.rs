@@ -9,6 +9,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::HashMap;
@@ -19,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct LaterTable {
     schema: SchemaRef,
     batches: OnceLock<Vec<RecordBatch>>,
+    /// What they are counted as, where they are.
+    memory: OnceLock<MemoryReservation>,
 }
 
 impl LaterTable {
@@ -36,7 +39,8 @@ impl LaterTable {
     }
 
     fn with(fields: Vec<Field>) -> Self {
-        Self { schema: Arc::new(Schema::new(fields)), batches: OnceLock::new() }
+        let schema = Arc::new(Schema::new(fields));
+        Self { schema, batches: OnceLock::new(), memory: OnceLock::new() }
     }
 
     fn values(of: &DFSchema) -> impl Iterator<Item = Field> + '_ {
@@ -103,6 +107,13 @@ impl LaterTable {
         columns
             .map(|i| batches.iter().map(|batch| of(batch.column(i))).max().unwrap_or(0))
             .collect()
+    }
+
+    /// Puts rows in that are counted as `memory` for as long as they are here.
+    pub(crate) fn hold(&self, batches: Vec<RecordBatch>, memory: MemoryReservation) -> Result<()> {
+        self.fill(batches)?;
+        let _ = self.memory.set(memory);
+        Ok(())
     }
 
     /// Puts the rows in, under this table's names; the first time counts.
