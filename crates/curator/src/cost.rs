@@ -127,16 +127,13 @@ pub(crate) fn cost(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Computed {
             let (text, pattern) = (of(&parts.expr), of(&parts.pattern));
             let both = Computed::of(text.cost.and(pattern.cost), 0);
             let part = match parts.pattern.as_ref() {
-                Expr::Literal(value, _) => value.try_as_str().flatten().is_some_and(|pattern| {
-                    !pattern.trim_matches('%').contains(['%', '_', '\\'])
-                }),
+                Expr::Literal(value, _) => value
+                    .try_as_str()
+                    .flatten()
+                    .is_some_and(|pattern| !pattern.trim_matches('%').contains(['%', '_', '\\'])),
                 _ => false,
             };
-            let both = if parts.case_insensitive {
-                both.and_passes(4, text.longest)
-            } else {
-                both
-            };
+            let both = if parts.case_insensitive { both.and_passes(4, text.longest) } else { both };
             like(both, text.longest, pattern.longest, part)
         }
         Expr::Case(case) => {

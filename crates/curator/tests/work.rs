@@ -2,8 +2,13 @@
 //! ones change nothing.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
+use datafusion::execution::SessionState;
+use demure_core::random::SeededForTests;
+use demure_core::unit::{Delta, Epsilon};
+use demure_curator::bound::{Engine, Native};
 use demure_curator::policy::Policy;
-use demure_curator::{AggregateExplanation, Curator, Outcome};
+use demure_curator::{AggregateExplanation, Curator, Incidents, Outcome};
+use demure_ledger::{Accounting, Ledger, Limit};
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,9 +65,7 @@ fn limit(text: Option<&String>) -> Option<u32> {
 
 /// `n` long text functions of `text`, one after the other: 0 for every row.
 fn dear(text: &str, n: usize) -> String {
-    let one = |i: usize| {
-        format!("strpos(initcap(reverse(concat({text}, '{i}'))), 'zq')")
-    };
+    let one = |i: usize| format!("strpos(initcap(reverse(concat({text}, '{i}'))), 'zq')");
     (0..n).map(one).collect::<Vec<_>>().join(" + ")
 }
 
@@ -129,14 +132,20 @@ async fn dear_expressions_limit_rows_without_joins() {
         (format!("SELECT COUNT(*) FROM t WHERE {dear} = 0"), 9),
         (format!("SELECT COUNT(*) FROM t WHERE {dear} = 0 AND id = 7"), 0),
         (format!("SELECT COUNT(y) FROM (SELECT id, {dear} AS y FROM t) WHERE y = 0"), 9),
-        (format!("SELECT SUM(CLAMP(n, 0, 5000)) FROM (SELECT id, COUNT({dear}) AS n FROM t GROUP BY id)"), 9),
+        (
+            format!(
+                "SELECT SUM(CLAMP(n, 0, 5000)) FROM (SELECT id, COUNT({dear}) AS n FROM t GROUP BY id)"
+            ),
+            9,
+        ),
     ] {
         let told = explained(&curator, &sql).await;
         let kept = limit(told.work.as_ref()).unwrap_or_else(|| panic!("no limit: {sql}"));
         assert!((1..64).contains(&kept), "{kept}: {sql}");
         assert_eq!(count(&curator, &sql).await, i64::from(kept) + others, "{sql}");
         // Cheap filters come first, wherever they are written.
-        let few = format!("{sql}{}", if sql.contains("WHERE") { " AND x < 5" } else { " WHERE x < 5" });
+        let few =
+            format!("{sql}{}", if sql.contains("WHERE") { " AND x < 5" } else { " WHERE x < 5" });
         if !sql.contains("(SELECT") {
             assert_eq!(count(&curator, &few).await, 5 + others, "{few}");
         }
@@ -220,4 +229,39 @@ async fn branches_of_a_union_share_the_rows_of_a_person() {
     // Without joins nothing is multiplied.
     let sql = "SELECT COUNT(*) FROM (SELECT x FROM t UNION ALL SELECT x FROM t)";
     assert_eq!(count(&curator, sql).await, 2 * (i64::from(HERS) + 9));
+}
+
+/// If the size of a file decided on the plan, one person's row could.
+#[tokio::test]
+async fn how_many_threads_read_follows_from_the_policy() {
+    let mut found = Vec::new();
+    for (rows, bytes) in
+        [("", 100), ("", 5 << 20), ("rows = 50000\n", 100), ("rows = 50000\n", 5 << 20)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let table = format!("id\n{}", "1234567\n".repeat(bytes / 8));
+        std::fs::write(folder.path().join("t.csv"), table).unwrap();
+        let text = format!(
+            "[budget]\nepsilon = 1.0\n[tables.t]\nsource = \"t.csv\"\nunit = \"id\"\n{rows}"
+        );
+        let policy = Policy::parse(&text, folder.path()).unwrap();
+        let limit = Limit {
+            accounting: Accounting::Pure,
+            epsilon: Epsilon::new(1.0).unwrap(),
+            delta: Delta::positive(1e-3).unwrap(),
+            neighbours: policy.budget.neighbours,
+        };
+        let ledger = Ledger::in_memory(limit).unwrap();
+        let engine = |state: SessionState| {
+            let options = state.config().options();
+            let file = options.optimizer.repartition_file_min_size;
+            found.push((options.execution.target_partitions, file));
+            Box::new(Native::new(state)) as Box<dyn Engine>
+        };
+        let random = Box::new(SeededForTests::insecure(1));
+        Curator::with_engine(policy, ledger, Incidents::nowhere(), random, engine).await.unwrap();
+    }
+    assert_eq!(found[0], found[1]);
+    assert_eq!(found[2], found[3]);
+    assert_eq!((found[2].0, found[0].1), (1, 0));
 }

@@ -115,9 +115,10 @@ impl<'a> Work<'a> {
 
     /// The units that expressions take on limited rows of a person, all together.
     pub(super) fn units(&self, c: u64) -> u64 {
-        let each = self.jobs.iter().filter_map(|(rows, cost)| {
-            rows.at(c).map(|rows| rows.saturating_mul(cost.units()))
-        });
+        let each = self
+            .jobs
+            .iter()
+            .filter_map(|(rows, cost)| rows.at(c).map(|rows| rows.saturating_mul(cost.units())));
         each.fold(0, u64::saturating_add)
     }
 
