@@ -8,6 +8,7 @@ use crate::admit::conversion;
 use crate::error::{Error, Result};
 use crate::expression::Facts;
 use crate::functions;
+use crate::gate::DEFAULT_ROWS;
 use crate::interval::Interval;
 use crate::policy::{
     Access, ColumnKind, ColumnPolicy, Policy, Protection, TablePolicy, UnitPolicy, Value,
@@ -60,7 +61,6 @@ pub(crate) struct Table {
     files: Vec<PathBuf>,
     /// Which files they are, beyond that: for as long as this runs.
     identity: String,
-    bytes: u64,
     /// Of a public table that is small: the values of each column.
     listed: BTreeMap<String, Vec<ScalarValue>>,
 }
@@ -111,13 +111,18 @@ impl Catalog {
     }
 
     /// The state for an engine. Where there is little to read one thread reads it: handing rows from
-    /// one to another would take longer than counting them.
+    /// one to another would take longer than counting them. How much there is, the policy says: if
+    /// it were the size of the files, one person's row could decide on the plan, and so on the time.
     pub(crate) fn engine_state(&self) -> SessionState {
-        const LITTLE: u64 = 4 << 20;
-        let sizes = self.tables.values().map(|table| table.bytes);
+        const LITTLE: u64 = 100_000;
+        let protected = self.tables.values().filter_map(|table| table.policy.protection());
+        let rows = protected.map(|protection| protection.rows.unwrap_or(DEFAULT_ROWS));
         let mut state = self.state();
-        if sizes.fold(0, u64::saturating_add) <= LITTLE {
-            state.config_mut().options_mut().execution.target_partitions = 1;
+        let options = state.config_mut().options_mut();
+        // Files are cut whatever their size, or not at all.
+        options.optimizer.repartition_file_min_size = 0;
+        if rows.fold(0, u64::saturating_add) <= LITTLE {
+            options.execution.target_partitions = 1;
         }
         state
     }
@@ -429,7 +434,7 @@ impl Table {
             )));
         }
         alike(&files).map_err(wrong)?;
-        let Stamp { version, identity, bytes } = stamp(&files).map_err(|e| wrong(e.to_string()))?;
+        let Stamp { version, identity } = stamp(&files).map_err(|e| wrong(e.to_string()))?;
         let urls: std::result::Result<Vec<_>, _> =
             files.iter().map(|file| ListingTableUrl::parse(file.to_string_lossy())).collect();
         let config = ListingTableConfig::new_with_multi_paths(urls.map_err(failed)?);
@@ -472,7 +477,7 @@ impl Table {
             }
         };
         let (policy, listed) = (policy.clone(), BTreeMap::new());
-        Ok(Self { policy, source, schema, version, files, identity, bytes, listed })
+        Ok(Self { policy, source, schema, version, files, identity, listed })
     }
 
     fn facts(&self, field: &Field, protection: &Protection) -> Facts {
@@ -688,18 +693,15 @@ struct Stamp {
     version: String,
     /// Changes when files are replaced by others of the same size and time, too.
     identity: String,
-    /// All together.
-    bytes: u64,
 }
 
 fn stamp(files: &[PathBuf]) -> std::io::Result<Stamp> {
-    let mut stamp = Stamp { version: String::new(), identity: String::new(), bytes: 0 };
+    let mut stamp = Stamp { version: String::new(), identity: String::new() };
     for file in files {
         let data = std::fs::metadata(file)?;
         let time = data.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         stamp.version.push_str(&format!("{name} {} {}\n", data.len(), time.as_nanos()));
-        stamp.bytes = stamp.bytes.saturating_add(data.len());
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,7 @@
 //! `EXPLAIN PRIVACY`: the price and the expected error, before anything is bought.
 
 use crate::analyse::{Keys, PrivateAggregate};
-use crate::bound::join_limit;
+use crate::bound::limit;
 use crate::policy::odds;
 use crate::price::{ColumnQuote, Expected, Quote};
 use demure_core::unit::{Epsilon, Neighbours};
@@ -34,6 +34,9 @@ pub struct AggregateExplanation {
     /// What one person contributes to joins at most, in words; None without joins that make
     /// several rows of one.
     pub joins: Option<String>,
+    /// What one person contributes at most to expressions that cost much, in words; None where all
+    /// are cheap.
+    pub work: Option<String>,
     /// The event that is charged, in the accountant's words.
     pub event: String,
     /// Whether this answer is free: whoever asks was shown it before, or the policy shares what
@@ -69,7 +72,13 @@ impl AggregateExplanation {
             columns: quote.columns.clone(),
             keys,
             contributions,
-            joins: join_limit(&aggregate.input).map(|rows| {
+            work: limit(&aggregate.input, true).map(|rows| {
+                format!(
+                    "at most {rows} of a person's rows of each table, chosen at random after the \
+                     cheap filters on it: what is computed on each costs much"
+                )
+            }),
+            joins: limit(&aggregate.input, false).map(|rows| {
                 format!(
                     "at most {rows} of a person's rows of each table, chosen at random after the \
                      filters on it"
@@ -154,6 +163,9 @@ impl Explanation {
             say("contributions", aggregate.contributions.clone());
             if let Some(joins) = &aggregate.joins {
                 say("joins", joins.clone());
+            }
+            if let Some(work) = &aggregate.work {
+                say("work", work.clone());
             }
             say("event", aggregate.event.clone());
             if aggregate.bought {

@@ -28,7 +28,13 @@ pub trait Gate: Send + Sync {
     /// The statement is turned away; nothing is spent.
     fn admit(&self, reads: Reads) -> Result<()>;
 
-    /// Called once after the work of a statement that was admitted, whether it succeeded or
+    /// Called before rows are read for what was debited: once for most statements, again where one buys what
+    /// another gave up. It may wait until there is room for the work.
+    fn begin(&self) -> BoxFuture<'_, ()> {
+        std::future::ready(()).boxed()
+    }
+
+    /// Called each time after the work of a statement that was admitted, whether it succeeded or
     /// failed; what comes of it stays unseen until this ends.
     fn leave(&self) -> BoxFuture<'_, ()>;
 }

@@ -24,6 +24,8 @@
 //! | `lasting` | what gives the same whenever it is run |
 //! | `explain`, `answer` | what is shown |
 //! | `gate` | what a server puts between a statement and its answer |
+//! | `cost` | what an expression costs on one row |
+//! | `workers` | the threads that read protected rows |
 //! | `identity` | which ledger is the policy's |
 //! | `settings`, `session` | one analyst's conversation |
 //! | `refusal`, `error`, `incident` | why there is no answer |
@@ -39,6 +41,7 @@ mod analyse;
 mod answer;
 pub mod bound;
 mod catalog;
+mod cost;
 mod domain;
 mod error;
 mod explain;
@@ -69,6 +72,7 @@ mod session;
 mod settings;
 mod source;
 mod total;
+mod workers;
 
 pub use answer::{Answer, Description};
 pub use error::{Error, Result};

@@ -5,7 +5,8 @@
 //! takes the others back, unless they wait for a purchase of somebody else: then what is
 //! bought before that is refused stays bought, and free from then on. Of equal queries that are
 //! under way in this process one is bought ([`crate::flight`]). Nothing that was read shows before
-//! the gate's moment: no table, no error, no entry in the ledger.
+//! the gate's moment: no table, no error, no entry in the ledger. Rows are read by threads of their own
+//! ([`crate::workers`]): who waits for a moment does not wait for them.
 
 use crate::answer::from_bytes;
 use crate::bound::Task;
@@ -14,6 +15,7 @@ use crate::flight::{self, Claim, End, Flight, Lead};
 use crate::gate::Gate;
 use crate::release::public_keys;
 use crate::session::{Curator, Priced, Session, free, on_large_stack};
+use crate::workers;
 use datafusion::arrow::array::RecordBatch;
 use demure_ledger::{Price, Purchase, Request, Reservation};
 use std::sync::Arc;
@@ -160,8 +162,9 @@ impl Session {
             bills.push((place, reservation.price()));
             orders.push(Order { aggregate, task, reservation });
         }
-        let buying = buy(Arc::clone(&self.curator), Arc::clone(gate), orders);
-        let running = flight::start(leads, async move { on_large_stack(words, buying).await });
+        gate.begin().await;
+        let buying = buy(Arc::clone(&self.curator), Arc::clone(gate), orders, words);
+        let running = flight::start(leads, buying);
         let Ok(tables) = running.outcome().await else {
             // A panic message may contain protected data.
             return Err(self.curator.incidents.record("the release panicked"));
@@ -205,13 +208,22 @@ async fn buy(
     curator: Arc<Curator>,
     gate: Arc<dyn Gate>,
     orders: Vec<Order>,
+    words: usize,
 ) -> Vec<Result<RecordBatch>> {
     // From here to the gate, time depends on protected rows, and nothing may show: what fails is
     // told behind it.
     let mut measured = Vec::with_capacity(orders.len());
     for Order { aggregate, task, reservation } in orders {
         measured.push(match measured.iter().all(Result::is_ok) {
-            true => curator.measure(&aggregate, task, reservation).await,
+            true => {
+                let of = Arc::clone(&curator);
+                let work = async move {
+                    on_large_stack(words, of.measure(&aggregate, task, reservation)).await
+                };
+                // A panic message may contain protected data.
+                let panicked = |_| Err(curator.incidents.record("the release panicked"));
+                workers::run(work).await.unwrap_or_else(panicked)
+            }
             false => Err(Error::Together),
         });
     }

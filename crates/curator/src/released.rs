@@ -2,13 +2,14 @@
 //! are read before any protected one.
 
 use async_trait::async_trait;
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::datasource::TableType;
 use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::HashMap;
@@ -19,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct LaterTable {
     schema: SchemaRef,
     batches: OnceLock<Vec<RecordBatch>>,
+    /// What they are counted as, where they are.
+    memory: OnceLock<MemoryReservation>,
 }
 
 impl LaterTable {
@@ -36,7 +39,8 @@ impl LaterTable {
     }
 
     fn with(fields: Vec<Field>) -> Self {
-        Self { schema: Arc::new(Schema::new(fields)), batches: OnceLock::new() }
+        let schema = Arc::new(Schema::new(fields));
+        Self { schema, batches: OnceLock::new(), memory: OnceLock::new() }
     }
 
     fn values(of: &DFSchema) -> impl Iterator<Item = Field> + '_ {
@@ -64,7 +68,7 @@ impl LaterTable {
     pub(crate) fn most_alike(&self, columns: &[usize]) -> Result<usize> {
         let batches = self.batches.get().map_or(&[][..], Vec::as_slice);
         if columns.is_empty() {
-            return Ok(batches.iter().map(RecordBatch::num_rows).sum());
+            return Ok(self.rows());
         }
         let types = columns.iter().map(|&i| self.schema.field(i).data_type().clone());
         let converter = RowConverter::new(types.map(SortField::new).collect())?;
@@ -79,6 +83,37 @@ impl LaterTable {
             }
         }
         Ok(counts.into_values().max().unwrap_or(0))
+    }
+
+    /// How many rows there are. 0 before it is filled.
+    pub(crate) fn rows(&self) -> usize {
+        let batches = self.batches.get().map_or(&[][..], Vec::as_slice);
+        batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The longest text of each column, in bytes; 0 for a column that holds none.
+    pub(crate) fn longest(&self) -> Vec<u64> {
+        fn most<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> u64 {
+            texts.flatten().map(|text| text.len() as u64).max().unwrap_or(0)
+        }
+        let batches = self.batches.get().map_or(&[][..], Vec::as_slice);
+        let of = |array: &ArrayRef| match array.data_type() {
+            DataType::Utf8 => most(array.as_string::<i32>().iter()),
+            DataType::LargeUtf8 => most(array.as_string::<i64>().iter()),
+            DataType::Utf8View => most(array.as_string_view().iter()),
+            _ => 0,
+        };
+        let columns = 0..self.schema.fields().len();
+        columns
+            .map(|i| batches.iter().map(|batch| of(batch.column(i))).max().unwrap_or(0))
+            .collect()
+    }
+
+    /// Puts rows in that are counted as `memory` for as long as they are here.
+    pub(crate) fn hold(&self, batches: Vec<RecordBatch>, memory: MemoryReservation) -> Result<()> {
+        self.fill(batches)?;
+        let _ = self.memory.set(memory);
+        Ok(())
     }
 
     /// Puts the rows in, under this table's names; the first time counts.

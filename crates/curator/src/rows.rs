@@ -6,6 +6,8 @@ use datafusion::logical_expr::LogicalPlan;
 
 /// Columns of our own begin so; no query may name one.
 pub(crate) const RESERVED: &str = "__demure_";
+/// And so those that hold the id of whose row it is.
+pub(crate) const UNIT: &str = "__demure_unit_";
 /// And so the tables that a release is read from: a number, and how many columns are keys.
 pub(crate) const RELEASED: &str = "__demure_released_";
 

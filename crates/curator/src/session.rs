@@ -29,6 +29,7 @@ use datafusion::common::ScalarValue;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as Parsed;
@@ -488,12 +489,14 @@ impl Session {
         for (plan, rows) in publics {
             let frame = DataFrame::new(curator.catalog.public_state(), plan);
             let read = collected(frame, PUBLIC_MEMORY).await;
-            read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
+            read.and_then(|held| rows.hold(held.batches, held.memory))
+                .map_err(|e| Error::planning(&e))?;
         }
         let fans = spread(fans)?;
         let mut priced = Vec::new();
         for (aggregate, table) in aggregates {
-            let aggregate = share_rows(aggregate, &fans)?;
+            let aggregate =
+                share_rows(aggregate, &fans, &curator.policy, &curator.catalog.state())?;
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
             let key = curator.key_in_use(key, &aggregate, &quote)?;
@@ -579,7 +582,7 @@ impl Session {
             false => after,
         };
         let lasting = matches!(changing(&after), Ok(None));
-        let (schema, batches) = self.post_process(after).await?;
+        let (schema, held) = self.post_process(after).await?;
         let mut notes = Vec::new();
         let bought = priced.iter().find(|p| p.known.is_none());
         if let Some(epsilon) = bought.and_then(|p| p.quote.epsilon)
@@ -590,6 +593,7 @@ impl Session {
         let bought = !priced.is_empty();
         let columns = priced.iter().flat_map(|p| p.quote.columns.clone()).collect();
         let balance = curator.at_the_ledger(Ledger::balance).await??;
+        let Held { batches, .. } = held;
         let answer = Answer { schema, batches, price, balance, repeated, columns, notes };
         Ok((answer, bought && lasting))
     }
@@ -598,20 +602,27 @@ impl Session {
     async fn post_process(
         &self,
         plan: LogicalPlan,
-    ) -> Result<(datafusion::arrow::datatypes::SchemaRef, Vec<RecordBatch>)> {
+    ) -> Result<(datafusion::arrow::datatypes::SchemaRef, Held)> {
         let mut state: SessionState = self.curator.catalog.public_state();
         // One partition: rows keep the order of the public keys where nobody asked for another.
         state.config_mut().options_mut().execution.target_partitions = 1;
         let frame = DataFrame::new(state, plan);
         let schema = Arc::new(frame.schema().as_arrow().clone());
-        let batches = collected(frame, PUBLIC_MEMORY).await;
-        let batches = batches.map_err(|e| Error::After(e.strip_backtrace()))?;
-        Ok((schema, batches))
+        let held = collected(frame, PUBLIC_MEMORY).await;
+        Ok((schema, held.map_err(|e| Error::After(e.strip_backtrace()))?))
     }
 }
 
-/// The rows of a plan that touches no protected row, if they are not too many.
-async fn collected(frame: DataFrame, most: usize) -> datafusion::error::Result<Vec<RecordBatch>> {
+/// Rows in memory, counted with those of all statements for as long as this is held.
+struct Held {
+    batches: Vec<RecordBatch>,
+    memory: MemoryReservation,
+}
+
+/// The rows of a plan that touches no protected row, if they are not too many: at most `most` bytes, and
+/// with those of other statements no more than the pool has.
+async fn collected(frame: DataFrame, most: usize) -> datafusion::error::Result<Held> {
+    let memory = MemoryConsumer::new("rows held").register(frame.task_ctx().memory_pool());
     let (mut batches, mut bytes) = (Vec::new(), 0usize);
     let mut rows = frame.execute_stream().await?;
     while let Some(batch) = rows.next().await.transpose()? {
@@ -619,13 +630,13 @@ async fn collected(frame: DataFrame, most: usize) -> datafusion::error::Result<V
         for column in batch.columns() {
             bytes = bytes.saturating_add(column.to_data().get_slice_memory_size()?);
         }
-        if bytes > most {
+        if bytes > most || memory.try_resize(bytes).is_err() {
             let what = "too many public or released rows to hold; ask for less at a time";
             return Err(DataFusionError::ResourcesExhausted(what.to_owned()));
         }
         batches.push(batch);
     }
-    Ok(batches)
+    Ok(Held { batches, memory })
 }
 
 /// Runs on a stack with room for the planner, which recurses as deep as a statement nests: its own
@@ -683,7 +694,8 @@ pub(crate) fn free(event: &Event) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::prelude::SessionContext;
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+    use datafusion::prelude::{SessionConfig, SessionContext};
 
     /// As the version before secrets left it: the answer is under the plain digest.
     #[tokio::test]
@@ -765,9 +777,28 @@ mod tests {
         let context = SessionContext::new();
         for (most, enough) in [(1 << 20, true), (79_000, false)] {
             let frame = context.sql("SELECT * FROM generate_series(1, 10000)").await.unwrap();
-            let batches = collected(frame, most).await;
-            let rows = batches.map(|all| all.iter().map(RecordBatch::num_rows).sum::<usize>());
-            assert_eq!(rows.ok(), enough.then_some(10_000));
+            let held = collected(frame, most).await;
+            let rows = held.map(|held| held.batches.iter().map(RecordBatch::num_rows).sum());
+            assert_eq!(rows.ok(), enough.then_some(10_000usize));
         }
+    }
+
+    #[tokio::test]
+    async fn rows_of_all_statements_share_the_pool() {
+        let runtime = RuntimeEnvBuilder::new().with_memory_limit(200_000, 1.0).build_arc().unwrap();
+        let context = SessionContext::new_with_config_rt(SessionConfig::new(), runtime);
+        let pool = Arc::clone(&context.runtime_env().memory_pool);
+        let collect = || async {
+            let frame = context.sql("SELECT * FROM generate_series(1, 10000)").await.unwrap();
+            collected(frame, 1 << 20).await
+        };
+        let first = collect().await.unwrap();
+        assert_eq!(pool.reserved(), 80_000);
+        let second = collect().await.unwrap();
+        assert!(collect().await.is_err(), "three do not fit");
+        drop(first);
+        let third = collect().await.unwrap();
+        drop((second, third));
+        assert_eq!(pool.reserved(), 0);
     }
 }

@@ -11,6 +11,7 @@
 //! some functions treat a constant otherwise. The type is fixed when the expression is written.
 
 use crate::admit::{LARGEST_PATTERNS, PATTERNS, like_size, pattern_size};
+use crate::expression::text;
 use crate::refusal::{Refusal, Rule};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
@@ -53,7 +54,11 @@ enum Inner {
 
 /// The longest text a function may make, in bytes: a longer one is NULL. Otherwise `y || y`,
 /// nested, takes memory and time that tell which rows it was applied to.
-const LONGEST: usize = 4096;
+pub(crate) const LONGEST: usize = 4096;
+
+/// So many rows with texts are computed at once: where one fails, these are computed about twice more,
+/// whosever they are.
+const MOST_AT_ONCE: usize = 256;
 
 impl Total {
     /// The total form of a function call whose arguments are already coerced.
@@ -375,7 +380,14 @@ impl ScalarUDFImpl for Total {
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = arguments.number_rows;
         let mut pieces = Vec::new();
-        self.by_halves(&self.columns(arguments)?, (0, rows), &mut pieces)?;
+        let all = self.columns(arguments)?;
+        // Conversions do not fail.
+        let long = !matches!(self.inner, Inner::Conversion(_))
+            && all.args.iter().any(|argument| text(&argument.data_type()));
+        let most = if long { MOST_AT_ONCE } else { rows.max(1) };
+        for from in (0..rows).step_by(most) {
+            self.by_halves(&all, (from, most.min(rows - from)), &mut pieces)?;
+        }
         Ok(ColumnarValue::Array(match &pieces[..] {
             [] => new_null_array(&self.returns, 0),
             [one] => Arc::clone(one),

@@ -2,9 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use datafusion::arrow::array::{Int64Array, RecordBatch};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::parquet::arrow::ArrowWriter;
+use demure_core::random::SystemRandom;
+use demure_core::unit::{Delta, Epsilon};
+use demure_curator::bound::{BoundSpec, Engine, Key, Native, Task};
 use demure_curator::policy::Policy;
-use demure_curator::{Curator, DEFAULT_ROWS, Error, Gate, Open, Outcome, Reads, Result, Session};
+use demure_curator::{
+    Curator, DEFAULT_ROWS, Error, Gate, Incidents, Open, Outcome, Reads, Result, Session,
+};
+use demure_ledger::{Accounting, Ledger, Limit};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::fs::{self, File};
@@ -159,4 +166,58 @@ async fn an_error_while_reading_leaves_through_the_gate_too() {
         panic!("no answer")
     };
     assert!(answer.repeated);
+}
+
+/// An engine that does not go on before it is allowed to, and keeps its thread meanwhile.
+#[derive(Debug)]
+struct Blocking {
+    native: Native,
+    allowed: Arc<Mutex<std::sync::mpsc::Receiver<()>>>,
+}
+
+#[async_trait::async_trait]
+impl Engine for Blocking {
+    async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> Result<Task> {
+        let task = self.native.prepare(input, spec, key).await?;
+        let allowed = Arc::clone(&self.allowed);
+        Ok(Task::new(async move {
+            allowed.lock().unwrap().recv().unwrap();
+            task.run().await
+        }))
+    }
+}
+
+/// On one thread: if reading took it, nobody could allow it to go on.
+#[tokio::test(flavor = "current_thread")]
+async fn reading_rows_holds_up_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("whole.parquet"));
+    write(&folder.path().join("damaged.parquet"));
+    let policy = Policy::parse(POLICY, folder.path()).unwrap();
+    let limit = Limit {
+        accounting: Accounting::Pure,
+        epsilon: Epsilon::new(100.0).unwrap(),
+        delta: Delta::positive(1e-3).unwrap(),
+        neighbours: policy.budget.neighbours,
+    };
+    let ledger = Ledger::in_memory(limit).unwrap();
+    let (allow, allowed) = std::sync::mpsc::channel();
+    let allowed = Arc::new(Mutex::new(allowed));
+    let engine =
+        |state| Box::new(Blocking { native: Native::new(state), allowed }) as Box<dyn Engine>;
+    let random = Box::new(SystemRandom::new().unwrap());
+    let curator = Curator::with_engine(policy, ledger, Incidents::nowhere(), random, engine);
+    let curator = curator.await.unwrap();
+    let asking = tokio::spawn({
+        let curator = Arc::clone(&curator);
+        async move { curator.session("ana").run("SELECT COUNT(*) FROM whole").await.is_ok() }
+    });
+    // Until it is debited, and the engine has begun.
+    while kinds(&curator) != "ledger: reserve" {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!asking.is_finished());
+    allow.send(()).unwrap();
+    assert!(asking.await.unwrap());
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// What one question, and all of them together, may take.
@@ -201,12 +201,6 @@ impl Desk {
         set
     }
 
-    /// A statement's turn: there are as many at once as may run.
-    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        // The semaphore is never closed.
-        Arc::clone(&self.running).acquire_owned().await.ok()
-    }
-
     /// Statements that work, wait for their moment or leave.
     #[must_use]
     pub fn running(&self) -> usize {
@@ -222,7 +216,18 @@ impl Desk {
         sql: &str,
         values: &[ScalarValue],
     ) -> Result<Outcome, Failure> {
-        let visit = Visit::new(self, session.who(), self.limits.statement_time);
+        self.ask_within(session, sql, values, self.limits.statement_time).await
+    }
+
+    /// The same for who does not want to wait longer than `within`, or than the server allows.
+    pub(crate) async fn ask_within(
+        self: &Arc<Self>,
+        session: &mut Session,
+        sql: &str,
+        values: &[ScalarValue],
+        within: Duration,
+    ) -> Result<Outcome, Failure> {
+        let visit = Visit::new(self, session.who(), within.min(self.limits.statement_time));
         let work = session.run_through(visit.clone(), sql, values);
         let outcome = self.timed(sql, &visit, work).await?;
         if let Outcome::Answer(answer) = &outcome {
@@ -278,12 +283,13 @@ impl Desk {
             tokio::select! {
                 biased;
                 outcome = admitted => outcome.map_err(Failure::from),
-                () = visit.overdue() => Err(Failure::TimedOut(self.limits.statement_time)),
+                () = visit.overdue() => Err(Failure::TimedOut(visit.within())),
             }
         };
-        // Whether time was up depends on protected rows: that is told on schedule too. A budget that
-        // is not there is told before any is read.
-        if visit.is_reading() && !matches!(outcome, Err(Failure::Budget { .. })) {
+        // What fails depends on protected rows: that is told on schedule too. Time is up at a public moment,
+        // and a budget that is not there is told before any row is read.
+        let at_once = matches!(outcome, Err(Failure::Budget { .. } | Failure::TimedOut(_)));
+        if visit.is_reading() && !at_once {
             visit.leave().await;
         }
         visit.end();

@@ -47,6 +47,10 @@
 //! attacks", 2024, with Gaussian instead of Laplace noise: its tails are shorter, so the same mean delay
 //! allows a larger σ.
 //!
+//! A statement whose time is limited ends at a public moment too: the first point of its grid after the
+//! limit, and half a step. It is told that its time is up if its own moment is later than that point: a
+//! function of the moment, which says no more than the moment does, also where clients choose the limit.
+//!
 //! # What this module does not do
 //! It proves no Δt: the running time of a real machine is measured (`cargo xtask audit timing`). It
 //! hides nothing from whoever shares the machine, or measures how busy it is with statements of
@@ -96,6 +100,18 @@ impl Schedule {
         let delay = source.draw(step).unwrap_or(step);
         Some(next_point(step, worked, delay))
     }
+
+    /// When a statement that may take `within` is over, counted from when it arrived, once it reads
+    /// rows; nothing where there is no schedule.
+    pub(crate) fn over(&self, reads: Reads, within: Duration) -> Option<Duration> {
+        Some(patience(step(self.base?, reads), within))
+    }
+}
+
+/// How long a statement that may take `within` waits for its moment: until the first point of its grid at or
+/// after `within`, and half a step, by when those that leave at that point have left.
+fn patience(step: Duration, within: Duration) -> Duration {
+    next_point(step, within, Duration::ZERO).saturating_add(step / 2)
 }
 
 impl Source {

@@ -66,6 +66,7 @@ fn aggregate(aggregate: &AggregateExplanation) -> Value {
         "groups": aggregate.keys,
         "contributions": aggregate.contributions,
         "joins": aggregate.joins,
+        "work": aggregate.work,
         "event": aggregate.event,
         "bought_before": aggregate.bought,
     })

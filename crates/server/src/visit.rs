@@ -21,6 +21,8 @@ pub(crate) struct Visit {
     desk: Arc<Desk>,
     who: String,
     arrived: Instant,
+    /// How long it may take.
+    within: Duration,
     state: Mutex<State>,
 }
 
@@ -39,12 +41,12 @@ impl Visit {
         let arrived = Instant::now();
         let state = State { turn: None, due: arrived + within, reads: None, left: false };
         let (desk, who) = (Arc::clone(desk), who.to_owned());
-        Arc::new(Self { desk, who, arrived, state: Mutex::new(state) })
+        Arc::new(Self { desk, who, arrived, within, state: Mutex::new(state) })
     }
 
     /// Waits for a turn.
     pub(crate) async fn enter(&self) {
-        let turn = turn_of(&self.desk.running).await;
+        let turn = turn(&self.desk.running).await;
         self.state().turn = turn;
     }
 
@@ -54,8 +56,9 @@ impl Visit {
         self.state().turn = None;
     }
 
-    /// Ends when it has taken too long. The wait for its moment does not count; what comes after it
-    /// has the whole time again, so that when that ends does not tell how long the work took.
+    /// Ends when it has taken too long. Once it reads rows, that is at a public moment, and for those whose own
+    /// moment is later (see [`crate::schedule`]); what comes after its moment has the whole time again, so that
+    /// when that ends does not tell how long the work took.
     pub(crate) async fn overdue(&self) {
         loop {
             let due = self.state().due;
@@ -72,6 +75,11 @@ impl Visit {
         state.reads.is_some() && !state.left
     }
 
+    /// How long it may take.
+    pub(crate) fn within(&self) -> Duration {
+        self.within
+    }
+
     /// The time since it arrived.
     pub(crate) fn took(&self) -> Duration {
         self.arrived.elapsed()
@@ -86,39 +94,58 @@ impl Gate for Visit {
     fn admit(&self, reads: Reads) -> Result<()> {
         let taken = self.desk.rate.take(&self.who, Instant::now());
         taken.map_err(|e| Error::TooOften { per_minute: e.per_minute, retry: e.retry })?;
-        self.state().reads = Some(reads);
+        let mut state = self.state();
+        state.reads = Some(reads);
+        if let Some(over) = self.desk.schedule.over(reads, self.within) {
+            state.due = self.arrived + over;
+        }
         Ok(())
     }
 
-    /// It may leave twice: when its time is over, and once more with what it has bought by then for
-    /// others who wait for the same.
+    /// Who has left and reads again waits for a turn to work, as all who work do.
+    fn begin(&self) -> BoxFuture<'_, ()> {
+        async move {
+            if !self.state().left {
+                return;
+            }
+            self.end();
+            self.enter().await;
+            let mut state = self.state();
+            state.left = false;
+            let within = self.took() + self.within;
+            state.due = self.arrived + within;
+            if let Some(over) = state.reads.and_then(|reads| self.desk.schedule.over(reads, within))
+            {
+                state.due = self.arrived + over;
+            }
+        }
+        .boxed()
+    }
+
+    /// It may leave several times: after each time that it has read rows, also when its time is
+    /// over and others wait for what it bought.
     fn leave(&self) -> BoxFuture<'_, ()> {
         async move {
-            let reads = {
-                let mut state = self.state();
-                state.left = true;
-                state.reads
-            };
+            let reads = self.state().reads;
             let moment = reads.and_then(|reads| self.desk.schedule.moment(reads, self.took()));
-            let Some(moment) = moment else { return };
-            let at = self.arrived + moment;
-            let turn = {
-                let mut state = self.state();
-                state.due = at + self.desk.limits.statement_time;
-                state.turn.take()
-            };
-            drop(turn);
-            let waiting = Waiting::new(&self.desk.waiting);
-            sleep_until(at).await;
-            drop(waiting);
-            let turn = turn_of(&self.desk.leaving).await;
-            self.state().turn = turn;
+            if let Some(moment) = moment {
+                let at = self.arrived + moment;
+                self.end();
+                let waiting = Waiting::new(&self.desk.waiting);
+                sleep_until(at).await;
+                drop(waiting);
+                self.state().due = at + self.within;
+                let turn = turn(&self.desk.leaving).await;
+                self.state().turn = turn;
+            }
+            self.state().left = true;
         }
         .boxed()
     }
 }
 
-async fn turn_of(turns: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+/// A turn, when one is free.
+pub(crate) async fn turn(turns: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
     // The semaphore is never closed.
     Arc::clone(turns).acquire_owned().await.ok()
 }
@@ -186,9 +213,55 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_error_after_reading_again_is_told_on_schedule() {
+        let desk = desk("step_ms = 1000", Limits { running: 1, ..Limits::default() }).await;
+        let visit = Visit::new(&desk, "ana", desk.limits.statement_time);
+        let work = async {
+            visit.admit(READS)?;
+            visit.begin().await;
+            visit.leave().await;
+            assert!(!visit.is_reading() && desk.running.available_permits() == 1);
+            // Another gave up what it waited for: it reads rows itself.
+            visit.begin().await;
+            assert!(visit.is_reading());
+            assert_eq!(desk.running.available_permits(), 0, "it works in a turn of those who do");
+            assert_eq!(desk.leaving.available_permits(), 1);
+            Err::<(), _>(Error::Together)
+        };
+        assert!(desk.timed("", &visit, work).await.is_err());
+        assert!(visit.took() >= 2 * STEP, "{:?}", visit.took());
+    }
+
+    /// Who chooses a limit learns no more than from the moment: an answer that is ready later leaves
+    /// all the same if it does so at the next point, and one that would leave later is over at a
+    /// moment that does not depend on the work.
+    #[tokio::test]
+    async fn a_limit_is_compared_with_the_moment_and_not_with_the_work() {
+        let desk = desk("step_ms = 1000", Limits::default()).await;
+        let millis = Duration::from_millis;
+        for (within, works, in_time) in [(1, 100, true), (1, 2_100, false), (1_200, 10, true)] {
+            let visit = Visit::new(&desk, "ana", millis(within));
+            let work = async {
+                visit.admit(READS)?;
+                visit.begin().await;
+                tokio::time::sleep(millis(works)).await;
+                visit.leave().await;
+                Ok(())
+            };
+            let outcome = desk.timed("", &visit, work).await;
+            assert!(visit.took() >= STEP, "{:?}", visit.took());
+            // On a machine so busy that 100 ms become 500, it may be over instead.
+            let late = Err(Failure::TimedOut(millis(within)));
+            assert!(
+                outcome == late || in_time && outcome == Ok(()),
+                "{within} {works}: {outcome:?}"
+            );
+        }
+    }
+
+    #[tokio::test]
     async fn who_waits_for_a_moment_holds_no_turn_and_is_not_overdue() {
-        let limits =
-            Limits { statement_time: Duration::from_millis(50), running: 1, ..Limits::default() };
+        let limits = Limits { statement_time: 5 * STEP, running: 1, ..Limits::default() };
         let desk = desk("step_ms = 1000", limits).await;
         let first = Visit::new(&desk, "ana", desk.limits.statement_time);
         first.enter().await;

@@ -16,6 +16,11 @@ pub(crate) const ACCOUNT: &str = "audit";
 /// Attributes there are.
 const ATTRIBUTES: i64 = 10;
 
+/// Rows of the person where she has very many.
+const HERS: usize = 5_000;
+/// Others who have one row each there.
+const FEW: usize = 100_000;
+
 /// The tables, in a folder of their own.
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -32,16 +37,19 @@ impl World {
         let person = id(rows / 2, rows);
         let world = Self { folder, rows, person, attribute: person % ATTRIBUTES };
         for class in CLASSES {
-            world.write(class)?;
+            let everybody = (0..rows).map(|row| id(row, rows));
+            world.write(class, class.name, everybody)?;
+            let hers = std::iter::repeat_n(person, HERS);
+            let many = (0..rows.min(FEW)).map(|row| id(row, rows)).chain(hers);
+            world.write(class, &format!("{}_many", class.name), many)?;
         }
         Ok(world)
     }
 
-    /// One row a person: `user_id`, an attribute `g`, a value `v`.
-    fn write(&self, class: Class) -> Fallible<()> {
+    /// Rows of these people: `user_id`, an attribute `g`, a value `v`.
+    fn write(&self, class: Class, name: &str, people: impl Iterator<Item = i64>) -> Fallible<()> {
         let mut columns: [Vec<i64>; 3] = Default::default();
-        for i in 0..self.rows {
-            let user = id(i, self.rows);
+        for user in people {
             let g = match (user == self.person, class.name) {
                 (true, "absent") => continue,
                 (true, "other") => (self.attribute + 1) % ATTRIBUTES,
@@ -53,7 +61,7 @@ impl World {
         let arrays = ["user_id", "g", "v"].into_iter().zip(columns);
         let arrays = arrays.map(|(name, values)| (name, Arc::new(Int64Array::from(values)) as _));
         let batch = RecordBatch::try_from_iter(arrays)?;
-        let file = File::create(self.folder.path().join(format!("{}.parquet", class.name)))?;
+        let file = File::create(self.folder.path().join(format!("{name}.parquet")))?;
         let mut writer = ArrowWriter::try_new(file, batch.schema(), None)?;
         writer.write(&batch)?;
         writer.close()?;
@@ -79,14 +87,17 @@ impl World {
              [timing]\nschedule = '{schedule}'\nnew_queries_per_minute = 'off'\n"
         );
         let attributes: Vec<String> = (0..ATTRIBUTES).map(|g| g.to_string()).collect();
-        for Class { name } in CLASSES {
+        let tables = CLASSES.iter().flat_map(|Class { name }| {
+            [((*name).to_owned(), self.rows), (format!("{name}_many"), self.rows.min(FEW))]
+        });
+        for (name, rows) in tables {
             write!(
                 text,
                 "[tables.{name}]\nsource = '{name}.parquet'\nunit = 'user_id'\nrows = {}\n\
                  [tables.{name}.columns]\nuser_id = {{ nullable = false }}\n\
                  g = {{ values = [{}], nullable = false }}\n\
                  v = {{ bounds = [0, 1000], nullable = false }}\n",
-                self.rows,
+                rows,
                 attributes.join(", "),
             )?;
         }

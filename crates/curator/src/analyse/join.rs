@@ -8,7 +8,7 @@
 //! rows (`join_rows`). For single rows nothing is bounded afterwards, so such a join must not make
 //! copies: it must be on a declared key of the public table.
 
-use super::join_rows::{before_join, to_compare};
+use super::join_rows::{PublicJoin, before_join, to_compare};
 use super::rows::planned;
 use super::{Node, Walk};
 use crate::admit::admit;
@@ -193,9 +193,7 @@ impl Walk<'_> {
         }
         let determined = determined(&conditions, &public);
         let (public, table) = self.read_before(public)?;
-        if !semi {
-            self.fans.push((table, determined));
-        }
+        self.fans.push(PublicJoin { table, determined, multiplies: !semi });
         let (left, right, facts) = if rows_left {
             let mut facts = rows.facts.clone();
             if !semi {

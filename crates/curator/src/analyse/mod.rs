@@ -10,18 +10,21 @@
 //! | `mod.rs` | the walk, and the nodes that need no care |
 //! | `rows.rs` | projections, filters and unions of protected rows |
 //! | `join.rs` | joins of protected rows |
-//! | `join_rows.rs` | how many rows of a person go into joins |
+//! | `join_rows.rs` | how many rows of a person go into joins, and to what costs much |
+//! | `work.rs`, `hold.rs` | what a plan costs for one person; what costs much stays above the limit |
 //! | `person.rs` | aggregates per person: rows stay rows |
 //! | `aggregate.rs` | the private aggregate: what is measured, under which bounds |
 
 mod aggregate;
+mod hold;
 mod join;
 mod join_rows;
 mod person;
 mod rows;
+mod work;
 
 pub(crate) use aggregate::{Keys, Measure, PrivateAggregate};
-pub(crate) use join_rows::{share_rows, spread};
+pub(crate) use join_rows::{PublicJoin, share_rows, spread};
 
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
@@ -47,9 +50,8 @@ pub(crate) struct Analysis {
     /// Public plans that protected rows are joined with, and where their rows go: they are run to
     /// the end before any protected row is read.
     pub(crate) publics: Vec<(LogicalPlan, Arc<LaterTable>)>,
-    /// Joins of protected rows with public ones: the public rows, and which of their columns a
-    /// protected row determines.
-    pub(crate) fans: Vec<(Arc<LaterTable>, Vec<usize>)>,
+    /// Joins of protected rows with public ones.
+    pub(crate) fans: Vec<PublicJoin>,
 }
 
 /// What a node's output is.
@@ -65,7 +67,7 @@ pub(crate) struct Walk<'a> {
     settings: &'a Settings,
     aggregates: Vec<(PrivateAggregate, Arc<LaterTable>)>,
     publics: Vec<(LogicalPlan, Arc<LaterTable>)>,
-    fans: Vec<(Arc<LaterTable>, Vec<usize>)>,
+    fans: Vec<PublicJoin>,
     named: u32,
 }
 
@@ -117,7 +119,8 @@ impl Walk<'_> {
                     Some(Access::Public { .. }) => Ok(Node::Public(plan.clone())),
                     Some(Access::Protected(_)) => {
                         let unit = self.fresh("unit");
-                        Ok(Node::Rows(Box::new(self.catalog.rows(name, &unit)?)))
+                        let rows = self.catalog.rows(name, &unit)?;
+                        Ok(Node::Rows(Box::new(join_rows::where_read(rows))))
                     }
                     None => Err(statement("a table function", "use the tables of the policy")),
                 }

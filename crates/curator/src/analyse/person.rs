@@ -4,6 +4,7 @@
 //! Sums are made of integers: a sum of floats depends on the order of its terms, and so, in
 //! its last digit, on how many rows other people have.
 
+use super::join_rows::only_row;
 use super::rows::{planned, select};
 use super::{Node, Walk};
 use crate::admit::admit;
@@ -73,6 +74,7 @@ impl Walk<'_> {
             .and_then(|rows| rows.aggregate(groups, terms))
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
+        let plan = if once { only_row(plan, &unit.name) } else { plan };
         let grouped = Rows {
             facts: vec![Facts::unknown(); plan.schema().fields().len()],
             plan,

@@ -4,7 +4,7 @@
 //! are bounded after the join, so the answer is private either way, but without a bound *before* it
 //! one person with 150 rows makes 500 million of them in a four-way self-join, and time, memory and
 //! disk tell that she is there. So each input of such a join keeps at most a public number of rows of each
-//! person.
+//! person. Where a query computes what costs much, so does each table.
 //!
 //! # Guarantee
 //! What a [`CapRows`] keeps of a person is a function of that person's own rows and the secret key of the
@@ -14,7 +14,8 @@
 //! # Where filters go
 //! The optimizer may move a filter from above the node to below it. That changes which rows stay, never whose they
 //! are: the same rows of the same person pass the filter wherever it is. It is wanted: rows that the query does
-//! not ask for must not take the place of those it does.
+//! not ask for must not take the place of those it does. Where a table is read, conditions that name
+//! the unit's own column stay above: so what costs much is kept there (`analyse::hold`).
 
 use super::key::Key;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -31,10 +32,14 @@ use std::sync::Arc;
 pub(crate) enum Most {
     /// Not decided yet: all joins of the query share one limit.
     Shared,
+    /// The same where a table is read: only if the query computes what costs much.
+    Leaf,
     /// At most so many.
     Rows(u32),
     /// One, where nothing but whose row it is matters: the answer is the same without.
     OneEach,
+    /// One, and there are no more: it is taken out before the query is run.
+    Once,
 }
 
 /// At most so many rows of each person, chosen by content under the query's key.
@@ -43,6 +48,8 @@ pub(crate) struct CapRows {
     input: Arc<LogicalPlan>,
     unit: Column,
     most: Most,
+    /// Whether conditions that name the unit stay above it.
+    holds: bool,
     /// None until the query is run.
     key: Option<Key>,
 }
@@ -50,7 +57,8 @@ pub(crate) struct CapRows {
 impl CapRows {
     /// Bounds the rows of `input`, whose person is in the column `unit`.
     pub(crate) fn plan(input: LogicalPlan, unit: &Column, most: Most) -> LogicalPlan {
-        Self { input: Arc::new(input), unit: unit.clone(), most, key: None }.into_plan()
+        let (input, unit) = (Arc::new(input), unit.clone());
+        Self { input, unit, most, holds: most == Most::Leaf, key: None }.into_plan()
     }
 
     /// The node that a plan is, if it is one.
@@ -69,9 +77,9 @@ impl CapRows {
     /// The same as a number; None where it is not decided yet.
     pub(super) fn rows(&self) -> Option<u32> {
         match self.most {
-            Most::Shared => None,
+            Most::Shared | Most::Leaf => None,
             Most::Rows(rows) => Some(rows),
-            Most::OneEach => Some(1),
+            Most::OneEach | Most::Once => Some(1),
         }
     }
 
@@ -93,16 +101,36 @@ impl CapRows {
     }
 }
 
-/// Sets the limit of every node of a plan that has none yet; without a limit they are taken out.
-pub(crate) fn with_rows(plan: LogicalPlan, rows: Option<u32>) -> Result<LogicalPlan> {
-    let decided = plan.transform_up(|node| match CapRows::of(&node) {
-        Some(cap) if cap.most == Most::Shared => Ok(Transformed::yes(match rows {
+/// Sets the limit of every node of a plan that has none yet: of joins, and where tables are read. Without a
+/// limit they are taken out.
+pub(crate) fn with_rows(
+    plan: LogicalPlan,
+    joins: Option<u32>,
+    leaves: Option<u32>,
+) -> Result<LogicalPlan> {
+    let decided = plan.transform_up(|node| {
+        let Some(cap) = CapRows::of(&node) else { return Ok(Transformed::no(node)) };
+        let rows = match cap.most {
+            Most::Shared => joins,
+            Most::Leaf => leaves,
+            Most::Once => None,
+            Most::Rows(_) | Most::OneEach => return Ok(Transformed::no(node)),
+        };
+        Ok(Transformed::yes(match rows {
             Some(rows) => CapRows { most: Most::Rows(rows), ..cap.clone() }.into_plan(),
             None => cap.input.as_ref().clone(),
-        })),
-        _ => Ok(Transformed::no(node)),
+        }))
     })?;
     Ok(decided.data)
+}
+
+/// The plan without the limits where tables are read.
+pub(crate) fn without_leaves(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let open = plan.transform_up(|node| match CapRows::of(&node) {
+        Some(cap) if cap.most == Most::Leaf => Ok(Transformed::yes(cap.input.as_ref().clone())),
+        _ => Ok(Transformed::no(node)),
+    })?;
+    Ok(open.data)
 }
 
 /// Gives every node of a plan the query's key.
@@ -116,12 +144,14 @@ pub(super) fn with_key(plan: LogicalPlan, key: &Key) -> Result<LogicalPlan> {
     Ok(keyed.data)
 }
 
-/// The limit that the joins of a plan have, if there are any.
-pub(crate) fn limit(plan: &LogicalPlan) -> Option<u32> {
+/// The limit that the joins of a plan have (or its tables, with `leaves`), if there are any.
+pub(crate) fn limit(plan: &LogicalPlan, leaves: bool) -> Option<u32> {
     let mut found = None;
     // The closure never fails, so neither does the walk.
     let _ = plan.apply(|node| {
-        if let Some(Most::Rows(rows)) = CapRows::of(node).map(CapRows::most) {
+        if let Some(cap) = CapRows::of(node).filter(|cap| cap.holds == leaves)
+            && let Most::Rows(rows) = cap.most
+        {
             found = found.max(Some(rows));
         }
         Ok(TreeNodeRecursion::Continue)
@@ -137,7 +167,8 @@ impl fmt::Debug for CapRows {
 
 impl PartialEq for CapRows {
     fn eq(&self, other: &Self) -> bool {
-        (&self.unit, self.most, &self.input) == (&other.unit, other.most, &other.input)
+        (&self.unit, self.most, self.holds, &self.input)
+            == (&other.unit, other.most, other.holds, &other.input)
     }
 }
 
@@ -151,7 +182,7 @@ impl PartialOrd for CapRows {
 
 impl Hash for CapRows {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.unit, self.most, &self.input).hash(state);
+        (&self.unit, self.most, self.holds, &self.input).hash(state);
     }
 }
 
@@ -172,8 +203,9 @@ impl UserDefinedLogicalNodeCore for CapRows {
         vec![Expr::Column(self.unit.clone())]
     }
 
+    /// Where a table is read, a condition that names the unit is one that costs much.
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
-        HashSet::new()
+        self.holds.then(|| self.unit.name.clone()).into_iter().collect()
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

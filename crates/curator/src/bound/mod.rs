@@ -66,7 +66,7 @@ mod tests;
 mod windows;
 mod words;
 
-pub(crate) use cap::{CapRows, Most, limit as join_limit, with_rows};
+pub(crate) use cap::{CapRows, Most, limit, with_rows, without_leaves};
 pub use engine::{Engine, Native, Task};
 pub use exact::{Exact, ExactArgument, ExactGroup, accumulate};
 pub use intern::Interned;

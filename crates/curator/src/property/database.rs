@@ -86,7 +86,7 @@ impl Database {
         }
         let fans = spread(fans)?;
         let price = |(aggregate, _): (PrivateAggregate, _)| {
-            let aggregate = share_rows(aggregate, &fans)?;
+            let aggregate = share_rows(aggregate, &fans, &self.policy, &state)?;
             let quote = quote(&aggregate, &self.policy.budget, settings)?;
             Ok((aggregate, quote))
         };

@@ -162,5 +162,5 @@ function details(told) {
       el("thead", {}, el("tr", {}, ["column", "mechanism", "sensitivity", "scale", "error"].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => el("td", {}, cell))))))),
     ...told.aggregates.map((aggregate) => el("p", { class: "muted" },
-      `${aggregate.groups}; ${aggregate.contributions}${aggregate.joins ? `; joins: ${aggregate.joins}` : ""}. Charged as `, el("code", {}, aggregate.event))));
+      `${aggregate.groups}; ${aggregate.contributions}${aggregate.joins ? `; joins: ${aggregate.joins}` : ""}${aggregate.work ? `; work: ${aggregate.work}` : ""}. Charged as `, el("code", {}, aggregate.event))));
 }

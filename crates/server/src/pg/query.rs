@@ -6,6 +6,7 @@ use super::split::{Formality, formality, statements};
 use super::{Entered, parameters, timeout};
 use crate::desk::{Desk, Failure};
 use crate::told;
+use crate::visit::turn;
 use arrow_pg::datatypes::{arrow_schema_to_pg_fields, encode_recordbatch};
 use async_trait::async_trait;
 use datafusion::arrow::array::{RecordBatch, StringArray};
@@ -143,8 +144,9 @@ impl Statements {
             return Ok(reply);
         }
         let mut session = entered.session.lock().await;
-        let asked = self.desk.ask(&mut session, sql, values);
-        match timed(&self.desk, entered, asked).await? {
+        let within = entered.timeout.get().unwrap_or(self.desk.limits.statement_time);
+        let asked = self.desk.ask_within(&mut session, sql, values, within).await;
+        match asked.map_err(|failure| self.desk.told(failure, entered.role))? {
             Outcome::Answer(answer) => {
                 let mut notices = vec![told::cost(&answer)];
                 notices.extend(answer.notes.iter().cloned());
@@ -188,7 +190,7 @@ impl Statements {
         // Its own place before the turn that it has in common with all statements: those that wait
         // for one keep nobody else from running.
         let answered = async {
-            let held = (self.catalogs.place().await, self.desk.turn().await);
+            let held = (self.catalogs.place().await, turn(&self.desk.running).await);
             Ok(entered.catalog.answer_holding(sql, values, held).await)
         };
         let within = self.desk.limits.statement_time;
@@ -214,7 +216,8 @@ fn still(desk: &Desk, entered: &Entered) -> PgWireResult<()> {
     still.map(drop).map_err(|_| fatal("28000", "the account is gone, or has another password"))
 }
 
-/// Waits no longer than the session says; what goes wrong inside is told to stewards only.
+/// Waits no longer than the session says for what reads no rows; what goes wrong inside is told to stewards
+/// only.
 async fn timed<T>(
     desk: &Desk,
     entered: &Entered,
@@ -370,7 +373,7 @@ impl QueryParser for Preparer {
             return Ok(Some(Prepared { sql, schema, asks }));
         }
         let described = async {
-            let held = (self.catalogs.place().await, self.desk.turn().await);
+            let held = (self.catalogs.place().await, turn(&self.desk.running).await);
             Ok(entered.catalog.describe_holding(&sql, held).await)
         };
         let within = self.desk.limits.statement_time;

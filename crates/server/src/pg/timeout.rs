@@ -1,7 +1,7 @@
 //! `statement_timeout`: how long a client wants to wait, never longer than the server allows.
 //!
-//! It ends the wait for a statement from outside, so that it says no more about when an answer was
-//! ready than the answer's own moment does.
+//! A statement that reads rows ends at a public moment after it, if its own moment is later, so that it says no
+//! more about when an answer was ready than that moment does (`schedule`).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -118,3 +118,10 @@ fn the_stated_influence_is_the_true_one() {
         assert!(apart > step / 80 || stated < 0.0016 * apart as f64 / step as f64);
     }
 }
+
+#[test]
+fn time_is_up_half_a_step_after_the_next_point() {
+    for (within, over) in [(0, 150), (1, 150), (100, 150), (101, 250), (60_000, 60_050)] {
+        assert_eq!(patience(100 * MS, within * MS), over * MS, "{within}");
+    }
+}
