@@ -203,6 +203,35 @@ pub enum Error {
         seq: u64,
     },
 
+    /// The journal went on in another place than the one that is open here.
+    #[error(
+        "`{}` names entry {seq}, which is not in the journal that is open here: it went on under \
+         another path of the same file, whose `-wal` is elsewhere, or its own `-wal` was lost; \
+         nothing was granted; stop every process that has it open, let all use one path (mount \
+         the folder, not the single file), and start them again",
+        path.display()
+    )]
+    Forked {
+        /// The mark.
+        path: PathBuf,
+        /// The entry that it names.
+        seq: u64,
+    },
+
+    /// A file of the ledger has several names.
+    #[error(
+        "`{}` has {names} names (hard links): a ledger under two names would be two budgets; \
+         find the others with `find / -xdev -samefile {}` and remove them, or, if this is the \
+         copy, remove this one (`cp -al` makes links, not copies)",
+        path.display(), path.display()
+    )]
+    ManyNames {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        names: u64,
+    },
+
     /// The mark of a ledger is gone or not readable.
     #[error(
         "`{}`, which says how far the ledger had come, is missing or damaged; without it nobody \

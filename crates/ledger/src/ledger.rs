@@ -235,15 +235,17 @@ impl Ledger {
 
     /// Notes beside the file how far the journal has come.
     pub(crate) fn note_progress(&self) -> Result<()> {
-        let head = self.known(|replay| Ok(replay.head()))?;
-        self.advance_mark(head)
-    }
-
-    fn advance_mark(&self, head: (u64, Hash)) -> Result<()> {
-        match &self.shared.mark {
-            Some(mark) => mark.lock().map_err(|_| Error::Interrupted)?.advance(head),
-            None => Ok(()),
-        }
+        let Some(mark) = &self.shared.mark else { return Ok(()) };
+        let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+        let mut mark = mark.lock().map_err(|_| Error::Interrupted)?;
+        let mut held = mark.hold()?;
+        let Side { store, replay, seen } = &mut *guard;
+        let transaction = store.begin(Intent::Read)?;
+        let newest = Replay::caught_up(replay.take(), &self.shared.dataset, *seen, &*transaction)?;
+        held.is_in(&newest, &*transaction)?;
+        *seen = newest.head();
+        *replay = Some(newest);
+        held.advance(*seen)
     }
 
     /// Debits the request and returns when the debit is on disk.
@@ -254,7 +256,8 @@ impl Ledger {
     /// If it returns an error, nothing is granted. Over the budget, or without a
     /// price, it costs nothing.
     /// # Proof
-    /// One transaction excludes all other writers and reads what they appended. In
+    /// One transaction excludes all other writers and reads what they appended. (Writers that
+    /// reach a file by another path have another log; they are kept out by its mark.) In
     /// it, debits that were asked for at the same time are priced, compared and
     /// appended one after the other, each with all before it counted; then it is
     /// synchronised, once for all of them, and only then does any of them return.
@@ -396,9 +399,16 @@ impl Ledger {
     fn write(&self, batch: Vec<(Act, i64)>) -> Result<Vec<Result<Option<Row>>>> {
         let dataset = &self.shared.dataset;
         let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+        let mark = self.shared.mark.as_ref().map(Mutex::lock).transpose();
+        let mut mark = mark.map_err(|_| Error::Interrupted)?;
+        // From before the decision until it is noted, whatever path others reach the file by.
+        let mut held = mark.as_mut().map(|mark| mark.hold()).transpose()?;
         let Side { store, replay, seen } = &mut *guard;
         let mut transaction = store.begin(Intent::Append)?;
         let mut scratch = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
+        if let Some(held) = &mut held {
+            held.is_in(&scratch, &*transaction)?;
+        }
         let (before, mut outcomes) = (scratch.head(), Vec::with_capacity(batch.len()));
         let mut debited = None;
         for (act, time) in batch {
@@ -421,8 +431,10 @@ impl Ledger {
         }
         *seen = scratch.head();
         *replay = Some(scratch);
-        // Before anybody is told: a journal that loses this must be found out.
-        debited.map_or(Ok(()), |head| self.advance_mark(head))?;
+        // Before anybody is granted anything: a journal that loses this must be found out.
+        if let (Some(held), Some(head)) = (&mut held, debited) {
+            held.advance(head)?;
+        }
         Ok(outcomes)
     }
 

@@ -10,6 +10,7 @@
 //! | `opening` | the ledger that a policy names, and no other |
 //! | `place` | [`Place`]: where a ledger is |
 //! | `mark` | how far a journal in a file had come, noted beside it |
+//! | `parts` | files that are not finished, and files with several names |
 //! | `access` | files for their owner alone |
 //! | `receive` | [`Purchase`], [`Answers`]: answers that somebody else bought |
 //! | `steward` | what a steward does: slices, groups, windows, freezes |
@@ -103,6 +104,7 @@ mod limit;
 mod mark;
 mod meter;
 mod opening;
+mod parts;
 mod place;
 mod price;
 mod queue;

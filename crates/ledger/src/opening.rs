@@ -18,6 +18,7 @@ use crate::error::{Error, Fault, Result};
 use crate::identity::{Charter, Identified, LedgerId};
 use crate::ledger::{Clock, Ledger};
 use crate::mark::{self, Mark};
+use crate::parts;
 use crate::place::{Address, Place};
 use crate::row::Hash;
 use crate::store::postgres::Postgres;
@@ -45,6 +46,7 @@ impl Ledger {
             Place::File(path) => {
                 let path = real(path)?;
                 access::check_sqlite(&path)?;
+                parts::has_one_name(&path)?;
                 let missing = || Error::BadHead { path: Mark::path(&path) };
                 let mark = Mark::open(&path)?.ok_or_else(missing)?;
                 let shown = path.display().to_string();
@@ -100,7 +102,10 @@ impl Ledger {
             }
             Place::File(path) => {
                 unused(path)?;
-                let begun = begun(path)?;
+                parts::sweep(path);
+                let begun = parts::name(path)?;
+                let cannot = |_| Error::CannotOpen { path: path.clone() };
+                let making = parts::create(&begun).map_err(cannot)?;
                 let store = Box::new(Sqlite::open(&begun, PATIENCE)?);
                 let made =
                     Self::chartered(store, &id.to_string(), None, charter, identity, clock.clone());
@@ -109,6 +114,7 @@ impl Ledger {
                 for suffix in ["", "-wal", "-shm"] {
                     let _ = std::fs::remove_file(access::beside(&begun, suffix));
                 }
+                drop(making);
                 put?;
                 Ok((Self::open_own(place, &id, charter, clock)?, id))
             }
@@ -229,13 +235,6 @@ fn unused(path: &Path) -> Result<()> {
     }
 }
 
-/// A name in the same folder that nobody else has.
-fn begun(path: &Path) -> Result<PathBuf> {
-    let cannot = || Error::CannotOpen { path: path.to_owned() };
-    let name = path.file_name().ok_or_else(cannot)?.to_string_lossy();
-    Ok(path.with_file_name(format!(".{name}.{}.part", LedgerId::random()?)))
-}
-
 /// Gives a finished file its name, and its mark before that; both are on disk when it returns.
 /// Where another process was faster, its file stays.
 fn put_in_place(begun: &Path, path: &Path, id: &LedgerId) -> Result<()> {
@@ -267,6 +266,7 @@ fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Resul
         Err(Error::NoLedger { .. }) => return Ok(None),
         other => other?,
     };
+    parts::has_one_name(&file)?;
     let mut store = Box::new(Sqlite::open_existing(&file, PATIENCE)?);
     let journals = store.begin(Intent::Read)?.journals()?;
     let unclaimed = |id: Option<LedgerId>| {

@@ -336,3 +336,69 @@ fn policies_of_one_name_on_one_server_have_a_ledger_each() {
     assert!(matches!(&second, Error::Unclaimed { id: Some(id), .. } if *id == first.id));
     assert_eq!(own(&first.id).unwrap().verify().unwrap().settled, 1);
 }
+
+/// One file under two paths has a log beside each. Here both have a copy, and one mark.
+#[test]
+fn a_journal_that_went_on_under_another_path_is_not_debited() {
+    let (folder, path, id) = spent();
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let other = elsewhere.join("clinic.ledger");
+    std::fs::copy(&path, &other).unwrap();
+    std::os::unix::fs::symlink(beside(&path, "-head"), beside(&other, "-head")).unwrap();
+    let (one, two) = (open(&path, &id).unwrap(), open(&other, &id).unwrap());
+    let reserve = |ledger: &Ledger, key: &str| ledger.reserve(&request(key, "pure(eps=0.25)"));
+    let open_one = reserve(&one, "b").unwrap();
+    let forked = reserve(&two, "c").unwrap_err();
+    assert!(matches!(forked, Error::Forked { seq: 6, .. }), "{forked:?}");
+    assert!(forked.to_string().contains("mount the folder"), "{forked}");
+    // Nor where answers brought it as far.
+    open_one.begin().unwrap().settle(b"x").unwrap();
+    assert!(reserve(&two, "c").is_err());
+    assert!(matches!(open(&other, &id), Err(Error::LostEnd { .. })));
+    // The one that went on goes on.
+    reserve(&one, "d").map(drop).unwrap();
+    assert_eq!(one.balance().unwrap().spent.main, 0.75);
+    assert_eq!(two.balance().unwrap().spent.main, 0.25);
+}
+
+/// As `cp -al` leaves it.
+#[test]
+fn a_ledger_or_a_mark_with_two_names_is_refused() {
+    let (folder, path, id) = spent();
+    for suffix in ["", "-head"] {
+        let link = folder.path().join("link");
+        std::fs::hard_link(beside(&path, suffix), &link).unwrap();
+        let error = open(&path, &id).unwrap_err();
+        assert!(matches!(&error, Error::ManyNames { names: 2, .. }), "{error:?}");
+        assert!(error.to_string().contains("-samefile"), "{error}");
+        std::fs::remove_file(link).unwrap();
+        open(&path, &id).unwrap();
+    }
+    let old = folder.path().join("old.ledger");
+    legacy(&old, "old");
+    std::fs::hard_link(&old, folder.path().join("link")).unwrap();
+    let place = Place::File(old.clone());
+    let adopted = Ledger::adopt(&place, "old", &charter(pure(1.0)), wall_clock());
+    assert!(matches!(adopted, Err(Error::ManyNames { .. })), "{adopted:?}");
+}
+
+#[test]
+fn a_mark_that_is_replaced_under_an_open_ledger_is_noticed() {
+    let (folder, path, id) = spent();
+    let ledger = open(&path, &id).unwrap();
+    let older = folder.path().join("older");
+    std::fs::copy(beside(&path, "-head"), &older).unwrap();
+    buy(&ledger, "b");
+    std::fs::rename(&older, beside(&path, "-head")).unwrap();
+    let error = ledger.reserve(&request("c", "pure(eps=0.25)")).unwrap_err();
+    assert!(matches!(error, Error::Moved { .. }), "{error:?}");
+    // Nor is it put back in place.
+    let (_folder, path, id) = spent();
+    let ledger = open(&path, &id).unwrap();
+    let older = std::fs::read(beside(&path, "-head")).unwrap();
+    buy(&ledger, "b");
+    std::fs::write(beside(&path, "-head"), older).unwrap();
+    let error = ledger.reserve(&request("c", "pure(eps=0.25)")).unwrap_err();
+    assert!(matches!(error, Error::BadHead { .. }), "{error:?}");
+}
