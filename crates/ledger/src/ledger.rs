@@ -1,5 +1,6 @@
 //! The ledger of one dataset: debits, balance, repeats, verification.
 
+mod append;
 mod page;
 
 pub use page::{Page, Start};
@@ -12,9 +13,9 @@ use crate::limit::Limit;
 use crate::mark::{self, Mark};
 use crate::price::Price;
 use crate::queue::Queue;
-use crate::replay::{Replay, Step};
+use crate::replay::Replay;
 use crate::reservation::Reservation;
-use crate::row::{Entry, GENESIS, Hash, Kind, Row, to_micros};
+use crate::row::{Entry, GENESIS, Hash, Kind, Row};
 use crate::rule::Subject;
 use crate::side::Side;
 use crate::store::postgres::Postgres;
@@ -99,7 +100,7 @@ struct Shared {
     dataset: String,
     clock: Clock,
     /// What waits to be written, and when it was asked for.
-    queue: Queue<(Act, i64), Option<Row>>,
+    queue: Queue<(Vec<Act>, i64), Vec<Option<Row>>>,
     writer: Mutex<Side>,
     /// A connection that never waits for a writer; none where the store has but one.
     reader: Option<Mutex<Side>>,
@@ -382,60 +383,6 @@ impl Ledger {
             spent: fresh.begun()?.spent(&Account::Dataset),
             head,
         })
-    }
-
-    /// Appends the row that `act` becomes, if it becomes one, and returns it when it
-    /// is on disk.
-    pub(crate) fn append(&self, act: Act) -> Result<Option<Row>> {
-        let time = to_micros((self.shared.clock)());
-        self.shared.queue.submit((act, time), |batch| {
-            let waiting = batch.len();
-            self.write(batch).unwrap_or_else(|error| vec![Err(error); waiting])
-        })
-    }
-
-    /// One transaction for all of `batch`. What is refused is refused alone; after
-    /// any other failure none of it counts, and the next one reads the journal anew.
-    fn write(&self, batch: Vec<(Act, i64)>) -> Result<Vec<Result<Option<Row>>>> {
-        let dataset = &self.shared.dataset;
-        let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
-        let mark = self.shared.mark.as_ref().map(Mutex::lock).transpose();
-        let mut mark = mark.map_err(|_| Error::Interrupted)?;
-        // From before the decision until it is noted, whatever path others reach the file by.
-        let mut held = mark.as_mut().map(|mark| mark.hold()).transpose()?;
-        let Side { store, replay, seen } = &mut *guard;
-        let mut transaction = store.begin(Intent::Append)?;
-        let mut scratch = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
-        if let Some(held) = &mut held {
-            held.is_in(&scratch, &*transaction)?;
-        }
-        let (before, mut outcomes) = (scratch.head(), Vec::with_capacity(batch.len()));
-        let mut debited = None;
-        for (act, time) in batch {
-            let decided = act.decide(&scratch, time);
-            if let Ok(Some(row)) = &decided {
-                transaction.append(row)?;
-                // Without these more is spent, not less.
-                if !matches!(row.kind, Kind::Settle | Kind::Cancel) {
-                    debited = Some((row.seq, row.hash));
-                }
-                // By the same road as everyone else's rows.
-                if scratch.apply(row)? == Step::StartOver {
-                    scratch = Replay::caught_up(None, dataset, *seen, &*transaction)?;
-                }
-            }
-            outcomes.push(decided);
-        }
-        if scratch.head() != before {
-            transaction.commit()?;
-        }
-        *seen = scratch.head();
-        *replay = Some(scratch);
-        // Before anybody is granted anything: a journal that loses this must be found out.
-        if let (Some(held), Some(head)) = (&mut held, debited) {
-            held.advance(head)?;
-        }
-        Ok(outcomes)
     }
 
     /// What the writer has read is what the reader begins with.

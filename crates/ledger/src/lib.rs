@@ -120,7 +120,7 @@ mod totals;
 
 pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
 pub use error::{Error, Fault, Result};
-pub use identity::{Anchor, Charter, LedgerId, Unit};
+pub use identity::{Anchor, Charter, LedgerId, PublicTable, Successor, Unit};
 pub use ledger::{Clock, Ledger, Page, Request, Start, Verified, wall_clock};
 pub use limit::{Accounting, Limit};
 pub use opening::Adopted;
