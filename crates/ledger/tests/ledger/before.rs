@@ -3,11 +3,13 @@
 //! `fixtures/before-ids.sqlite` was written by `demure-ledger` of commit 319b14f, the last before
 //! ledgers had ids: a purchase, a cancellation and an open debit, a personal limit, a group, a
 //! period, another purchase, a freeze and its end, and a second opening with another limit.
+//! `fixtures/first-ids.sqlite` and its mark are the same by commit 89361d3, with an id, a unit and a
+//! receipt.
 
 use super::{limit, request};
 use demure_ledger::{
-    Accounting, Answers, Charter, Error, Kind, Ledger, Limit, Place, Price, Purchase, Request,
-    Unit, wall_clock,
+    Accounting, Anchor, Answers, Charter, Error, Kind, Ledger, LedgerId, Limit, Place, Price,
+    Purchase, Request, Successor, Unit, wall_clock,
 };
 use std::path::{Path, PathBuf};
 
@@ -83,4 +85,47 @@ fn a_ledger_from_before_ids_verifies_is_adopted_and_goes_on() {
     assert!(verified.spent.main > SPENT);
     drop(ledger);
     Ledger::open_own(&place, &adopted.id, &charter, wall_clock()).unwrap().verify().unwrap();
+}
+
+#[test]
+fn a_ledger_of_the_first_version_with_ids_goes_on_under_its_id() {
+    let (_folder, path) = copy("first-ids.sqlite");
+    let mark = path.with_extension("ledger-head");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    std::fs::copy(fixtures.join("first-ids.sqlite-head"), &mark).unwrap();
+    for file in [&path, &mark] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(file, mode).unwrap();
+    }
+    let id = LedgerId::parse("9c94210bc01dae208be31d621e5892bf").unwrap();
+    let place = Place::File(path);
+    let charter = |unit: &str, source: &str| Charter {
+        name: "clinic".into(),
+        limit: zcdp(),
+        units: vec![Unit {
+            table: "stays".into(),
+            unit: unit.into(),
+            sources: vec![source.to_owned()],
+        }],
+        public: Vec::new(),
+        by: String::new(),
+    };
+    let open = |charter: &Charter| Ledger::open_own(&place, &id, charter, wall_clock());
+    // Its source was written down as the policy spelled it.
+    let other = open(&charter("row", "visits.csv")).unwrap_err();
+    assert!(matches!(other, Error::OtherUnit { .. }), "{other:?}");
+    let ledger = open(&charter("\"patient_id\"", "visits.csv")).unwrap();
+    let head = "17:ba878a479838c7e0bf55cb5664957555b889dbe6b0d553a061aeb1f486041955";
+    ledger.expect(&Anchor::parse(head).unwrap()).unwrap();
+    // Keys as that version made them.
+    let key = "720689f1d2117a4c22293e3e053340256c43c79814c346e0130126d8a0e539bf";
+    assert_eq!(ledger.seal(&[7; 32]), key);
+    assert_eq!(ledger.balance().unwrap().spent.main, SPENT);
+    let one = ledger.reserve(&by("ann", "aa06", "gaussian(sigma=100)")).unwrap();
+    one.begin().unwrap().settle(b"new").unwrap();
+    let verified = ledger.verify().unwrap();
+    assert_eq!((verified.entries, verified.received, verified.beyond), (20, 1, 0));
+    let successor = Successor::new("next", "at clinic.2.ledger", "sam");
+    Ledger::replace(&place, &id, successor, wall_clock()).unwrap();
+    assert!(matches!(open(&charter("row", "new.csv")), Err(Error::Replaced(_))));
 }
