@@ -24,7 +24,7 @@
 //! | `lasting` | what gives the same whenever it is run |
 //! | `explain`, `answer` | what is shown |
 //! | `gate` | what a server puts between a statement and its answer |
-//! | `identity` | which ledger is the policy's |
+//! | `identity`, `spelling` | which ledger is the policy's, and which source is which |
 //! | `settings`, `session` | one analyst's conversation |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //!
@@ -68,6 +68,7 @@ mod rows;
 mod session;
 mod settings;
 mod source;
+mod spelling;
 mod total;
 
 pub use answer::{Answer, Description};
@@ -76,6 +77,7 @@ pub use explain::{AggregateExplanation, Explanation, expected, price as price_in
 pub use gate::{DEFAULT_ROWS, Gate, Open, Reads};
 pub use identity::{
     NewLedger, SHARED_LEDGER, fits, ledger_expecting, ledger_of, ledger_path, new_ledger,
+    replaced_ledger_of,
 };
 pub use incident::Incidents;
 pub use price::{ColumnQuote, Expected};
