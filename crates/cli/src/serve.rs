@@ -115,6 +115,7 @@ impl Args {
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => {
+            demure_ledger::access::check(key).map_err(|e| Failure::usage(e.to_string()))?;
             Some(Tls::read(certificate, key).map_err(|e| Failure::usage(e.to_string()))?)
         }
         _ => None,

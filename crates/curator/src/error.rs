@@ -94,6 +94,20 @@ pub enum Error {
          hint: ask again; if that fails too, tell the data steward the incident number"
     )]
     Together,
+    /// A part of what the query needs had been bought or received when the rest was refused.
+    #[error("{}", instead_of_nothing(&source.to_string(), spent))]
+    Partly {
+        /// What is spent, in words.
+        spent: String,
+        /// Why the rest was refused.
+        source: Box<Error>,
+    },
+    /// The answer was bought before, by a build that stores it otherwise.
+    #[error(
+        "the answer was stored by another build of demure while this question was asked, and \
+         cannot be read; what it cost stays spent\nhint: ask again"
+    )]
+    Unreadable,
     /// Post-processing of released values failed: its message may quote released values only.
     #[error("after the release: {0}; what this query cost stays spent")]
     After(String),
@@ -104,7 +118,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// Why a query was refused and what to do instead, if that is what happened: nothing was
-    /// spent then.
+    /// spent then, or it says what.
     #[must_use]
     pub fn refusal(&self) -> Option<(String, String)> {
         match self {
@@ -137,6 +151,10 @@ impl Error {
                 ),
                 "ask what you asked before, or a steward to thaw it".to_owned(),
             )),
+            Self::Partly { spent, source } => {
+                let (what, remedy) = source.refusal()?;
+                Some((instead_of_nothing(&what, spent), remedy))
+            }
             _ => None,
         }
     }
@@ -144,5 +162,15 @@ impl Error {
     /// A planner's message: about names and types, not rows.
     pub(crate) fn planning(error: &DataFusionError) -> Self {
         Self::Sql(error.strip_backtrace())
+    }
+}
+
+/// A message that says what is spent where it said that nothing is.
+fn instead_of_nothing(message: &str, spent: &str) -> String {
+    const NOTHING: &str = "nothing was spent";
+    let instead = format!("{spent} was spent on parts of it, which are free from now on");
+    match message.contains(NOTHING) {
+        true => message.replace(NOTHING, &instead),
+        false => format!("{message}; {instead}"),
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! A policy without an id gets one with its first ledger: the ledger is made, or the one beside
 //! the policy is adopted, then the policy is rewritten to name it, and only then is anything
-//! debited. From then on a ledger that is missing, empty, another's or elsewhere is refused.
+//! debited. From then on a ledger that is missing, empty, another's or elsewhere is refused. A
+//! policy that lost the section that names its ledger is not given a second one, where there are
+//! traces of the first: beside the policy, or a journal with its name or one of its sources on the
+//! server.
 //!
 //! | `DEMURE_LEDGER` | the policy says | |
 //! |---|---|---|
@@ -12,12 +15,13 @@
 //! | set | nothing yet | the first ledger is there, unless there is one beside the policy |
 
 use crate::error::{Error, Result};
-use crate::policy::{self, Policy, TablePolicy, UnitPolicy, with_ledger};
+use crate::policy::{self, Policy, TablePolicy, UnitPolicy, rewrite, with_ledger};
+use crate::spelling::sources;
 use demure_ledger::{
-    Accounting, Address, Anchor, Charter, Ledger, LedgerId, Limit, Place, Unit, access, wall_clock,
+    Accounting, Address, Anchor, Charter, Ledger, LedgerId, Limit, Place, PublicTable, Successor,
+    Unit, wall_clock,
 };
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The environment variable with the address of a PostgreSQL ledger that several curators share.
@@ -61,6 +65,13 @@ pub fn ledger_expecting(path: &Path, head: Option<&Anchor>) -> Result<(Policy, L
     Ok((policy, ledger))
 }
 
+/// The ledger that a policy names, if another took its place: for reading what is in it.
+pub fn replaced_ledger_of(path: &Path) -> Result<Option<Ledger>> {
+    let path = Policy::real_path(path);
+    let Some(named) = Policy::read(&path)?.ledger else { return Ok(None) };
+    Ok(Ledger::open_replaced(&place_of(&path, &named.at)?, &named.id, wall_clock())?)
+}
+
 /// A ledger that took the place of another.
 #[derive(Debug)]
 pub struct NewLedger {
@@ -73,7 +84,8 @@ pub struct NewLedger {
 }
 
 /// Gives a policy another ledger, with a full budget, and notes in it whose place it takes.
-/// The old one stays where it is. `announce` is told what will be replaced before it is done.
+/// The old one stays where it is and is closed, as far as it can be opened. `announce` is given
+/// what will be replaced before it is done.
 pub fn new_ledger(
     path: &Path,
     by: &str,
@@ -90,6 +102,7 @@ pub fn new_ledger(
         }
         _ => Place::File(unused(&path)),
     };
+    let mut closes = None;
     let mut replaces = match &policy.ledger {
         None => "the ledger that the policy had, if it had one".to_owned(),
         Some(named) => {
@@ -98,9 +111,12 @@ pub fn new_ledger(
                 true => place_of(&path, &named.at),
                 false => Ok(Place::File(in_folder(&path, &named.at))),
             };
-            let end = old.and_then(|old| Ok(Ledger::end_of(&old, &named.id)?));
+            let end = old.and_then(|old| Ok((Ledger::end_of(&old, &named.id)?, old)));
             let end = match end {
-                Ok((seq, hash)) => Anchor { seq: Some(seq), hash }.to_string(),
+                Ok(((seq, hash), old)) => {
+                    closes = Some((old, named.id.clone()));
+                    Anchor { seq: Some(seq), hash }.to_string()
+                }
                 Err(_) => "an end that cannot be read".to_owned(),
             };
             format!("ledger {} at {}, which ended with {end}", named.id, named.at)
@@ -110,17 +126,39 @@ pub fn new_ledger(
         replaces = format!("{replaces}; {why}");
     }
     announce(&replaces)?;
-    let charter = Charter { by: by.to_owned(), ..charter(&policy) };
-    let why = format!("replaces {replaces}");
-    let (ledger, id) = Ledger::create(&place, &charter, &why, wall_clock())?;
+    let charter = Charter { by: by.to_owned(), ..charter(&policy, &stem(&path)) };
+    let from = format!("replaces {replaces}");
+    let (ledger, id) = Ledger::create(&place, &charter, &from, wall_clock())?;
     let at = address(&place)?;
+    if let Some((old, old_id)) = closes {
+        let note = if why.is_empty() { format!("at {at}") } else { format!("at {at}: {why}") };
+        let successor = Successor::new(&id.to_string(), &note, by);
+        close(&old, &old_id, successor)?;
+    }
     name(&path, &id, &at)?;
     Ok(NewLedger { ledger, at, replaces })
 }
 
+/// Closes a ledger that is replaced. One that cannot be opened can be spent from no more than one
+/// that is closed; what stands in the way for now only is an error.
+fn close(place: &Place, id: &LedgerId, successor: Successor) -> Result<()> {
+    use demure_ledger::Error as Fault;
+    match Ledger::replace(place, id, successor, wall_clock()) {
+        Err(
+            passing @ (Fault::Locked { .. }
+            | Fault::ReadOnly
+            | Fault::DiskFull
+            | Fault::Exposed(_)
+            | Fault::ManyNames { .. }
+            | Fault::Disconnected { .. }),
+        ) => Err(passing.into()),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 /// Does the ledger allow what this policy says of units? Nothing is written.
 pub fn fits(policy: &Policy, ledger: &Ledger) -> Result<()> {
-    Ok(ledger.fits(&charter(policy))?)
+    Ok(ledger.fits(&charter(policy, ""))?)
 }
 
 /// The budget of a policy.
@@ -136,13 +174,23 @@ pub(crate) fn limit(policy: &Policy) -> Limit {
     }
 }
 
-/// What the ledger of a policy is for.
-fn charter(policy: &Policy) -> Charter {
-    let units = policy.tables.iter().filter_map(|table| {
-        let unit = unit(policy, table)?;
-        Some(Unit { table: table.name.clone(), unit, source: table.source.clone() })
-    });
-    Charter { limit: limit(policy), units: units.collect(), by: String::new() }
+/// What the ledger of a policy of that name is for.
+fn charter(policy: &Policy, name: &str) -> Charter {
+    let (mut units, mut public) = (Vec::new(), Vec::new());
+    for of in &policy.tables {
+        let (table, sources) = (of.name.clone(), sources(&policy.folder, &of.source));
+        match unit(policy, of) {
+            Some(unit) => units.push(Unit { table, unit, sources }),
+            None => public.push(PublicTable { table, sources }),
+        }
+    }
+    Charter { name: name.to_owned(), limit: limit(policy), units, public, by: String::new() }
+}
+
+/// What a policy's file is called, without its ending: so was its journal called before ledgers
+/// had ids.
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The unit of a table with every table that it is found through; none for a public table.
@@ -193,7 +241,8 @@ fn place_of(path: &Path, at: &str) -> Result<Place> {
 fn own(path: &Path, policy: &Policy) -> Result<Ledger> {
     let Some(named) = &policy.ledger else { return Ok(first(path)?.1) };
     let place = place_of(path, &named.at)?;
-    Ok(Ledger::open_own(&place, &named.id, &charter(policy), wall_clock())?)
+    let charter = charter(policy, &stem(path));
+    Ok(Ledger::open_own(&place, &named.id, &charter, wall_clock())?)
 }
 
 /// The first ledger of a policy, which names it afterwards.
@@ -208,18 +257,19 @@ fn first(path: &Path) -> Result<(Policy, Ledger)> {
     let beside = ledger_path(path);
     let place = match shared()? {
         None => Place::File(beside),
-        Some(address) if beside.symlink_metadata().is_ok() => {
+        // Also what a ledger that was deleted left behind.
+        Some(address) if taken(&beside) => {
             let (policy, environment) = (beside.display().to_string(), address.without_password()?);
             return Err(Error::OtherPlace { policy, environment });
         }
         Some(address) => Place::Server(address),
     };
-    // What its journal was called before ledgers had ids.
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let (charter, clock) = (charter(&policy), wall_clock());
+    let stem = stem(path);
+    let (charter, clock) = (charter(&policy, &stem), wall_clock());
     let (ledger, id, was_exposed) = match Ledger::adopt(&place, &stem, &charter, clock.clone())? {
         Some(found) => (found.ledger, found.id, found.was_exposed),
         None => {
+            may_be_first(path, &place, &charter)?;
             let (ledger, id) = Ledger::create(&place, &charter, "the policy's first", clock)?;
             (ledger, id, false)
         }
@@ -235,6 +285,23 @@ fn first(path: &Path) -> Result<(Policy, Ledger)> {
     Ok((policy, ledger))
 }
 
+/// Refuses a first ledger where there are traces of one before it, which the policy names no more.
+fn may_be_first(path: &Path, place: &Place, charter: &Charter) -> Result<()> {
+    let unclaimed = |place: String, id: Option<LedgerId>| {
+        let name = charter.name.clone();
+        Err(Error::Ledger(demure_ledger::Error::Unclaimed { place, name, id }))
+    };
+    // The first was replaced, and is gone.
+    let later = numbered(path).take_while(|later| taken(later)).last();
+    if let Some(later) = later {
+        return unclaimed(later.display().to_string(), None);
+    }
+    match Ledger::claimed(place, charter)? {
+        Some(id) => unclaimed(address(place)?, Some(id)),
+        None => Ok(()),
+    }
+}
+
 /// How a policy writes a place down. A file is in the policy's own folder.
 fn address(place: &Place) -> Result<String> {
     Ok(match place {
@@ -247,36 +314,12 @@ fn address(place: &Place) -> Result<String> {
 /// and comments stay.
 fn name(path: &Path, id: &LedgerId, at: &str) -> Result<Policy> {
     let text = with_ledger(&Policy::read(path)?, id, at);
-    replace(path, &text).map_err(|source| Error::PolicyUnwritable {
+    rewrite(path, &text).map_err(|source| Error::PolicyUnwritable {
         path: path.to_owned(),
         lines: policy::ledger_lines(id, at),
         source,
     })?;
     Ok(Policy::read(path)?)
-}
-
-/// Puts another text into a file, which is the old one or the new one at every moment.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let begun = path.with_file_name(format!(".{file}.{}.part", std::process::id()));
-    let _ = std::fs::remove_file(&begun);
-    let write = || -> std::io::Result<()> {
-        let mode = std::fs::metadata(path)?.permissions();
-        if mode.readonly() {
-            return Err(std::io::ErrorKind::PermissionDenied.into());
-        }
-        let mut to = access::create(&begun)?;
-        to.write_all(text.as_bytes())?;
-        to.set_permissions(mode)?;
-        access::give_to_owner_of(path, &to);
-        to.sync_all()?;
-        std::fs::rename(&begun, path)?;
-        access::sync_folder(path)
-    };
-    write().inspect_err(|_| {
-        // It may not exist; what went wrong first is what matters.
-        let _ = std::fs::remove_file(&begun);
-    })
 }
 
 /// Waits until nobody else gives the policy a ledger. Where files cannot be locked nobody waits.
@@ -286,17 +329,28 @@ fn turn(path: &Path) -> Option<File> {
     Some(file)
 }
 
-/// A name for another ledger, of which nothing is there: `clinic.2.ledger`.
+/// A name for another ledger, of which nothing is there.
 fn unused(policy: &Path) -> PathBuf {
-    let numbered = (2u32..).map(|number| policy.with_extension(format!("{number}.ledger")));
-    let first = std::iter::once(ledger_path(policy)).chain(numbered);
-    let taken = |path: &PathBuf| {
-        ["", "-wal", "-shm", "-head"].iter().any(|suffix| {
-            let mut part = path.as_os_str().to_owned();
-            part.push(suffix);
-            PathBuf::from(part).symlink_metadata().is_ok()
-        })
-    };
-    let mut free = first.skip_while(taken);
+    let first = std::iter::once(ledger_path(policy)).chain(numbered(policy));
+    let mut free = first.skip_while(|path| taken(path));
     free.next().unwrap_or_else(|| ledger_path(policy))
+}
+
+/// The names of later ledgers, `clinic.2.ledger`, …, but for those of other policies,
+/// `clinic.2.toml`.
+fn numbered(policy: &Path) -> impl Iterator<Item = PathBuf> {
+    let ending = policy.extension().unwrap_or_default().to_string_lossy().into_owned();
+    (2u32..).filter_map(move |number| {
+        let other = policy.with_extension(format!("{number}.{ending}"));
+        (!other.exists()).then(|| policy.with_extension(format!("{number}.ledger")))
+    })
+}
+
+/// Is there a ledger of this name, or anything that one left behind?
+fn taken(path: &Path) -> bool {
+    ["", "-wal", "-shm", "-head"].iter().any(|suffix| {
+        let mut part = path.as_os_str().to_owned();
+        part.push(suffix);
+        PathBuf::from(part).symlink_metadata().is_ok()
+    })
 }

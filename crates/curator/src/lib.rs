@@ -26,7 +26,7 @@
 //! | `gate` | what a server puts between a statement and its answer |
 //! | `cost` | what an expression costs on one row |
 //! | `workers` | the threads that read protected rows |
-//! | `identity` | which ledger is the policy's |
+//! | `identity`, `spelling` | which ledger is the policy's, and which source is which |
 //! | `settings`, `session` | one analyst's conversation |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //!
@@ -71,6 +71,7 @@ mod rows;
 mod session;
 mod settings;
 mod source;
+mod spelling;
 mod total;
 mod workers;
 
@@ -80,6 +81,7 @@ pub use explain::{AggregateExplanation, Explanation, expected, price as price_in
 pub use gate::{DEFAULT_ROWS, Gate, Open, Reads};
 pub use identity::{
     NewLedger, SHARED_LEDGER, fits, ledger_expecting, ledger_of, ledger_path, new_ledger,
+    replaced_ledger_of,
 };
 pub use incident::Incidents;
 pub use price::{ColumnQuote, Expected};

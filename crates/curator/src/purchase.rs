@@ -1,9 +1,10 @@
 //! From priced aggregates to their released tables: known, given by the ledger, or bought.
 //!
 //! # Guarantee
-//! Every debit of a query is on disk before any row is read for it, and one that is refused
-//! takes the others back, unless they wait for a purchase of somebody else: then what is
-//! bought before that is refused stays bought, and free from then on. Of equal queries that are
+//! Every debit of a query is on disk before any row is read for it. All that a query buys or
+//! receives is decided on at once: after a refusal nothing is debited and nothing is received. Where
+//! it waits for somebody else's purchase, what it bought before that stays bought, free from then on,
+//! and the error says so. Of equal queries that are
 //! under way in this process one is bought ([`crate::flight`]). Nothing that was read shows before
 //! the gate's moment: no table, no error, no entry in the ledger. Rows are read by threads of their own
 //! ([`crate::workers`]): who waits for a moment does not wait for them.
@@ -13,6 +14,7 @@ use crate::bound::Task;
 use crate::error::{Error, Result};
 use crate::flight::{self, Claim, End, Flight, Lead};
 use crate::gate::Gate;
+use crate::price_in_words;
 use crate::release::public_keys;
 use crate::session::{Curator, Priced, Session, free, on_large_stack};
 use crate::workers;
@@ -76,13 +78,24 @@ impl Session {
             if leads.is_empty() && joined.is_empty() {
                 break;
             }
-            let paid = self.pay(priced, leads, &mut obtained).await?;
+            let paid = self.pay(priced, leads, &mut obtained).await;
+            let paid = paid.map_err(|error| self.partly(error, &obtained))?;
             self.compute(gate, paid, words, &mut obtained).await?;
             for (place, flight) in joined {
-                self.wait(&priced[place], place, &flight, &mut obtained).await?;
+                let waited = self.wait(&priced[place], place, &flight, &mut obtained).await;
+                waited.map_err(|error| self.partly(error, &obtained))?;
             }
         }
         Ok((obtained.tables.into_iter().flatten().collect(), obtained.price))
+    }
+
+    /// An error of a query that had bought or received a part of what it needs: that is on record.
+    fn partly(&self, error: Error, obtained: &Obtained) -> Error {
+        if obtained.price == Price::ZERO {
+            return error;
+        }
+        let spent = price_in_words(&obtained.price, self.curator.concentrated());
+        Error::Partly { spent, source: Box::new(error) }
     }
 
     /// Debits what is not in the ledger yet.
@@ -99,50 +112,60 @@ impl Session {
             let p = &priced[place];
             planned.push((place, lead, curator.prepare(&p.aggregate, &p.quote).await?));
         }
+        let wanted: Vec<&Priced> = planned.iter().map(|(place, ..)| &*priced[*place]).collect();
+        let bought = self.purchase(&wanted).await?;
         let mut debited: Vec<Paid> = Vec::new();
-        for (place, lead, task) in planned {
-            match self.purchase(&priced[place]).await {
-                Ok(Bought::Given(table, price)) => {
+        for ((place, lead, task), one) in planned.into_iter().zip(bought) {
+            match one {
+                Bought::Given(table, price) => {
                     lead.found();
                     obtained.add(place, table, price);
                 }
-                Ok(Bought::Reserved(reservation)) => {
+                Bought::Reserved(reservation) => {
                     let aggregate = Arc::clone(&priced[place]);
                     debited.push(Paid { place, aggregate, lead, task, reservation });
-                }
-                Err(error) => {
-                    for paid in debited {
-                        paid.reservation.cancel()?;
-                    }
-                    return Err(error);
                 }
             }
         }
         Ok(debited)
     }
 
-    /// Asks the ledger for one answer.
-    async fn purchase(&self, p: &Priced) -> Result<Bought> {
-        let request = Request {
-            who: self.who.clone(),
-            key: p.key.clone(),
-            query: p.aggregate.text(),
-            event: p.quote.event.clone(),
-        };
+    /// Asks the ledger for answers: all of them, or none.
+    async fn purchase(&self, wanted: &[&Priced]) -> Result<Vec<Bought>> {
+        let requests: Vec<Request> = wanted
+            .iter()
+            .map(|p| Request {
+                who: self.who.clone(),
+                key: p.key.clone(),
+                query: p.aggregate.text(),
+                event: p.quote.event.clone(),
+            })
+            .collect();
         let answers = self.curator.policy.budget.answers;
-        let again = request.clone();
-        let bought =
-            self.curator.at_the_ledger(move |ledger| ledger.purchase(&request, answers)).await??;
-        Ok(match bought {
-            Purchase::Reserved(reservation) => Bought::Reserved(reservation),
-            Purchase::Given { answer, price } => match p.fitting(&answer) {
-                Some(table) => Bought::Given(table, price),
-                // Written by a build that stored it otherwise.
-                None => Bought::Reserved(
-                    self.curator.at_the_ledger(move |ledger| ledger.reserve(&again)).await??,
-                ),
-            },
-        })
+        let bought = self
+            .curator
+            .at_the_ledger(move |ledger| ledger.purchase_all(&requests, answers))
+            .await??;
+        let (mut obtained, mut unreadable) = (Vec::with_capacity(bought.len()), false);
+        for (p, one) in wanted.iter().zip(bought) {
+            match one {
+                Purchase::Reserved(reservation) => obtained.push(Bought::Reserved(reservation)),
+                Purchase::Given { answer, price } => match p.fitting(&answer) {
+                    Some(table) => obtained.push(Bought::Given(table, price)),
+                    None => unreadable = true,
+                },
+            }
+        }
+        if !unreadable {
+            return Ok(obtained);
+        }
+        // Another build sold it under this key since the price was asked.
+        for one in obtained {
+            if let Bought::Reserved(reservation) = one {
+                reservation.cancel()?;
+            }
+        }
+        Err(Error::Unreadable)
     }
 
     /// Reads the rows and releases what was paid for, in one task: together they leave once.
@@ -185,10 +208,14 @@ impl Session {
         obtained: &mut Obtained,
     ) -> Result<()> {
         match flight.ended().await {
-            Some(End::Settled) => match self.purchase(p).await? {
-                Bought::Given(table, price) => obtained.add(place, table, price),
-                Bought::Reserved(reservation) => reservation.cancel()?,
-            },
+            Some(End::Settled) => {
+                for one in self.purchase(&[p]).await? {
+                    match one {
+                        Bought::Given(table, price) => obtained.add(place, table, price),
+                        Bought::Reserved(reservation) => reservation.cancel()?,
+                    }
+                }
+            }
             Some(End::Failed) => return Err(Error::Together),
             None => {}
         }

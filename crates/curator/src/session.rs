@@ -76,6 +76,9 @@ pub enum Outcome {
     Setting(String, String),
 }
 
+/// In how many forms an answer may be stored, by builds of different times.
+const FORMS: u32 = 16;
+
 /// What shows the least ε of a new query: `SHOW demure.min_per_query`. The policy sets it.
 const LEAST: &str = "demure.min_per_query";
 
@@ -177,7 +180,7 @@ impl Curator {
             .collect()
     }
 
-    fn concentrated(&self) -> bool {
+    pub(crate) fn concentrated(&self) -> bool {
         self.policy.budget.accounting == policy::Accounting::Zcdp
     }
 
@@ -209,6 +212,11 @@ impl Curator {
             }
         }
         Ok(key)
+    }
+
+    /// The key of an answer that is stored in another form than those before it.
+    fn next_key(&self, first: &str, form: u32) -> String {
+        self.ledger.seal(&Sha256::digest(format!("{first} form {form}")).into())
     }
 
     /// The plan, the price, the policy and the sources. It must not leave the process.
@@ -500,12 +508,32 @@ impl Session {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
             let key = curator.key_in_use(key, &aggregate, &quote)?;
-            let known = curator.ledger.recall(&self.who, &key, curator.policy.budget.answers)?;
             let mut one = Priced { aggregate, table, quote, key, known: None };
-            one.known = known.and_then(|bytes| one.fitting(&bytes));
+            one.known = self.known(&mut one)?;
             priced.push(Arc::new(one));
         }
         Ok((after, priced))
+    }
+
+    /// The answer that is free for whoever asks. Where the one under the key was stored by another
+    /// build and cannot be read, the key becomes the next one: it is bought once anew, and found.
+    fn known(&self, priced: &mut Priced) -> Result<Option<RecordBatch>> {
+        let (curator, first) = (&self.curator, priced.key.clone());
+        for form in 1..=FORMS {
+            let own =
+                curator.ledger.recall(&self.who, &priced.key, curator.policy.budget.answers)?;
+            // What others bought is what she would be given.
+            let bytes = match own.is_some() {
+                true => own.clone(),
+                false => curator.ledger.find(&priced.key)?,
+            };
+            match bytes.map(|bytes| priced.fitting(&bytes)) {
+                None => return Ok(None),
+                Some(Some(table)) => return Ok(own.map(|_| table)),
+                Some(None) => priced.key = curator.next_key(&first, form),
+            }
+        }
+        Ok(None)
     }
 
     async fn explain(&self, query: Parsed) -> Result<Explanation> {
@@ -770,6 +798,41 @@ mod tests {
             keys.push((bought.key.clone(), bought.hash));
         }
         assert!(keys[0].0 != keys[1].0 && keys[0].1 != keys[1].1);
+    }
+
+    /// As another build left it: an answer that this one cannot read.
+    #[tokio::test]
+    async fn an_answer_that_cannot_be_read_is_bought_once_anew_and_then_found() {
+        const SQL: &str = "SELECT COUNT(*) AS n FROM people";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clinic.toml");
+        std::fs::write(folder.path().join("people.csv"), "id\n1\n2\n3\n").unwrap();
+        let text = "[budget]\nepsilon = 8\nper_query = 1\n[tables.people]\n\
+                    source = \"people.csv\"\nunit = \"id\"\n";
+        std::fs::write(&path, text).unwrap();
+        let curator = Curator::open(&path).await.unwrap();
+        let Ok(Statement::Query(query)) = parse(SQL, &curator.catalog.state()) else { panic!() };
+        let (_, priced) = curator.session("ann").priced(*query, &[]).await.unwrap();
+        for (who, key) in [("ann", priced[0].key.clone()), ("eve", priced[0].key.clone())] {
+            let event = priced[0].quote.event.clone();
+            let request = demure_ledger::Request { who: who.into(), key, query: SQL.into(), event };
+            let bought = curator.ledger().reserve(&request).unwrap();
+            bought.begin().unwrap().settle(b"another form").unwrap();
+        }
+        drop(curator);
+        let spent = |curator: &Curator| curator.ledger().balance().unwrap().spent.main;
+        for (who, cost, in_all) in
+            [("ann", 1.0, 3.0), ("ann", 0.0, 3.0), ("bob", 1.0, 3.0), ("bob", 0.0, 3.0)]
+        {
+            // A new process each time, which remembers nothing itself.
+            let curator = Curator::open(&path).await.unwrap();
+            let Outcome::Answer(answer) = curator.session(who).run(SQL).await.unwrap() else {
+                panic!()
+            };
+            assert_eq!((answer.price.main, answer.repeated), (cost, cost == 0.0), "{who}");
+            assert_eq!(spent(&curator), in_all, "{who}");
+            curator.ledger().verify().unwrap();
+        }
     }
 
     #[tokio::test]

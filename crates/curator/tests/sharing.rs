@@ -473,3 +473,35 @@ async fn receipts_are_lines_of_the_journal() {
     ];
     assert_eq!(kinds, expected);
 }
+
+/// Two aggregates of one query: one that somebody else bought, and one beyond the limit.
+#[tokio::test]
+async fn a_query_that_is_refused_has_bought_and_received_nothing() {
+    let (_folder, curator) = curator("personal").await;
+    let both = "SELECT (SELECT COUNT(*) FROM t) AS n, (SELECT AVG(k) FROM t) AS k";
+    ask(&curator, "ana", COUNT).await.unwrap();
+    let epsilon = Epsilon::new(1.5).unwrap();
+    curator.ledger().grant("sam", "ben", epsilon, Delta::ZERO).unwrap();
+    let entries = || curator.ledger().entries().unwrap().len();
+    let before = entries();
+    let error = ask(&curator, "ben", both).await.unwrap_err();
+    let (what, _) = error.refusal().unwrap();
+    assert!(what.contains("costs ε 2 ") && what.contains("nothing was spent"), "{what}");
+    assert_eq!(entries(), before);
+    assert_eq!(curator.ledger().balance_for("ben").unwrap().spent.main, 0.0);
+    // What is within it is bought and received.
+    curator.ledger().grant("sam", "ben", Epsilon::new(2.0).unwrap(), Delta::ZERO).unwrap();
+    assert_eq!(ask(&curator, "ben", both).await.unwrap().price.main, 2.0);
+    assert!(ask(&curator, "ben", both).await.unwrap().repeated);
+}
+
+/// A query whose first part was bought before its second was refused says so.
+#[test]
+fn what_was_spent_on_a_part_is_said() {
+    let refused = demure_ledger::Error::Unwritable;
+    let error = Error::Partly { spent: "ε 1".to_owned(), source: Box::new(refused.into()) };
+    let text = error.to_string();
+    assert!(text.contains("ε 1 was spent on parts of it") && !text.contains("nothing"), "{text}");
+    let source = Box::new(Error::Together);
+    assert!(!Error::Partly { spent: "ε 1".to_owned(), source }.to_string().contains("nothing"));
+}

@@ -85,7 +85,13 @@ fn main() -> Outcome<()> {
         println!("{threads:>2} threads: {:>6.0} appends/s", rows_per_second(&ledger, threads)?);
     }
     if !place.starts_with("postgres://") {
-        let charter = Charter { limit: limit()?, units: Vec::new(), by: String::new() };
+        let charter = Charter {
+            name: "commits".to_owned(),
+            limit: limit()?,
+            units: Vec::new(),
+            public: Vec::new(),
+            by: String::new(),
+        };
         for threads in [1, 32] {
             let own = Place::File(directory.path().join(format!("{threads}.ledger")));
             let (ledger, _) = Ledger::create(&own, &charter, "", wall_clock())?;

@@ -2,7 +2,7 @@
 //! state and nothing else.
 
 use crate::error::{Error, Fault, Result};
-use crate::identity::{Identified, Unit};
+use crate::identity::{Identified, Successor, Unit};
 use crate::ledger::Request;
 use crate::limit::Limit;
 use crate::price::Price;
@@ -28,8 +28,10 @@ pub(crate) enum Act {
     Decree(String, Decree),
     /// The id and the secret of a journal that has none, who gave them, and why.
     Identify(String, Identified, String),
-    /// The unit of a table among tables of these names, and who says so.
+    /// A source of a table, its unit, the tables that are new with it, and who says so.
     Unit(String, Unit, Vec<String>),
+    /// The ledger that takes the place of this one.
+    Replace(Successor),
 }
 
 /// The end of a reservation: an answer, or a cancellation without one.
@@ -51,6 +53,13 @@ impl Act {
     /// A row of kind `reserve` or `receive` is returned only if the totals with it are within
     /// every rule in force that it counts against.
     pub(crate) fn decide(self, replay: &Replay, time: i64) -> Result<Option<Row>> {
+        match &replay.about().successor {
+            // What was debited before may end.
+            Some(successor) if !matches!(self, Self::Close(_)) => {
+                return Err(Error::Replaced(successor.clone()));
+            }
+            _ => {}
+        }
         let draft = match self {
             Self::Limit(limit) => limited(replay, &limit),
             Self::Reserve(request, event) => reserved(replay, request, event).map(Some),
@@ -58,7 +67,10 @@ impl Act {
             Self::Close(closing) => closed(replay, closing).map(Some),
             Self::Decree(by, decree) => decreed(replay, by, decree),
             Self::Identify(by, identity, why) => identified(replay, by, &identity, why),
-            Self::Unit(by, unit, tables) => united(replay, by, unit, &tables),
+            Self::Unit(by, unit, together) => united(replay, by, &unit, &together),
+            Self::Replace(Successor { id: key, note: query, by: who }) => {
+                replay.begun().map(|_| Some(Row { who, key, query, ..draft(Kind::Replaced) }))
+            }
         };
         Ok(draft?.map(|draft| {
             let (last, before) = replay.head();
@@ -130,26 +142,61 @@ fn over(totals: &Totals, account: &Account, asked: Price) -> Error {
     Error::OverBudget { accounting: totals.limit.accounting, asked, left, which }
 }
 
+/// What a purchase becomes: a debit or a receipt; none if the answer is free.
+fn due(replay: &Replay, request: &Request, answers: Answers) -> Option<Kind> {
+    let sales = replay.sales();
+    if sales.shown(&request.who, &request.key).is_some() {
+        return None;
+    }
+    match (sales.sold(&request.key), answers) {
+        (Some(_), Answers::Shared) => None,
+        (Some(_), Answers::Personal) => Some(Kind::Receive),
+        (None, _) => Some(Kind::Reserve),
+    }
+}
+
 fn purchased(
     replay: &Replay,
     request: Request,
     text: String,
     answers: Answers,
 ) -> Result<Option<Row>> {
-    let (totals, sales) = (replay.begun()?, replay.sales());
+    let totals = replay.begun()?;
     if let Some(account) = totals.denying(&request.who) {
         let unpriced = |source| Error::Unpriced { accounting: totals.limit.accounting, source };
         let asked = totals.price(&request.event).map_err(unpriced)?;
         return Err(over(totals, &account, asked));
     }
-    if sales.shown(&request.who, &request.key).is_some() {
-        return Ok(None);
+    match (due(replay, &request, answers), replay.sales().sold(&request.key)) {
+        (None, _) => Ok(None),
+        (Some(Kind::Receive), Some(sale)) => received(totals, sale, request, text).map(Some),
+        (Some(_), _) => reserved(replay, request, text).map(Some),
     }
-    match (sales.sold(&request.key), answers) {
-        (Some(_), Answers::Shared) => Ok(None),
-        (Some(sale), Answers::Personal) => received(totals, sale, request, text).map(Some),
-        (None, _) => reserved(replay, request, text).map(Some),
+}
+
+/// Says of a purchase of several answers that was refused what all of them cost and what was left
+/// before the first, as `replay` has it: not of the one among them that was too much.
+pub(crate) fn in_all(error: Error, replay: &Replay, acts: &[Act]) -> Error {
+    let Error::OverBudget { accounting, which, .. } = &error else { return error };
+    let Ok(totals) = replay.begun() else { return error };
+    let mut asked = Price::ZERO;
+    let mut left = None;
+    for act in acts {
+        let Act::Purchase(request, _, answers) = act else { return error };
+        let concerned = match due(replay, request, *answers) {
+            None => Vec::new(),
+            Some(Kind::Receive) => totals.personal(&request.who),
+            Some(_) => totals.concerned(&request.who),
+        };
+        let account = concerned.into_iter().find(|account| account.rule() == *which);
+        if let (Some(account), Ok(price)) = (account, totals.price(&request.event)) {
+            asked.main += price.main;
+            asked.delta += price.delta;
+            left = totals.left(&account);
+        }
     }
+    let Some(left) = left else { return error };
+    Error::OverBudget { accounting: *accounting, asked, left, which: which.clone() }
 }
 
 fn received(totals: &Totals, sale: &Sale, request: Request, text: String) -> Result<Row> {
@@ -189,16 +236,18 @@ fn identified(
         return Ok(None);
     }
     let (key, answer) = (identity.id.to_string(), Some(identity.secret.bytes().to_vec()));
-    Ok(Some(Row { who, key, query, answer, ..draft(Kind::Identity) }))
+    let event = identity.name.clone();
+    Ok(Some(Row { who, key, query, event, answer, ..draft(Kind::Identity) }))
 }
 
-fn united(replay: &Replay, who: String, unit: Unit, tables: &[String]) -> Result<Option<Row>> {
-    replay.allows(&unit, tables)?;
-    if replay.has(&unit) {
-        return Ok(None);
-    }
-    let Unit { table: key, unit: event, source: query } = unit;
-    Ok(Some(Row { who, key, query, event, ..draft(Kind::Unit) }))
+fn united(replay: &Replay, who: String, unit: &Unit, together: &[String]) -> Result<Option<Row>> {
+    let about = replay.about();
+    about.allows(replay.dataset(), unit, together)?;
+    let new = unit.sources.iter().find(|source| !about.has(&unit.table, source));
+    Ok(new.map(|source| {
+        let (key, event, query) = (unit.table.clone(), unit.unit.clone(), source.clone());
+        Row { who, key, query, event, ..draft(Kind::Unit) }
+    }))
 }
 
 fn closed(replay: &Replay, closing: Closing) -> Result<Row> {

@@ -2,7 +2,7 @@
 //! is named here is the policy, the file, and public prices.
 
 use crate::access::Exposed;
-use crate::identity::LedgerId;
+use crate::identity::{LedgerId, Successor};
 use crate::limit::{Accounting, Limit};
 use crate::price::Price;
 use crate::rule::Rule;
@@ -122,6 +122,31 @@ pub enum Error {
         asked: String,
     },
 
+    /// A table with people in it is public now.
+    #[error(
+        "table `{table}` is public in the policy, and the ledger of `{dataset}` was kept for the \
+         people in its rows (unit {stored}); who reads them without noise learns what the budget \
+         hid: put `unit` back, or, if nobody is in them any more, start again with \
+         `demure budget new POLICY --new-ledger`"
+    )]
+    MadePublic {
+        /// The dataset.
+        dataset: String,
+        /// The table.
+        table: String,
+        /// As the journal has it.
+        stored: String,
+    },
+
+    /// Another ledger took the place of this one.
+    #[error(
+        "this ledger was replaced by {} (new id {}, {}), and nothing is spent from it any more: \
+         name the new one in the policy's `[ledger]`; to start again all the same, run \
+         `demure budget new POLICY --new-ledger`",
+        .0.by, .0.id, .0.note
+    )]
+    Replaced(Successor),
+
     /// The ledger that the policy names is not there.
     #[error(
         "there is no ledger at `{}`, where the policy has had one; a new one would be a second \
@@ -172,12 +197,15 @@ pub enum Error {
         asked: LedgerId,
     },
 
-    /// A ledger without an id, or with several, is where the policy's first one would be.
+    /// A ledger that may be the policy's is there, and the policy does not name it.
     #[error(
-        "`{place}` holds a budget already, and nothing says that it is the one of `{name}`: if it \
-         is, write `[ledger]` with `id = \"…\"` and `at = \"…\"` into the policy{}; if not, \
-         run `demure budget new POLICY --new-ledger`",
-        id.as_ref().map(|id| format!(" (its id is {id})")).unwrap_or_default()
+        "`{place}` holds a budget already that may be the one of `{name}`, and the policy does \
+         not name it: if it is, write these lines into the policy{}; if not, run \
+         `demure budget new POLICY --new-ledger`",
+        id.as_ref().map_or_else(
+            || " (no id was found: restore the policy, which has it)".to_owned(),
+            |id| format!("\n[ledger]\nid = \"{id}\"\nat = {place:?}\n")
+        )
     )]
     Unclaimed {
         /// Where it is, without a password.
@@ -201,6 +229,35 @@ pub enum Error {
         path: PathBuf,
         /// The last entry that is known to have been there.
         seq: u64,
+    },
+
+    /// The journal went on in another place than the one that is open here.
+    #[error(
+        "`{}` names entry {seq}, which is not in the journal that is open here: it went on under \
+         another path of the same file, whose `-wal` is elsewhere, or its own `-wal` was lost; \
+         nothing was granted; stop every process that has it open, let all use one path (mount \
+         the folder, not the single file), and start them again",
+        path.display()
+    )]
+    Forked {
+        /// The mark.
+        path: PathBuf,
+        /// The entry that it names.
+        seq: u64,
+    },
+
+    /// A file of the ledger has several names.
+    #[error(
+        "`{}` has {names} names (hard links): a ledger under two names would be two budgets; \
+         find the others with `find / -xdev -samefile {}` and remove them, or, if this is the \
+         copy, remove this one (`cp -al` makes links, not copies)",
+        path.display(), path.display()
+    )]
+    ManyNames {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        names: u64,
     },
 
     /// The mark of a ledger is gone or not readable.

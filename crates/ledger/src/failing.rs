@@ -124,6 +124,10 @@ impl Transaction for FailingTransaction<'_> {
         self.inner.journals()
     }
 
+    fn introductions(&self) -> Result<Vec<Row>> {
+        self.inner.introductions()
+    }
+
     fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
         self.inner.settlement_of(dataset, reservation)
     }

@@ -6,8 +6,12 @@
 //!
 //! | kind | key | event | query | answer |
 //! |---|---|---|---|---|
-//! | `identity` | the id | | where the ledger comes from | the secret |
-//! | `unit` | `visits` | `"patient_id"`, `row`, `"visit_id" -> visits."id" -> …` | the source | |
+//! | `identity` | the id | the policy's name | where the ledger comes from | the secret |
+//! | `unit` | `visits` | `"patient_id"`, `row`, `"visit_id" -> visits."id" -> …` | a source | |
+//! | `replaced` | the id of the next ledger | | where that is, and why | |
+//!
+//! A table has a row for each source it ever had. It keeps its unit under its name; under another
+//! name it is known by any of these sources. After `replaced` nothing is debited.
 //!
 //! # Guarantee
 //! The hash of the identity covers the secret, and every later hash covers that one: who does
@@ -22,8 +26,9 @@ use crate::limit::Limit;
 use crate::row::{Hash, Kind, Row};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::{Component, Path, PathBuf};
 
 /// Set apart from any other use of the secret; changes with what is hashed.
 const DOMAIN: &[u8] = b"demure-ledger key v2\n";
@@ -92,12 +97,14 @@ pub(crate) struct Identified {
     pub(crate) seq: u64,
     pub(crate) id: LedgerId,
     pub(crate) secret: Secret,
+    /// What the policy's file was called; empty if it was not written down.
+    pub(crate) name: String,
 }
 
 impl Identified {
-    /// A new secret for `id`.
-    pub(crate) fn new(id: LedgerId) -> Result<Self> {
-        Ok(Self { seq: 0, id, secret: Secret::random()? })
+    /// A new secret for `id`, for a policy of that name.
+    pub(crate) fn new(id: LedgerId, name: &str) -> Result<Self> {
+        Ok(Self { seq: 0, id, secret: Secret::random()?, name: name.to_owned() })
     }
 }
 
@@ -108,76 +115,171 @@ pub struct Unit {
     pub table: String,
     /// The unit, with every table that it is found through.
     pub unit: String,
-    /// Where the rows come from, as the policy says.
-    pub source: String,
+    /// Where the rows come from: as the policy says, and every other spelling of it.
+    pub sources: Vec<String>,
+}
+
+/// A table without people in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicTable {
+    /// The table's name in the policy.
+    pub table: String,
+    /// Where the rows come from, as of a [`Unit`].
+    pub sources: Vec<String>,
 }
 
 /// What a policy says that its ledger is for. What differs from it is refused, but for the
 /// limit's ε and δ, which may change.
 #[derive(Clone, Debug)]
 pub struct Charter {
+    /// What the policy's file is called, without its ending.
+    pub name: String,
     /// The budget, its currency and its neighbours.
     pub limit: Limit,
     /// The unit of every table with people in it.
     pub units: Vec<Unit>,
+    /// The tables without people in them.
+    pub public: Vec<PublicTable>,
     /// Who opens it, as the journal will have it.
     pub by: String,
 }
 
-impl Charter {
-    pub(crate) fn tables(&self) -> Vec<String> {
-        self.units.iter().map(|unit| unit.table.clone()).collect()
+/// The ledger that took the place of this one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Successor {
+    /// Its id.
+    pub id: String,
+    /// Where it is, and why.
+    pub note: String,
+    /// Who replaced it.
+    pub by: String,
+}
+
+impl Successor {
+    /// The ledger `id`, which `by` put in this one's place.
+    #[must_use]
+    pub fn new(id: &str, note: &str, by: &str) -> Self {
+        Self { id: id.to_owned(), note: note.to_owned(), by: by.to_owned() }
     }
+}
+
+/// What is known of a table with people in it.
+#[derive(Clone, Debug)]
+struct Recorded {
+    unit: String,
+    sources: BTreeSet<PathBuf>,
 }
 
 /// What a journal says of itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     pub(crate) identity: Option<Identified>,
-    /// By table, the last.
-    pub(crate) units: BTreeMap<String, Unit>,
+    /// What took its place.
+    pub(crate) successor: Option<Successor>,
+    /// By table.
+    units: BTreeMap<String, Recorded>,
 }
 
 impl Known {
-    /// Takes a row of kind `identity` or `unit`.
+    /// Takes a row of kind `identity`, `unit` or `replaced`.
     pub(crate) fn read(&mut self, row: &Row) -> Result<()> {
-        let unreadable = || row.fault(Fault::Unreadable);
-        if row.kind == Kind::Identity {
-            if self.identity.is_some() {
-                return Err(row.fault(Fault::Identity));
+        match row.kind {
+            Kind::Identity => self.identify(row),
+            Kind::Replaced => {
+                let (id, note, by) = (row.key.clone(), row.query.clone(), row.who.clone());
+                self.successor.get_or_insert(Successor { id, note, by });
+                Ok(())
             }
-            let id = LedgerId::parse(&row.key).ok_or_else(unreadable)?;
-            let secret = row.answer.as_deref().and_then(|bytes| bytes.try_into().ok());
-            let secret = Secret(secret.ok_or_else(unreadable)?);
-            self.identity = Some(Identified { seq: row.seq, id, secret });
-            return Ok(());
+            _ => self.unite(row),
         }
-        let (table, unit, source) = (row.key.clone(), row.event.clone(), row.query.clone());
-        if self.units.get(&table).is_some_and(|known| known.unit != unit) {
-            return Err(row.fault(Fault::OtherCurrency));
+    }
+
+    fn identify(&mut self, row: &Row) -> Result<()> {
+        let unreadable = || row.fault(Fault::Unreadable);
+        if self.identity.is_some() {
+            return Err(row.fault(Fault::Identity));
         }
-        self.units.insert(table.clone(), Unit { table, unit, source });
+        let id = LedgerId::parse(&row.key).ok_or_else(unreadable)?;
+        let secret = row.answer.as_deref().and_then(|bytes| bytes.try_into().ok());
+        let secret = Secret(secret.ok_or_else(unreadable)?);
+        self.identity = Some(Identified { seq: row.seq, id, secret, name: row.event.clone() });
         Ok(())
     }
 
-    /// May a table have this unit, in a policy with tables of these names? A table that is
-    /// gone from the policy, and whose source is this one's, is this table under its old name.
-    pub(crate) fn allows(&self, dataset: &str, unit: &Unit, tables: &[String]) -> Result<()> {
-        let same = self.units.get(&unit.table);
-        let renamed = self
-            .units
-            .values()
-            .find(|old| old.source == unit.source && !tables.contains(&old.table));
-        match same.into_iter().chain(renamed).find(|old| old.unit != unit.unit) {
-            None => Ok(()),
-            Some(old) => Err(Error::OtherUnit {
+    fn unite(&mut self, row: &Row) -> Result<()> {
+        let new = || Recorded { unit: row.event.clone(), sources: BTreeSet::new() };
+        let table = self.units.entry(row.key.clone()).or_insert_with(new);
+        if table.unit != row.event {
+            return Err(row.fault(Fault::OtherCurrency));
+        }
+        table.sources.insert(spelled(&row.query));
+        Ok(())
+    }
+
+    /// Is this source of a table written down?
+    pub(crate) fn has(&self, table: &str, source: &str) -> bool {
+        self.units.get(table).is_some_and(|known| known.sources.contains(&spelled(source)))
+    }
+
+    /// Is any unit of this table written down?
+    pub(crate) fn knows(&self, table: &str) -> bool {
+        self.units.contains_key(table)
+    }
+
+    /// Was one of these sources ever that of a table with people in it?
+    pub(crate) fn knows_source(&self, sources: &[String]) -> bool {
+        self.of(sources).next().is_some()
+    }
+
+    /// The tables that ever had one of these sources.
+    fn of(&self, sources: &[String]) -> impl Iterator<Item = (&String, &Recorded)> {
+        let sources: Vec<PathBuf> = sources.iter().map(|source| spelled(source)).collect();
+        self.units
+            .iter()
+            .filter(move |(_, known)| sources.iter().any(|source| known.sources.contains(source)))
+    }
+
+    /// May a table have this unit? It keeps the one it has under its name. Without one it is
+    /// every table that ever had one of its sources, under another name: but for those of
+    /// `together`, which came into the policy with it.
+    pub(crate) fn allows(&self, dataset: &str, unit: &Unit, together: &[String]) -> Result<()> {
+        let stored = match self.units.get(&unit.table) {
+            Some(own) => Some(own).filter(|own| own.unit != unit.unit),
+            None => {
+                let mut others =
+                    self.of(&unit.sources).filter(|(name, _)| !together.contains(name));
+                others.find(|(_, old)| old.unit != unit.unit).map(|(_, old)| old)
+            }
+        };
+        stored.map_or(Ok(()), |old| {
+            Err(Error::OtherUnit {
                 dataset: dataset.to_owned(),
                 table: unit.table.clone(),
                 stored: old.unit.clone(),
                 asked: unit.unit.clone(),
+            })
+        })
+    }
+
+    /// May a table be public? Not if people's rows were counted in it, under whatever name.
+    pub(crate) fn allows_public(&self, dataset: &str, public: &PublicTable) -> Result<()> {
+        let own = self.units.get(&public.table);
+        match own.or_else(|| self.of(&public.sources).map(|(_, old)| old).next()) {
+            None => Ok(()),
+            Some(old) => Err(Error::MadePublic {
+                dataset: dataset.to_owned(),
+                table: public.table.clone(),
+                stored: old.unit.clone(),
             }),
         }
     }
+}
+
+/// A source without what makes two spellings of one path: `./visits.csv`, `data//visits.csv`.
+fn spelled(source: &str) -> PathBuf {
+    let parts = Path::new(source).components();
+    parts.filter(|part| *part != Component::CurDir).collect()
 }
 
 /// A place in a journal, for keeping elsewhere: `17:9f86d0…`, or the hash alone.

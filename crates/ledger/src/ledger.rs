@@ -1,5 +1,6 @@
 //! The ledger of one dataset: debits, balance, repeats, verification.
 
+mod append;
 mod page;
 
 pub use page::{Page, Start};
@@ -12,9 +13,9 @@ use crate::limit::Limit;
 use crate::mark::{self, Mark};
 use crate::price::Price;
 use crate::queue::Queue;
-use crate::replay::{Replay, Step};
+use crate::replay::Replay;
 use crate::reservation::Reservation;
-use crate::row::{Entry, GENESIS, Hash, Kind, Row, to_micros};
+use crate::row::{Entry, GENESIS, Hash, Kind, Row};
 use crate::rule::Subject;
 use crate::side::Side;
 use crate::store::postgres::Postgres;
@@ -99,7 +100,7 @@ struct Shared {
     dataset: String,
     clock: Clock,
     /// What waits to be written, and when it was asked for.
-    queue: Queue<(Act, i64), Option<Row>>,
+    queue: Queue<(Vec<Act>, i64), Vec<Option<Row>>>,
     writer: Mutex<Side>,
     /// A connection that never waits for a writer; none where the store has but one.
     reader: Option<Mutex<Side>>,
@@ -235,15 +236,17 @@ impl Ledger {
 
     /// Notes beside the file how far the journal has come.
     pub(crate) fn note_progress(&self) -> Result<()> {
-        let head = self.known(|replay| Ok(replay.head()))?;
-        self.advance_mark(head)
-    }
-
-    fn advance_mark(&self, head: (u64, Hash)) -> Result<()> {
-        match &self.shared.mark {
-            Some(mark) => mark.lock().map_err(|_| Error::Interrupted)?.advance(head),
-            None => Ok(()),
-        }
+        let Some(mark) = &self.shared.mark else { return Ok(()) };
+        let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+        let mut mark = mark.lock().map_err(|_| Error::Interrupted)?;
+        let mut held = mark.hold()?;
+        let Side { store, replay, seen } = &mut *guard;
+        let transaction = store.begin(Intent::Read)?;
+        let newest = Replay::caught_up(replay.take(), &self.shared.dataset, *seen, &*transaction)?;
+        held.is_in(&newest, &*transaction)?;
+        *seen = newest.head();
+        *replay = Some(newest);
+        held.advance(*seen)
     }
 
     /// Debits the request and returns when the debit is on disk.
@@ -254,7 +257,8 @@ impl Ledger {
     /// If it returns an error, nothing is granted. Over the budget, or without a
     /// price, it costs nothing.
     /// # Proof
-    /// One transaction excludes all other writers and reads what they appended. In
+    /// One transaction excludes all other writers and reads what they appended. (Writers that
+    /// reach a file by another path have another log; they are kept out by its mark.) In
     /// it, debits that were asked for at the same time are priced, compared and
     /// appended one after the other, each with all before it counted; then it is
     /// synchronised, once for all of them, and only then does any of them return.
@@ -379,51 +383,6 @@ impl Ledger {
             spent: fresh.begun()?.spent(&Account::Dataset),
             head,
         })
-    }
-
-    /// Appends the row that `act` becomes, if it becomes one, and returns it when it
-    /// is on disk.
-    pub(crate) fn append(&self, act: Act) -> Result<Option<Row>> {
-        let time = to_micros((self.shared.clock)());
-        self.shared.queue.submit((act, time), |batch| {
-            let waiting = batch.len();
-            self.write(batch).unwrap_or_else(|error| vec![Err(error); waiting])
-        })
-    }
-
-    /// One transaction for all of `batch`. What is refused is refused alone; after
-    /// any other failure none of it counts, and the next one reads the journal anew.
-    fn write(&self, batch: Vec<(Act, i64)>) -> Result<Vec<Result<Option<Row>>>> {
-        let dataset = &self.shared.dataset;
-        let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
-        let Side { store, replay, seen } = &mut *guard;
-        let mut transaction = store.begin(Intent::Append)?;
-        let mut scratch = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
-        let (before, mut outcomes) = (scratch.head(), Vec::with_capacity(batch.len()));
-        let mut debited = None;
-        for (act, time) in batch {
-            let decided = act.decide(&scratch, time);
-            if let Ok(Some(row)) = &decided {
-                transaction.append(row)?;
-                // Without these more is spent, not less.
-                if !matches!(row.kind, Kind::Settle | Kind::Cancel) {
-                    debited = Some((row.seq, row.hash));
-                }
-                // By the same road as everyone else's rows.
-                if scratch.apply(row)? == Step::StartOver {
-                    scratch = Replay::caught_up(None, dataset, *seen, &*transaction)?;
-                }
-            }
-            outcomes.push(decided);
-        }
-        if scratch.head() != before {
-            transaction.commit()?;
-        }
-        *seen = scratch.head();
-        *replay = Some(scratch);
-        // Before anybody is told: a journal that loses this must be found out.
-        debited.map_or(Ok(()), |head| self.advance_mark(head))?;
-        Ok(outcomes)
     }
 
     /// What the writer has read is what the reader begins with.

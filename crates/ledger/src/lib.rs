@@ -10,6 +10,7 @@
 //! | `opening` | the ledger that a policy names, and no other |
 //! | `place` | [`Place`]: where a ledger is |
 //! | `mark` | how far a journal in a file had come, noted beside it |
+//! | `parts` | files that are not finished, and files with several names |
 //! | `access` | files for their owner alone |
 //! | `receive` | [`Purchase`], [`Answers`]: answers that somebody else bought |
 //! | `steward` | what a steward does: slices, groups, windows, freezes |
@@ -103,6 +104,7 @@ mod limit;
 mod mark;
 mod meter;
 mod opening;
+mod parts;
 mod place;
 mod price;
 mod queue;
@@ -118,7 +120,7 @@ mod totals;
 
 pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
 pub use error::{Error, Fault, Result};
-pub use identity::{Anchor, Charter, LedgerId, Unit};
+pub use identity::{Anchor, Charter, LedgerId, PublicTable, Successor, Unit};
 pub use ledger::{Clock, Ledger, Page, Request, Start, Verified, wall_clock};
 pub use limit::{Accounting, Limit};
 pub use opening::Adopted;

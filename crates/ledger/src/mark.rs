@@ -8,11 +8,14 @@
 //! # Guarantee
 //! A journal that lacks a debit that was ever granted is not opened, as long as its mark is
 //! there; and without its mark an identified journal is not opened.
+//! One file that is open under two paths (a bind mount of the file alone), with a log beside each,
+//! is not spent from twice: of two journals that went apart, at most one is debited.
 //! # Proof
-//! The mark names a row that was committed, and only moves forward, under a lock of all
-//! processes. Two slots are written in turn and each carries its own checksum: one that is torn
-//! leaves the other. The row of the mark must be in the journal with the same hash, and a hash
-//! fixes all rows before it. ∎
+//! The mark names a row that was committed, and only moves forward. Two slots are written in turn
+//! and each carries its own checksum: one that is torn leaves the other. The row of the mark must
+//! be in the journal with the same hash, and a hash fixes all rows before it. From before a debit
+//! is decided on until the mark names it, all other processes are locked out of the mark; so
+//! whoever decides next, on whatever log, must have that debit in its journal. ∎
 //!
 //! # What it does not do
 //! An older copy of the ledger *and* its mark is taken for the ledger: note the head elsewhere
@@ -22,11 +25,15 @@
 use crate::access;
 use crate::error::{Error, Result};
 use crate::identity::{LedgerId, hex};
+use crate::parts;
+use crate::replay::Replay;
 use crate::row::{GENESIS, Hash};
+use crate::store::{PATIENCE, Transaction};
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The size of a slot: a sector of any disk holds one.
 const SLOT: usize = 512;
@@ -43,6 +50,16 @@ pub(crate) struct Mark {
     file: File,
     path: PathBuf,
     id: LedgerId,
+    /// The furthest place that was found in the journal.
+    found: Place,
+    /// How long to wait for another process.
+    patience: Duration,
+}
+
+/// A mark that no other process can move meanwhile.
+#[derive(Debug)]
+pub(crate) struct Held<'a> {
+    mark: &'a mut Mark,
 }
 
 impl Mark {
@@ -60,20 +77,22 @@ impl Mark {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(_) => return Err(Error::CannotOpen { path }),
         };
+        parts::has_one_name(&path)?;
         let mut bytes = [0; 2 * SLOT];
         let read = read(&file, &mut bytes).map_err(|_| Error::BadHead { path: path.clone() })?;
         let found = newest(&bytes[..read]);
         let (_, (id, ..)) = found.ok_or_else(|| Error::BadHead { path: path.clone() })?;
-        Ok(Some(Self { file, path, id }))
+        Ok(Some(Self { file, path, id, found: START, patience: PATIENCE }))
     }
 
     /// Makes the mark of a ledger, whole and on disk, unless there is one; then that one is
     /// returned, whatever it says.
     pub(crate) fn create(ledger: &Path, id: &LedgerId, at: Place) -> Result<Self> {
         let path = Self::path(ledger);
-        let begun = access::beside(&path, &format!(".{}.part", LedgerId::random()?));
+        let cannot = || Error::CannotOpen { path: path.clone() };
+        let begun = parts::name(&path)?;
         let write = || -> io::Result<()> {
-            let mut file = access::create(&begun)?;
+            let mut file = parts::create(&begun)?;
             access::give_to_owner_of(ledger, &file);
             file.write_all(&[slot(id, at), slot(id, at)].concat())?;
             file.sync_all()?;
@@ -85,8 +104,8 @@ impl Mark {
             let _ = std::fs::remove_file(&begun);
             linked.and_then(|()| access::sync_folder(&path))
         };
-        write().map_err(|_| Error::CannotOpen { path: path.clone() })?;
-        Self::open(ledger)?.ok_or(Error::CannotOpen { path })
+        write().map_err(|_| cannot())?;
+        Self::open(ledger)?.ok_or_else(cannot)
     }
 
     pub(crate) fn id(&self) -> &LedgerId {
@@ -98,36 +117,103 @@ impl Mark {
         Ok(self.current()?.1)
     }
 
-    /// Notes that the journal has come to `at`, and returns when that is on disk. It never goes
-    /// back.
-    pub(crate) fn advance(&mut self, at: Place) -> Result<()> {
-        let bad = |path: &Path| Error::BadHead { path: path.to_owned() };
-        // One process at a time: the other may have come further meanwhile.
-        self.file.lock().map_err(|_| bad(&self.path))?;
-        let moved = self.current().and_then(|(slot_of, current)| {
-            if current.0 >= at.0 {
-                return Ok(());
+    /// Keeps all other processes from moving it. Waits for them, but not for ever: one that was
+    /// stopped while it held it does not stop the others.
+    pub(crate) fn hold(&mut self) -> Result<Held<'_>> {
+        let deadline = Instant::now() + self.patience;
+        loop {
+            match self.file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::Locked { seconds: self.patience.as_secs() });
+                }
+                Err(TryLockError::Error(_)) => return Err(self.bad()),
             }
-            let other = if slot_of == 0 { SLOT as u64 } else { 0 };
-            let mut file = &self.file;
-            file.seek(SeekFrom::Start(other))
-                .and_then(|_| file.write_all(&slot(&self.id, at)))
-                .and_then(|()| file.sync_data())
-                .map_err(|_| bad(&self.path))
-        });
-        self.file.unlock().map_err(|_| bad(&self.path))?;
-        moved
+        }
+        let held = Held { mark: self };
+        held.mark.is_in_place()?;
+        Ok(held)
+    }
+
+    /// Refuses a file that was put in the place of the one that was opened.
+    fn is_in_place(&self) -> Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let number = |found: std::fs::Metadata| (found.dev(), found.ino());
+            let (own, there) = (self.file.metadata().map(number), self.path.metadata().map(number));
+            if own.is_err() || own.ok() != there.ok() {
+                return Err(Error::Moved { path: self.path.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn bad(&self) -> Error {
+        Error::BadHead { path: self.path.clone() }
     }
 
     fn current(&self) -> Result<(usize, Place)> {
-        let bad = || Error::BadHead { path: self.path.clone() };
         let mut bytes = [0; 2 * SLOT];
-        let read = read(&self.file, &mut bytes).map_err(|_| bad())?;
-        let (slot, (id, seq, hash)) = newest(&bytes[..read]).ok_or_else(bad)?;
+        let read = read(&self.file, &mut bytes).map_err(|_| self.bad())?;
+        let (slot, (id, seq, hash)) = newest(&bytes[..read]).ok_or_else(|| self.bad())?;
         if id != self.id {
-            return Err(bad());
+            return Err(self.bad());
         }
         Ok((slot, (seq, hash)))
+    }
+}
+
+impl Held<'_> {
+    /// Refuses a journal that does not hold the row that the mark names: it went on elsewhere.
+    pub(crate) fn is_in(&mut self, journal: &Replay, store: &dyn Transaction) -> Result<()> {
+        let (_, (seq, hash)) = self.mark.current()?;
+        if seq < self.mark.found.0 {
+            // It never goes back: somebody overwrote it.
+            return Err(self.mark.bad());
+        }
+        if ![START, self.mark.found, journal.head()].contains(&(seq, hash)) {
+            let mut found = false;
+            store.scan(journal.dataset(), seq - 1, &mut |row| {
+                found = (row.seq, row.hash) == (seq, hash);
+                Ok(false)
+            })?;
+            if !found {
+                return Err(Error::Forked { path: self.mark.path.clone(), seq });
+            }
+        }
+        self.mark.found = (seq, hash);
+        Ok(())
+    }
+
+    /// Notes that the journal has come to `at`, and returns when that is on disk. It never goes
+    /// back.
+    pub(crate) fn advance(&mut self, at: Place) -> Result<()> {
+        self.mark.is_in_place()?;
+        let (slot_of, current) = self.mark.current()?;
+        if current.0 == at.0 && current.1 != at.1 {
+            return Err(Error::Forked { path: self.mark.path.clone(), seq: at.0 });
+        }
+        if current.0 < at.0 {
+            let other = if slot_of == 0 { SLOT as u64 } else { 0 };
+            let mut file = &self.mark.file;
+            file.seek(SeekFrom::Start(other))
+                .and_then(|_| file.write_all(&slot(&self.mark.id, at)))
+                .and_then(|()| file.sync_data())
+                .map_err(|_| self.mark.bad())?;
+            self.mark.found = at;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // Where that fails others wait until this process ends.
+        let _ = self.mark.file.unlock();
     }
 }
 
@@ -187,13 +273,16 @@ mod tests {
         let mut mark = Mark::create(&ledger, &id, START).unwrap();
         assert_eq!((mark.id(), mark.place().unwrap()), (&id, START));
         for seq in [1, 5, 3, 6] {
-            mark.advance((seq, [seq as u8; 32])).unwrap();
+            mark.hold().unwrap().advance((seq, [seq as u8; 32])).unwrap();
         }
+        // Another row of the same number is another journal.
+        let other = mark.hold().unwrap().advance((6, [7; 32])).unwrap_err();
+        assert!(matches!(other, Error::Forked { seq: 6, .. }), "{other:?}");
         let mut other = Mark::open(&ledger).unwrap().unwrap();
         assert_eq!(other.place().unwrap(), (6, [6; 32]));
         // Another process's steps are seen.
-        other.advance((9, [9; 32])).unwrap();
-        mark.advance((8, [8; 32])).unwrap();
+        other.hold().unwrap().advance((9, [9; 32])).unwrap();
+        mark.hold().unwrap().advance((8, [8; 32])).unwrap();
         assert_eq!(mark.place().unwrap(), (9, [9; 32]));
         // A second creation changes nothing.
         let again = Mark::create(&ledger, &LedgerId::random().unwrap(), START).unwrap();
@@ -212,5 +301,44 @@ mod tests {
             std::fs::write(&path, bad).unwrap();
             assert!(matches!(Mark::open(&ledger), Err(Error::BadHead { .. })));
         }
+    }
+
+    #[test]
+    fn whoever_holds_a_mark_keeps_others_waiting_but_not_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("clinic.ledger");
+        let id = LedgerId::random().unwrap();
+        let mut one = Mark::create(&ledger, &id, START).unwrap();
+        let mut two = Mark::open(&ledger).unwrap().unwrap();
+        two.patience = Duration::from_millis(20);
+        let held = one.hold().unwrap();
+        assert_eq!(two.hold().unwrap_err(), Error::Locked { seconds: 0 });
+        drop(held);
+        two.hold().unwrap().advance((1, [1; 32])).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_mark_that_was_replaced_or_has_two_names_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("clinic.ledger");
+        let id = LedgerId::random().unwrap();
+        let mut mark = Mark::create(&ledger, &id, START).unwrap();
+        mark.hold().unwrap().advance((5, [5; 32])).unwrap();
+        let (path, copy) = (Mark::path(&ledger), folder.path().join("copy"));
+        std::fs::copy(&path, &copy).unwrap();
+        let mut held = mark.hold().unwrap();
+        std::fs::rename(&copy, &path).unwrap();
+        let moved = Error::Moved { path: path.clone() };
+        assert_eq!(held.advance((6, [6; 32])), Err(moved.clone()));
+        drop(held);
+        assert_eq!(mark.hold().unwrap_err(), moved);
+        std::fs::hard_link(&path, &copy).unwrap();
+        let linked = Mark::open(&ledger).unwrap_err();
+        assert!(matches!(&linked, Error::ManyNames { names: 2, .. }), "{linked:?}");
+        // What was being given its name when its maker was killed has one name again.
+        std::fs::rename(&copy, parts::name(&path).unwrap()).unwrap();
+        assert_eq!(Mark::open(&ledger).unwrap().unwrap().place().unwrap(), (5, [5; 32]));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }

@@ -15,14 +15,16 @@
 use crate::access;
 use crate::decide::Act;
 use crate::error::{Error, Fault, Result};
-use crate::identity::{Charter, Identified, LedgerId};
+use crate::identity::{Charter, Identified, Known, LedgerId, Successor, Unit};
 use crate::ledger::{Clock, Ledger};
 use crate::mark::{self, Mark};
+use crate::parts;
 use crate::place::{Address, Place};
 use crate::row::Hash;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Intent, PATIENCE, Store};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -41,44 +43,64 @@ impl Ledger {
     /// Opens the ledger with this id. Nothing is created, and what is not as the policy says is
     /// refused before anything is written.
     pub fn open_own(place: &Place, id: &LedgerId, charter: &Charter, clock: Clock) -> Result<Self> {
-        let (store, mark, shown) = match place {
-            Place::File(path) => {
-                let path = real(path)?;
-                access::check_sqlite(&path)?;
-                let missing = || Error::BadHead { path: Mark::path(&path) };
-                let mark = Mark::open(&path)?.ok_or_else(missing)?;
-                let shown = path.display().to_string();
-                if mark.id() != id {
-                    return Err(Error::OtherLedger { place: shown, asked: id.clone() });
-                }
-                let store: Box<dyn Store> = Box::new(Sqlite::open_existing(&path, PATIENCE)?);
-                (store, Some((mark, path)), shown)
-            }
-            Place::Server(address) => (server(address)?, None, address.without_password()?),
+        let Found { store, dataset, marked } = Found::at(place, id)?;
+        let Some((mark, path)) = marked else {
+            return Self::chartered(store, &dataset, None, charter, None, clock);
         };
-        let (dataset, store) = with_id(store, id)?;
-        let Some(dataset) = dataset else {
-            // The mark says that the id was written.
-            return Err(match mark {
-                Some((mark, path)) if mark.place()?.0 > 0 => {
-                    Error::LostEnd { path, seq: mark.place()?.0 }
-                }
-                _ => Error::OtherLedger { place: shown, asked: id.clone() },
-            });
-        };
-        match mark {
-            None => Self::chartered(store, &dataset, None, charter, None, clock),
-            Some((mark, path)) => {
-                let seq = mark.place()?.0;
-                let lost = |error| match error {
-                    Error::Broken { seq: at, fault: Fault::Missing } if at == seq => {
-                        Error::LostEnd { path: path.clone(), seq }
-                    }
-                    other => other,
-                };
-                Self::chartered(store, &dataset, Some(mark), charter, None, clock).map_err(lost)
-            }
+        let seq = mark.place()?.0;
+        Self::chartered(store, &dataset, Some(mark), charter, None, clock)
+            .map_err(|error| lost(error, &path, seq))
+    }
+
+    /// Opens a ledger that another took the place of, for reading what is in it; `None` if it
+    /// was not replaced.
+    pub fn open_replaced(place: &Place, id: &LedgerId, clock: Clock) -> Result<Option<Self>> {
+        let ledger = Self::without_charter(place, id, clock)?;
+        let replaced = ledger.known(|replay| Ok(replay.about().successor.is_some()))?;
+        Ok(replaced.then_some(ledger))
+    }
+
+    /// Writes into the ledger with this id which one takes its place: from then on nothing is
+    /// debited from it. It need not fit any policy.
+    pub fn replace(place: &Place, id: &LedgerId, successor: Successor, clock: Clock) -> Result<()> {
+        let ledger = Self::without_charter(place, id, clock)?;
+        match ledger.append(Act::Replace(successor)) {
+            // It was before.
+            Err(Error::Replaced(_)) => Ok(()),
+            other => other.map(drop),
         }
+    }
+
+    fn without_charter(place: &Place, id: &LedgerId, clock: Clock) -> Result<Self> {
+        let Found { store, dataset, marked } = Found::at(place, id)?;
+        let (mark, path) = marked.unzip();
+        let seq = mark.as_ref().map_or(Ok(mark::START), Mark::place)?.0;
+        let ledger = Self::unopened(store, &dataset, clock, mark)?;
+        let read = ledger.learn_identity().and_then(|()| ledger.share_replay());
+        read.map_err(|error| lost(error, &path.unwrap_or_default(), seq))?;
+        Ok(ledger)
+    }
+
+    /// The ledger in this place that may be the one of a policy that names none: it has the
+    /// policy's name, or was spent from for one of its sources. Nothing is written.
+    pub fn claimed(place: &Place, charter: &Charter) -> Result<Option<LedgerId>> {
+        let Place::Server(address) = place else { return Ok(None) };
+        let mut store = server(address)?;
+        let mut journals: BTreeMap<String, Known> = BTreeMap::new();
+        for row in store.begin(Intent::Read)?.introductions()? {
+            row.check()?;
+            journals.entry(row.dataset.clone()).or_default().read(&row)?;
+        }
+        let sources: Vec<String> =
+            charter.units.iter().flat_map(|unit| unit.sources.iter().cloned()).collect();
+        let may_be = |known: &Known| {
+            let named = known.identity.as_ref().is_some_and(|it| it.name == charter.name);
+            named || known.knows_source(&sources)
+        };
+        // The ones that nothing took the place of come first.
+        let mut claims: Vec<Known> = journals.into_values().filter(may_be).collect();
+        claims.sort_by_key(|known| known.successor.is_some());
+        Ok(claims.into_iter().find_map(|known| known.identity).map(|identity| identity.id))
     }
 
     /// Makes a ledger where there is none, with an id of its own. `why` is where it comes from,
@@ -91,7 +113,7 @@ impl Ledger {
     ) -> Result<(Self, LedgerId)> {
         charter.limit.most()?;
         let id = LedgerId::random()?;
-        let identity = Some((Identified::new(id.clone())?, why.to_owned()));
+        let identity = Some((Identified::new(id.clone(), &charter.name)?, why.to_owned()));
         match place {
             Place::Server(address) => {
                 let (store, dataset) = (server(address)?, id.to_string());
@@ -100,7 +122,10 @@ impl Ledger {
             }
             Place::File(path) => {
                 unused(path)?;
-                let begun = begun(path)?;
+                parts::sweep(path);
+                let begun = parts::name(path)?;
+                let cannot = |_| Error::CannotOpen { path: path.clone() };
+                let making = parts::create(&begun).map_err(cannot)?;
                 let store = Box::new(Sqlite::open(&begun, PATIENCE)?);
                 let made =
                     Self::chartered(store, &id.to_string(), None, charter, identity, clock.clone());
@@ -109,6 +134,7 @@ impl Ledger {
                 for suffix in ["", "-wal", "-shm"] {
                     let _ = std::fs::remove_file(access::beside(&begun, suffix));
                 }
+                drop(making);
                 put?;
                 Ok((Self::open_own(place, &id, charter, clock)?, id))
             }
@@ -132,10 +158,12 @@ impl Ledger {
 
     /// Refuses a charter whose currency or units are not the journal's. Nothing is written.
     pub fn fits(&self, charter: &Charter) -> Result<()> {
-        let tables = charter.tables();
         self.known(|replay| {
-            charter.units.iter().try_for_each(|unit| replay.allows(unit, &tables))?;
-            Act::Limit(charter.limit.clone()).decide(replay, 0).map(drop)
+            Act::Limit(charter.limit.clone()).decide(replay, 0)?;
+            let (about, dataset) = (replay.about(), replay.dataset());
+            let together = new_tables(about, charter);
+            charter.units.iter().try_for_each(|unit| about.allows(dataset, unit, &together))?;
+            charter.public.iter().try_for_each(|public| about.allows_public(dataset, public))
         })
     }
 
@@ -165,21 +193,78 @@ impl Ledger {
         clock: Clock,
     ) -> Result<Self> {
         charter.limit.most()?;
-        let (by, tables) = (&charter.by, charter.tables());
+        let by = &charter.by;
         let ledger = Self::unopened(store, dataset, clock, mark)?;
         ledger.fits(charter)?;
         ledger.append(Act::Limit(charter.limit.clone()))?;
         if let Some((identity, why)) = identity {
             ledger.append(Act::Identify(by.clone(), identity, why))?;
         }
+        let together = ledger.known(|replay| Ok(new_tables(replay.about(), charter)))?;
         for unit in &charter.units {
-            ledger.append(Act::Unit(by.clone(), unit.clone(), tables.clone()))?;
+            for source in &unit.sources {
+                let unit = Unit { sources: vec![source.clone()], ..unit.clone() };
+                ledger.append(Act::Unit(by.clone(), unit, together.clone()))?;
+            }
         }
         ledger.learn_identity()?;
         ledger.share_replay()?;
         ledger.note_progress()?;
         Ok(ledger)
     }
+}
+
+/// A journal that was found by its id.
+struct Found {
+    store: Box<dyn Store>,
+    dataset: String,
+    /// Of a file: its mark, and where it really is.
+    marked: Option<(Mark, PathBuf)>,
+}
+
+impl Found {
+    fn at(place: &Place, id: &LedgerId) -> Result<Self> {
+        let (store, marked, shown) = match place {
+            Place::File(path) => {
+                let path = real(path)?;
+                access::check_sqlite(&path)?;
+                parts::has_one_name(&path)?;
+                let missing = || Error::BadHead { path: Mark::path(&path) };
+                let mark = Mark::open(&path)?.ok_or_else(missing)?;
+                let shown = path.display().to_string();
+                if mark.id() != id {
+                    return Err(Error::OtherLedger { place: shown, asked: id.clone() });
+                }
+                let store: Box<dyn Store> = Box::new(Sqlite::open_existing(&path, PATIENCE)?);
+                (store, Some((mark, path)), shown)
+            }
+            Place::Server(address) => (server(address)?, None, address.without_password()?),
+        };
+        match (with_id(store, id)?, marked) {
+            ((Some(dataset), store), marked) => Ok(Self { store, dataset, marked }),
+            // The mark says that the id was written.
+            (_, Some((mark, path))) if mark.place()?.0 > 0 => {
+                Err(Error::LostEnd { path, seq: mark.place()?.0 })
+            }
+            _ => Err(Error::OtherLedger { place: shown, asked: id.clone() }),
+        }
+    }
+}
+
+/// A journal that ends before its mark has lost its end.
+fn lost(error: Error, path: &Path, seq: u64) -> Error {
+    match error {
+        Error::Broken { seq: at, fault: Fault::Missing } if at == seq => {
+            Error::LostEnd { path: path.to_owned(), seq }
+        }
+        other => other,
+    }
+}
+
+/// The tables of a policy that its ledger does not know yet.
+fn new_tables(about: &Known, charter: &Charter) -> Vec<String> {
+    let names = charter.units.iter().map(|unit| &unit.table);
+    names.filter(|table| !about.knows(table)).cloned().collect()
 }
 
 fn server(address: &Address) -> Result<Box<dyn Store>> {
@@ -229,13 +314,6 @@ fn unused(path: &Path) -> Result<()> {
     }
 }
 
-/// A name in the same folder that nobody else has.
-fn begun(path: &Path) -> Result<PathBuf> {
-    let cannot = || Error::CannotOpen { path: path.to_owned() };
-    let name = path.file_name().ok_or_else(cannot)?.to_string_lossy();
-    Ok(path.with_file_name(format!(".{name}.{}.part", LedgerId::random()?)))
-}
-
 /// Gives a finished file its name, and its mark before that; both are on disk when it returns.
 /// Where another process was faster, its file stays.
 fn put_in_place(begun: &Path, path: &Path, id: &LedgerId) -> Result<()> {
@@ -267,6 +345,7 @@ fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Resul
         Err(Error::NoLedger { .. }) => return Ok(None),
         other => other?,
     };
+    parts::has_one_name(&file)?;
     let mut store = Box::new(Sqlite::open_existing(&file, PATIENCE)?);
     let journals = store.begin(Intent::Read)?.journals()?;
     let unclaimed = |id: Option<LedgerId>| {
@@ -287,6 +366,9 @@ fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Resul
     if !journals.is_empty() && !journals.iter().any(|(dataset, _)| dataset == name) {
         return unclaimed(None);
     }
+    // What is refused stays as it is.
+    let look = Box::new(Sqlite::open_existing(&file, PATIENCE)?);
+    Ledger::unopened(look, name, clock.clone(), None)?.fits(charter)?;
     // Before there is a secret in it.
     let mut was_exposed = false;
     for suffix in ["", "-wal", "-shm"] {
@@ -298,14 +380,9 @@ fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Resul
     // was killed between the two.
     let mark = Mark::create(&file, &LedgerId::random()?, head)?;
     let (id, seq) = (mark.id().clone(), mark.place()?.0);
-    let identity = Some((Identified::new(id.clone())?, "the ledger gets an id".to_owned()));
+    let identity = Some((Identified::new(id.clone(), name)?, "the ledger gets an id".to_owned()));
     let adopted = Ledger::chartered(store, name, Some(mark), charter, identity, clock);
-    let ledger = adopted.map_err(|error| match error {
-        Error::Broken { seq: at, fault: Fault::Missing } if at == seq => {
-            Error::LostEnd { path: file.clone(), seq }
-        }
-        other => other,
-    })?;
+    let ledger = adopted.map_err(|error| lost(error, &file, seq))?;
     Ok(Some(Adopted { ledger, id, was_exposed }))
 }
 
@@ -329,7 +406,7 @@ fn adopt_on_server(
         return taken(LedgerId::parse(&id));
     }
     let id = LedgerId::random()?;
-    let identity = Some((Identified::new(id.clone())?, "the ledger gets an id".to_owned()));
+    let identity = Some((Identified::new(id.clone(), name)?, "the ledger gets an id".to_owned()));
     let ledger = Ledger::chartered(store, name, None, charter, identity, clock)?;
     match ledger.id() {
         Some(own) if *own == id => Ok(Some(Adopted { ledger, id, was_exposed: false })),
@@ -349,6 +426,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("clinic.ledger");
         let charter = Charter {
+            name: "clinic".to_owned(),
             limit: Limit {
                 accounting: Accounting::Pure,
                 epsilon: Epsilon::new(1.0).unwrap(),
@@ -356,6 +434,7 @@ mod tests {
                 neighbours: Neighbours::AddRemove,
             },
             units: Vec::new(),
+            public: Vec::new(),
             by: String::new(),
         };
         Mark::create(&path, &LedgerId::random().unwrap(), mark::START).unwrap();

@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use postgres::Config;
 use postgres::config::Host;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Where a ledger is.
@@ -46,7 +47,7 @@ impl Address {
     pub fn without_password(&self) -> Result<String> {
         let config = config(&self.0)?;
         let user = config.get_user().map(|user| format!("{}@", encoded(user))).unwrap_or_default();
-        let (hosts, database) = parts(&config);
+        let (hosts, database, addresses) = parts(&config);
         let database = encoded(&database);
         // The folder of a socket reads better as a parameter.
         if let [(folder, port)] = hosts.as_slice()
@@ -59,7 +60,13 @@ impl Address {
             true => format!("[{host}]:{port}"),
             false => format!("{}:{port}", encoded(host).replace('/', "%2F")),
         });
-        Ok(format!("postgres://{user}{}/{database}", each.collect::<Vec<_>>().join(",")))
+        let each = each.collect::<Vec<_>>().join(",");
+        let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+        let addresses = match addresses.is_empty() {
+            true => String::new(),
+            false => format!("?hostaddr={}", encoded(&addresses.join(",")).replace("%2C", ",")),
+        };
+        Ok(format!("postgres://{user}{each}/{database}{addresses}"))
     }
 
     /// Are both the same database on the same server? Users and passwords may differ.
@@ -82,8 +89,8 @@ pub(crate) fn config(text: &str) -> Result<Config> {
     text.parse().map_err(|_| Error::BadAddress)
 }
 
-/// Hosts with their ports, and the database.
-fn parts(config: &Config) -> (Vec<(String, u16)>, String) {
+/// Hosts with their ports, the database, and the addresses that stand for the hosts' names.
+fn parts(config: &Config) -> (Vec<(String, u16)>, String, Vec<IpAddr>) {
     const PORT: u16 = 5432;
     let ports = config.get_ports();
     let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(PORT);
@@ -96,7 +103,7 @@ fn parts(config: &Config) -> (Vec<(String, u16)>, String) {
         (name, port(at))
     });
     let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
-    (hosts.collect(), database.to_owned())
+    (hosts.collect(), database.to_owned(), config.get_hostaddrs().to_vec())
 }
 
 /// Percent-encoded, but for what an address may hold as it is.
@@ -122,6 +129,10 @@ mod tests {
             ("postgres://a:s3cret@x,y:7/d", "postgres://a@x:5432,y:7/d"),
             ("postgres://a@%2Frun,y/d", "postgres://a@%2Frun:5432,y:5432/d"),
             ("postgres://a@[::1]:7/d", "postgres://a@[::1]:7/d"),
+            (
+                "postgres://a@x,y/d?hostaddr=10.0.0.1,::1",
+                "postgres://a@x:5432,y:5432/d?hostaddr=10.0.0.1,%3A%3A1",
+            ),
         ] {
             let address = Address::parse(given).unwrap();
             let without = address.without_password().unwrap();
@@ -138,6 +149,10 @@ mod tests {
         assert!(!same("postgres://a@h/d", "postgres://a@h/e"));
         assert!(!same("postgres://a@h/d", "postgres://a@h:5433/d"));
         assert!(!same("postgres://a@h/d", "postgres://a@g/d"));
+        // A name may stand for any address.
+        assert!(!same("postgres://a@h/d", "postgres://a@h/d?hostaddr=10.0.0.1"));
+        assert!(!same("postgres://a@h/d?hostaddr=10.0.0.2", "postgres://a@h/d?hostaddr=10.0.0.1"));
+        assert!(same("postgres://a@h/d?hostaddr=::1", "postgres://b@h/d?hostaddr=0::1"));
         for bad in ["", "mysql://h/d", "postgres://h:port/d"] {
             assert_eq!(Address::parse(bad).unwrap_err(), Error::BadAddress, "{bad}");
         }

@@ -126,6 +126,21 @@ impl Sales {
         Ok(())
     }
 
+    /// How many analysts were shown anything.
+    pub(crate) fn analysts(&self) -> usize {
+        self.analysts.len()
+    }
+
+    /// Takes the last receipt back, which was not written after all; there were so many
+    /// `analysts` before it.
+    pub(crate) fn forget(&mut self, row: &Row, analysts: usize) {
+        let who = self.number(&row.who);
+        self.shown.remove(&(who, mark(&row.key)));
+        if self.analysts.len() > analysts {
+            self.analysts.remove(&row.who);
+        }
+    }
+
     /// The first answer that anybody bought for `key`.
     pub(crate) fn sold(&self, key: &str) -> Option<&Sale> {
         self.first.get(&mark(key))
@@ -170,18 +185,38 @@ impl Ledger {
     /// Whoever is denied everything gets nothing, not even what she was shown before. While
     /// the budget is frozen there is nothing but what she was shown before.
     pub fn purchase(&self, request: &Request, answers: Answers) -> Result<Purchase> {
-        let text = Self::written(request)?;
-        let row = self.append(Act::Purchase(request.clone(), text, answers))?;
-        let price = match row {
-            Some(row) if row.kind == Kind::Reserve => {
-                return Ok(Purchase::Reserved(Reservation::new(self.clone(), row)));
-            }
-            Some(row) => row.price,
-            None => Price::ZERO,
-        };
-        // What was decided on stays so: nothing is ever taken out of the journal.
-        let answer = self.given(&request.who, &request.key, answers)?.ok_or(Error::Interrupted)?;
-        Ok(Purchase::Given { answer, price })
+        let mut one = self.purchase_all(std::slice::from_ref(request), answers)?;
+        one.pop().ok_or(Error::Interrupted)
+    }
+
+    /// The same for all the answers that one query needs: all of them, or none.
+    ///
+    /// # Guarantee
+    /// After an error nothing is debited and nothing is received.
+    /// # Proof
+    /// They are decided on one after the other, each with those before it counted, and
+    /// written in one transaction when all of them are allowed. ∎
+    pub fn purchase_all(&self, requests: &[Request], answers: Answers) -> Result<Vec<Purchase>> {
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let acts = requests
+            .iter()
+            .map(|request| Ok(Act::Purchase(request.clone(), Self::written(request)?, answers)));
+        let rows = self.append_all(acts.collect::<Result<_>>()?)?;
+        let bought = requests.iter().zip(rows).map(|(request, row)| {
+            let price = match row {
+                Some(row) if row.kind == Kind::Reserve => {
+                    return Ok(Purchase::Reserved(Reservation::new(self.clone(), row)));
+                }
+                Some(row) => row.price,
+                None => Price::ZERO,
+            };
+            // What was decided on stays so: nothing is ever taken out of the journal.
+            let answer = self.given(&request.who, &request.key, answers)?;
+            Ok(Purchase::Given { answer: answer.ok_or(Error::Interrupted)?, price })
+        });
+        bought.collect()
     }
 
     /// The answer for `key` that `who` may have for nothing, if there is one: what she bought

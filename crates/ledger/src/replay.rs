@@ -14,7 +14,7 @@
 //! few reservations; otherwise the journal is replayed from the start.
 
 use crate::error::{Error, Fault, Result};
-use crate::identity::{Identified, Known, Unit};
+use crate::identity::{Identified, Known};
 use crate::limit::Limit;
 use crate::price::Price;
 use crate::receive::Sales;
@@ -54,6 +54,12 @@ pub(crate) enum Step {
     Done,
     /// A reservation too far back was cancelled: begin again.
     StartOver,
+}
+
+/// A replay before some row, as far as that is needed to go back there.
+pub(crate) struct Moment {
+    head: (u64, Hash),
+    analysts: usize,
 }
 
 /// The journal up to some row.
@@ -157,7 +163,7 @@ impl Replay {
             Kind::Grant | Kind::Member | Kind::Window | Kind::Freeze | Kind::Thaw => {
                 self.decree(row)?
             }
-            Kind::Identity | Kind::Unit => self.introduce(row)?,
+            Kind::Identity | Kind::Unit | Kind::Replaced => self.introduce(row)?,
         };
         (self.seq, self.hash) = (row.seq, row.hash);
         Ok(step)
@@ -249,6 +255,29 @@ impl Replay {
         }
     }
 
+    /// What [`Replay::forget`] needs to know of the moment before a row.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment { head: self.head(), analysts: self.sales.analysts() }
+    }
+
+    /// Forgets the last row, a debit or a receipt that was not written after all. False if that
+    /// is not possible, and then the replay is of no more use.
+    pub(crate) fn forget(&mut self, row: &Row, before: &Moment) -> bool {
+        match row.kind {
+            Kind::Reserve => {
+                self.counts.reserved -= 1;
+                self.open.remove(&row.seq);
+            }
+            Kind::Receive => {
+                self.counts.received -= 1;
+                self.sales.forget(row, before.analysts);
+            }
+            _ => return false,
+        }
+        (self.seq, self.hash) = before.head;
+        self.totals.as_mut().is_some_and(|totals| totals.take_back(row.seq) == Ok(true))
+    }
+
     /// Is this reservation neither cancelled nor settled?
     pub(crate) fn is_open(&self, seq: u64) -> bool {
         self.open.contains_key(&seq)
@@ -273,14 +302,9 @@ impl Replay {
         self.known.identity.as_ref()
     }
 
-    /// May a table have this unit, among tables of these names?
-    pub(crate) fn allows(&self, unit: &Unit, tables: &[String]) -> Result<()> {
-        self.known.allows(&self.dataset, unit, tables)
-    }
-
-    /// Is the unit of this table written down?
-    pub(crate) fn has(&self, unit: &Unit) -> bool {
-        self.known.units.get(&unit.table) == Some(unit)
+    /// What the journal says of itself.
+    pub(crate) fn about(&self) -> &Known {
+        &self.known
     }
 
     pub(crate) fn counts(&self) -> Counts {

@@ -43,10 +43,12 @@ pub enum Kind {
     Unit,
     /// An analyst is shown an answer that somebody else bought.
     Receive,
+    /// Another ledger took the place of this one: nothing is debited from here on.
+    Replaced,
 }
 
 impl Kind {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Limit,
         Self::Reserve,
         Self::Cancel,
@@ -59,6 +61,7 @@ impl Kind {
         Self::Identity,
         Self::Unit,
         Self::Receive,
+        Self::Replaced,
     ];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -79,6 +82,7 @@ impl Kind {
             Self::Identity => "identity",
             Self::Unit => "unit",
             Self::Receive => "receive",
+            Self::Replaced => "replaced",
         }
     }
 }
@@ -176,10 +180,10 @@ pub struct Entry {
     /// Who asked, or was shown the answer; of a rule, the steward.
     pub who: String,
     /// The query's key; of a rule, the analyst or group that it is for; of a unit, the table;
-    /// of an identity, the ledger's id.
+    /// of an identity, the ledger's id; of what replaced it, the id of that.
     pub key: String,
     /// The query's canonical text (of a reservation), the reason (of a freeze), the source (of
-    /// a unit), or where the ledger comes from (of an identity).
+    /// a unit), where the ledger comes from (of an identity), or what took its place.
     pub query: String,
     /// What was done, in the core's grammar (of a reservation or a receipt), the limit, or the rule.
     pub event: String,

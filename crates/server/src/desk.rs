@@ -122,7 +122,9 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match (error.refusal(), error) {
-            (Some((what, remedy)), Error::Ledger(_)) => Self::Budget { what, remedy },
+            (Some((what, remedy)), Error::Ledger(_) | Error::Partly { .. }) => {
+                Self::Budget { what, remedy }
+            }
             (Some((what, remedy)), _) => Self::Refused { what, remedy },
             (None, Error::Sql(text)) => Self::Sql(text),
             (None, Error::TooOften { per_minute, retry }) => {

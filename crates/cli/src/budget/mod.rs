@@ -165,6 +165,21 @@ impl Of {
     fn open(&self) -> Result<Ledger, Failure> {
         Ok(demure_curator::ledger_expecting(&self.policy, self.head.anchor())?.1)
     }
+
+    /// For reading: also a ledger that was replaced.
+    fn look(&self) -> Result<Ledger, Failure> {
+        use demure_ledger::Error::Replaced;
+        match demure_curator::ledger_expecting(&self.policy, self.head.anchor()) {
+            Err(error @ demure_curator::Error::Ledger(Replaced(_))) => {
+                eprintln!("note: {error}");
+                let ledger = demure_curator::replaced_ledger_of(&self.policy)?.ok_or(error)?;
+                let expected = self.head.anchor().map_or(Ok(()), |head| ledger.expect(head));
+                expected.map_err(demure_curator::Error::from)?;
+                Ok(ledger)
+            }
+            other => Ok(other?.1),
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -172,21 +187,21 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let failed = |e: demure_ledger::Error| Failure::from(demure_curator::Error::from(e));
     let of = match &args.command {
         Command::Show { of, plot } => {
-            let ledger = of.open()?;
+            let ledger = of.look()?;
             if let Some(path) = plot {
                 plot::write(path, &ledger)?;
             }
             return show::balances(&ledger, of.json, out);
         }
         Command::Log { of, who, plot } => {
-            let ledger = of.open()?;
+            let ledger = of.look()?;
             if let Some(path) = plot {
                 plot::write(path, &ledger)?;
             }
             return show::journal(&ledger, who.as_deref(), of.json, out);
         }
-        Command::Verify { of } => return show::verified(&of.open()?, of.json, out),
-        Command::Anchor { of } => return own::anchor(&of.open()?, of.json, out),
+        Command::Verify { of } => return show::verified(&of.look()?, of.json, out),
+        Command::Anchor { of } => return own::anchor(&of.look()?, of.json, out),
         Command::New { policy, new_ledger, why, json } => {
             return own::renew(policy, *new_ledger, &by, why, *json, out);
         }

@@ -132,8 +132,10 @@ pub(super) fn journal(
             Kind::Settle | Kind::Cancel => {
                 format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
             }
-            // A ledger's id and what it replaces; a table's unit and source.
-            Kind::Identity | Kind::Unit => [&*entry.key, &*entry.event, &*entry.query].join("  "),
+            // A ledger's id and what it replaces, or what replaces it; a table's unit and source.
+            Kind::Identity | Kind::Unit | Kind::Replaced => {
+                [&*entry.key, &*entry.event, &*entry.query].join("  ")
+            }
             _ => entry.event.clone(),
         };
         let line = format!(

@@ -20,7 +20,9 @@ use bounds::{Found, Search};
 use demure_core::event::Event;
 use demure_core::unit::Epsilon;
 use demure_curator::Curator;
-use demure_curator::policy::{ColumnKind, Policy, bounds_line, template, with_ledger};
+use demure_curator::policy::{
+    ColumnKind, Policy, bounds_line, rewrite, template, with_ledger, with_ledger_in,
+};
 use demure_ledger::Request;
 use previous::Previous;
 use std::fmt::Write as _;
@@ -96,7 +98,8 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     };
 
     let epsilon = Epsilon::new(epsilon)?;
-    let folder = args.output.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let real = args.output.as_deref().map(Policy::real_path);
+    let folder = real.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let policy = Policy::parse(&text, folder).map_err(demure_curator::Error::from)?;
     let limit = policy.budget.epsilon;
     if epsilon > limit {
@@ -128,10 +131,17 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             // The debit is on disk before the first value is read, and before a policy that is
             // there is overwritten. What is wrong with the table is found before both.
             let debited = match &previous {
-                Some(previous) => {
-                    demure_curator::fits(&policy, &previous.ledger)?;
+                Some(Previous { ledger: Some(ledger), .. }) => {
+                    demure_curator::fits(&policy, ledger)?;
                     runtime.block_on(Curator::in_memory(policy))?;
-                    previous.ledger.clone()
+                    ledger.clone()
+                }
+                Some(Previous { ledger: None, .. }) => {
+                    return Err(Failure::usage(
+                        "the policy that is there names its ledger and has mistakes, so nothing \
+                         can be paid for from it\nhint: correct it first, or leave out \
+                         --spend-epsilon",
+                    ));
                 }
                 None => {
                     write(args, &text, out)?;
@@ -177,9 +187,14 @@ const CSV: &str = r#"
 
 fn write(args: &Args, text: &str, out: &mut impl Write) -> Result<(), Failure> {
     match &args.output {
-        Some(path) => {
+        // A device or a pipe (`/dev/stdout`) cannot be replaced, only written to.
+        Some(path) if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
             files::write(path, |to| to.write_all(text.as_bytes()).map_err(Failure::writing))
         }
+        Some(path) => rewrite(path, text).map_err(|source| Failure::File {
+            what: format!("writing {}", path.display()),
+            source,
+        }),
         None => out.write_all(text.as_bytes()).map_err(Failure::writing),
     }
 }
@@ -195,13 +210,15 @@ fn finish(
     // With bounds that were bought for it, it has had its first.
     let named = match previous {
         Some(previous) => Some(previous.named.clone()),
-        None if path.is_file() => Policy::read(path).ok().and_then(|policy| policy.ledger),
+        None if path.is_file() => previous::named(path)?,
         None => None,
     };
-    match (named, Policy::parse(text, Path::new(""))) {
-        (Some(named), Ok(policy)) => {
-            write(args, &with_ledger(&policy, &named.id, &named.at), out)?;
-            if let Some(Err(error)) = previous.map(|it| demure_curator::fits(&policy, &it.ledger)) {
+    let real = Policy::real_path(path);
+    match (named, Policy::parse(text, real.parent().unwrap_or(Path::new("")))) {
+        (Some((id, at)), Ok(policy)) => {
+            write(args, &with_ledger(&policy, &id, &at), out)?;
+            let ledger = previous.and_then(|previous| previous.ledger.as_ref());
+            if let Some(Err(error)) = ledger.map(|it| demure_curator::fits(&policy, it)) {
                 eprintln!("warning: nothing will be answered under this policy: {error}");
             }
             Ok(())
@@ -213,8 +230,9 @@ fn finish(
             }
             Ok(())
         }
-        // A policy that a steward must complete first.
-        (_, Err(_)) => write(args, text, out),
+        // A policy that a steward must complete first. Its ledger stays the one that it had.
+        (Some((id, at)), Err(_)) => write(args, &with_ledger_in(text, &id, &at), out),
+        (None, Err(_)) => write(args, text, out),
     }
 }
 
@@ -237,7 +255,7 @@ fn source(data: &Path, output: Option<&Path>) -> Result<String, Failure> {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         parent.unwrap_or(Path::new(".")).canonicalize()
     };
-    let here = folder(output).ok();
+    let here = folder(&Policy::real_path(output)).ok();
     let there = folder(data).map_err(failed)?;
     let name = data.file_name().unwrap_or_default();
     match here == Some(there.clone()) {

@@ -1,15 +1,16 @@
 //! A policy that is overwritten, and its ledger, which stays.
 
 use crate::Failure;
-use demure_curator::policy::{LedgerPolicy, Policy};
-use demure_ledger::Ledger;
+use demure_curator::policy::{Policy, named_in};
+use demure_ledger::{Ledger, LedgerId};
 use std::path::Path;
 
 /// What is there already.
 pub(super) struct Previous {
-    pub(super) ledger: Ledger,
-    /// How the policy names it.
-    pub(super) named: LedgerPolicy,
+    /// None where the policy is not complete: it names a ledger that cannot be opened by it.
+    pub(super) ledger: Option<Ledger>,
+    /// The id of its ledger, and where that is.
+    pub(super) named: (LedgerId, String),
 }
 
 impl Previous {
@@ -18,16 +19,21 @@ impl Previous {
     pub(super) fn read(output: Option<&Path>) -> Result<Option<Self>, Failure> {
         let Some(path) = output.filter(|path| path.is_file()) else { return Ok(None) };
         if let Err(error) = Policy::read(path) {
-            let names = std::fs::read_to_string(path).is_ok_and(|text| text.contains("[ledger]"));
-            return match names {
-                true => Err(Failure::usage(format!(
-                    "the policy that is there names its ledger and cannot be read\n{error}\n\
-                     hint: correct it first, or move it away and keep its [ledger]"
-                ))),
-                false => Ok(None),
-            };
+            eprintln!("note: the policy that is there has mistakes\n{error}");
+            return Ok(named(path)?.map(|named| Self { ledger: None, named }));
         }
         let (policy, ledger) = demure_curator::ledger_of(path)?;
-        Ok(policy.ledger.map(|named| Self { ledger, named }))
+        Ok(policy.ledger.map(|named| Self { ledger: Some(ledger), named: (named.id, named.at) }))
     }
+}
+
+/// The ledger that a file names, however much else is wrong with it: that must not get lost.
+pub(super) fn named(path: &Path) -> Result<Option<(LedgerId, String)>, Failure> {
+    let text = std::fs::read_to_string(path).ok();
+    text.and_then(|text| named_in(&text).ok()).ok_or_else(|| {
+        Failure::usage(
+            "the file that is there cannot be read as a policy, and may name its ledger\n\
+             hint: correct it first, or move it away and copy its [ledger] into the new one",
+        )
+    })
 }

@@ -278,10 +278,15 @@ fn a_ledger_from_before_goes_on_and_its_policy_names_it() {
 fn a_shared_ledger_is_the_one_that_the_policy_names() {
     let Some(server) = Server::start() else { return };
     let address = server.address();
-    // Two policies of one name.
+    // Two policies of one name: the second may be the first without its `[ledger]`.
     let (one, two) = (people("identity-shared-one"), people("identity-shared-two"));
     let bought = with_ledger(&address, &["query", &one, COUNT]);
     assert!(bought.err.contains("left ε 1.5 of 2"), "{}", bought.err);
+    let unsure = with_ledger(&address, &["query", &two, COUNT]);
+    assert_eq!(unsure.code, Some(2));
+    assert!(unsure.err.contains("--new-ledger"), "{}", unsure.err);
+    let new = with_ledger(&address, &["budget", "new", &two, "--new-ledger"]);
+    assert_eq!(new.code, Some(0), "{}", new.err);
     let bought = with_ledger(&address, &["query", &two, COUNT]);
     assert!(bought.err.contains("cost ε 0.5; left ε 1.5 of 2"), "{}", bought.err);
     let text = std::fs::read_to_string(&one).unwrap();
@@ -374,4 +379,161 @@ fn who_is_killed_while_bounds_are_bought_keeps_the_old_policy_and_has_paid() {
         assert_eq!(std::fs::read_to_string(&policy).unwrap(), text);
     }
     left(&policy, "left   ε 0.5");
+}
+
+/// The text without the section that names the ledger.
+fn without_ledger(text: &str) -> String {
+    let named = |line: &&str| {
+        *line == "[ledger]" || line.starts_with("id = \"") || line.starts_with("at = \"")
+    };
+    text.lines().filter(|line| !named(line)).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_policy_that_lost_its_section_gets_no_second_budget_on_a_server() {
+    let Some(server) = Server::start() else { return };
+    let address = server.address();
+    let policy = people("identity-lost-section");
+    let bought = with_ledger(&address, &["query", &policy, COUNT]);
+    assert!(bought.err.contains("left ε 1.5 of 2"), "{}", bought.err);
+    let text = std::fs::read_to_string(&policy).unwrap();
+    std::fs::write(&policy, without_ledger(&text)).unwrap();
+    // By its name; and under another name by its source.
+    let renamed = Path::new(&policy).with_file_name("renamed.toml").display().to_string();
+    std::fs::copy(&policy, &renamed).unwrap();
+    let mut pasted = String::new();
+    for lost in [&policy, &renamed] {
+        let before = std::fs::read_to_string(lost).unwrap();
+        let refused = with_ledger(&address, &["query", lost, COUNT]);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{}", refused.err);
+        assert_eq!(std::fs::read_to_string(lost).unwrap(), before);
+        let lines = refused.err.split("into the policy\n").nth(1).unwrap();
+        pasted = lines.split("; if not").next().unwrap().to_owned();
+        assert!(pasted.starts_with("[ledger]\nid = \""), "{}", refused.err);
+    }
+    // The lines that it says lead back.
+    let text = std::fs::read_to_string(&policy).unwrap();
+    std::fs::write(&policy, format!("{text}{pasted}\n")).unwrap();
+    let again = with_ledger(&address, &["query", &policy, COUNT]);
+    assert!(again.err.contains("bought before; left ε 1.5"), "{}", again.err);
+    // Nor where only the mark of a deleted file is left.
+    let (file, ledger) = spent("identity-lost-section-file");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, without_ledger(&text)).unwrap();
+    std::fs::remove_file(&ledger).unwrap();
+    let refused = with_ledger(&address, &["query", &file, COUNT]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("a second budget"), "{}", refused.err);
+    refused_without(&file, "there is no ledger at");
+}
+
+fn refused_without(policy: &str, says: &str) {
+    let ran = run(&["query", policy, COUNT]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains(says), "{}", ran.err);
+}
+
+#[test]
+fn going_back_to_a_ledger_that_was_replaced_is_refused() {
+    let (policy, ledger) = spent("identity-replaced");
+    let old = std::fs::read_to_string(&policy).unwrap();
+    let new = run(&["budget", "new", &policy, "--new-ledger", "--why", "moved"]);
+    assert_eq!(new.code, Some(0), "{}", new.err);
+    let text = std::fs::read_to_string(&policy).unwrap();
+    std::fs::write(&policy, &old).unwrap();
+    for args in [&["query", &policy, COUNT][..], &["budget", "freeze", &policy]] {
+        let ran = run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?} {}", ran.err);
+        assert!(ran.err.contains("was replaced by"), "{}", ran.err);
+        assert!(ran.err.contains("at people.2.ledger: moved"), "{}", ran.err);
+    }
+    // Its record can be read.
+    let log = run(&["budget", "log", &policy]);
+    assert_eq!(log.code, Some(0), "{}", log.err);
+    assert!(log.out.contains("replaced") && log.err.contains("note: "), "{}{}", log.out, log.err);
+    assert_eq!(run(&["budget", "verify", &policy]).code, Some(0));
+    // A policy that names none does not adopt it, nor does it get a third where it is gone.
+    std::fs::write(&policy, without_ledger(&old)).unwrap();
+    refused_without(&policy, "was replaced by");
+    for suffix in ["", "-head"] {
+        std::fs::remove_file(beside(&ledger, suffix)).unwrap();
+    }
+    refused_without(&policy, "people.2.ledger");
+    std::fs::write(&policy, text).unwrap();
+    left(&policy, "left   ε 2");
+}
+
+#[test]
+fn a_unit_stays_however_its_source_is_spelled_and_people_stay_protected() {
+    let (policy, _) = spent("identity-spelled");
+    let folder = Path::new(&policy).parent().unwrap().to_owned();
+    let text = std::fs::read_to_string(&policy).unwrap();
+    let whole = folder.join("people.csv").display().to_string();
+    symlink("people.csv", folder.join("link.csv")).unwrap();
+    for source in ["people.csv", "./people.csv", "link.csv", &whole] {
+        let named = |table: &str, unit: &str| {
+            let text = text.replace("[tables.people", &format!("[tables.{table}"));
+            let text = text.replace("source = \"people.csv\"", &format!("source = \"{source}\""));
+            text.replace("unit = \"id\"", unit)
+        };
+        std::fs::write(&policy, named("folk", "unit = \"row\"")).unwrap();
+        refused(&policy, "has the unit row");
+        // Beside the table that was there before, too.
+        let second = format!("{text}\n[tables.second]\nsource = \"{source}\"\nunit = \"row\"\n");
+        std::fs::write(&policy, second).unwrap();
+        refused(&policy, "has the unit row");
+        let public = format!("{text}\n[tables.second]\nsource = \"{source}\"\npublic = true\n");
+        std::fs::write(&policy, public).unwrap();
+        refused(&policy, "is public in the policy");
+    }
+    std::fs::write(&policy, &text).unwrap();
+    left(&policy, "left   ε 1.5");
+}
+
+#[test]
+fn overwriting_a_policy_keeps_its_ledger_whatever_is_wrong_with_it() {
+    let folder = folder("identity-force");
+    let data = ages(&folder);
+    let policy = folder.join("ages.toml").display().to_string();
+    let init =
+        |unit: &[&str]| run(&[&["init", &data, "--output", &policy, "--force"], unit].concat());
+    let person = ["--unit", "person"];
+    assert_eq!(init(&person).code, Some(0));
+    assert_eq!(run(&["budget", "show", &policy]).code, Some(0));
+    let text = std::fs::read_to_string(&policy).unwrap();
+    let named = |text: &str| -> Vec<String> {
+        let own = |line: &&str| line.starts_with("id = ") || line.starts_with("at = ");
+        text.lines().filter(own).map(str::to_owned).collect()
+    };
+    assert_eq!(named(&text).len(), 2, "{text}");
+    // Not TOML, or TOML whose ledger cannot be read, however it is written.
+    for broken in [
+        format!("{text}[[[\n"),
+        text.replace("[ledger]", "[ ledger ]").replace("id = \"", "id = \"x"),
+        "ledger = 7\n".to_owned(),
+    ] {
+        std::fs::write(&policy, &broken).unwrap();
+        let ran = init(&person);
+        assert_eq!(ran.code, Some(2), "{broken}");
+        assert!(ran.err.contains("hint: correct it first"), "{}", ran.err);
+        assert_eq!(std::fs::read_to_string(&policy).unwrap(), broken);
+    }
+    std::fs::write(&policy, [0xff, 0xfe]).unwrap();
+    assert_eq!(init(&person).code, Some(2));
+    // Another mistake: the ledger stays, and paying for bounds needs a policy that is whole.
+    let wrong = text.replace("epsilon = ", "epsilom = ");
+    std::fs::write(&policy, &wrong).unwrap();
+    let paid = init(&["--unit", "person", "--numeric", "age", "--spend-epsilon", "0.1"]);
+    assert_eq!(paid.code, Some(2));
+    assert_eq!(std::fs::read_to_string(&policy).unwrap(), wrong);
+    assert_eq!(init(&person).code, Some(0));
+    assert_eq!(named(&std::fs::read_to_string(&policy).unwrap()), named(&text));
+    // Through a link from elsewhere, which stays one.
+    let link = super::init::folder("identity-force-link").join("link.toml").display().to_string();
+    symlink(&policy, &link).unwrap();
+    let ran = run(&["init", &data, "--output", &link, "--force", "--unit", "person"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(Path::new(&link).is_symlink());
+    assert!(std::fs::read_to_string(&link).unwrap().contains("source = \"ages.csv\""));
+    assert_eq!(named(&std::fs::read_to_string(&policy).unwrap()), named(&text));
 }

@@ -233,7 +233,20 @@ fn other_machines_need_tls_and_tls_works() {
     let policy = policy(&folder);
     let name = policy.to_str().unwrap();
     let tls = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tls");
-    let (cert, key) = (tls.join("cert.pem"), tls.join("key.pem"));
+    let (cert, key) = (tls.join("cert.pem"), policy.with_file_name("key.pem"));
+    std::fs::copy(tls.join("key.pem"), &key).unwrap();
+    let chmod = |mode: u32| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(&key, mode).unwrap();
+    };
+    for mode in [0o644, 0o640] {
+        chmod(mode);
+        let (cert, key) = (cert.to_str().unwrap(), key.to_str().unwrap());
+        let exposed = run(&["serve", name, "--tls-cert", cert, "--tls-key", key]);
+        assert_eq!(exposed.code, Some(2));
+        assert!(exposed.err.contains("chmod 600"), "{}", exposed.err);
+    }
+    chmod(0o600);
     let (cert, key) = (cert.to_str().unwrap(), key.to_str().unwrap());
     let open = run(&["serve", name, "--pg", "0.0.0.0:0", "--http", "127.0.0.1:0"]);
     assert_eq!(open.code, Some(2));

@@ -11,7 +11,7 @@ use demure_ledger::{Address, LedgerId};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 const LEDGER: Form = &[
     ("id", "`id = \"…\"`, the 32 digits that `demure` wrote"),
@@ -128,6 +128,29 @@ pub fn with_ledger(policy: &Policy, id: &LedgerId, at: &str) -> String {
     })
 }
 
+/// The same for a text that a steward must complete before it is a policy.
+#[must_use]
+pub fn with_ledger_in(text: &str, id: &LedgerId, at: &str) -> String {
+    let section = format!("{COMMENT}\n{}\n", lines(id, at));
+    let first = text.starts_with('[').then_some(0).or_else(|| text.find("\n[").map(|at| at + 1));
+    let (before, after) = text.split_at(first.unwrap_or(text.len()));
+    let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+    format!("{before}{end}{section}{after}")
+}
+
+/// The ledger that a text names, also if it is not a policy yet.
+///
+/// # Errors
+/// What it names cannot be known: it is not TOML, or its `ledger` is not as `demure` writes it.
+pub fn named_in(text: &str) -> Result<Option<(LedgerId, String)>, ()> {
+    let document = DeTable::parse(text).map_err(|_| ())?;
+    let Some(ledger) = document.get_ref().get("ledger") else { return Ok(None) };
+    let fields = ledger.get_ref().as_table().ok_or(())?;
+    let field = |key: &str| fields.get(key).and_then(|value| value.get_ref().as_str()).ok_or(());
+    let id = LedgerId::parse(field("id")?).ok_or(())?;
+    Ok(Some((id, field("at")?.to_owned())))
+}
+
 impl Policy {
     /// The policy as it was written, but for the section that names its ledger.
     #[must_use]
@@ -179,6 +202,31 @@ mod tests {
         // As a steward may have pasted it.
         let pasted = format!("{POLICY}[ledger]\nat='x'\nid = '{id}' # mine\n");
         assert_eq!(parse(&pasted).text_without_ledger(), POLICY);
+    }
+
+    #[test]
+    fn a_text_that_is_no_policy_yet_keeps_its_ledger() {
+        let id = LedgerId::parse(&"0a".repeat(16)).unwrap();
+        for text in ["", "# Complete me.\n", "[budget]\nepsilon = 1.0\n", "# x\n[tables.t]"] {
+            let named = with_ledger_in(text, &id, "x y.ledger");
+            assert_eq!(
+                named_in(&named),
+                Ok(Some((id.clone(), "x y.ledger".to_owned()))),
+                "{named}"
+            );
+            assert_eq!(named_in(text), Ok(None));
+        }
+        let (good, at) = (format!("id = '{id}'"), "at = 'x'");
+        for (text, known) in [
+            (format!("ledger = {{ {good}, {at} }}"), true),
+            (format!("[ ledger ]\n{good}\n{at}\n[[[ "), false),
+            (format!("ledger.{at}"), false),
+            (format!("[ledger]\nid = '12'\n{at}"), false),
+            ("ledger = 1".to_owned(), false),
+            ("not toml".to_owned(), false),
+        ] {
+            assert_eq!(named_in(&text).is_ok(), known, "{text}");
+        }
     }
 
     #[test]

@@ -67,6 +67,7 @@ mod name;
 mod odds;
 mod problem;
 mod read;
+mod rewrite;
 mod section;
 mod template;
 #[cfg(test)]
@@ -74,10 +75,11 @@ mod tests;
 mod timing;
 
 pub(crate) use ledger::lines as ledger_lines;
-pub use ledger::{LedgerPolicy, with_ledger};
+pub use ledger::{LedgerPolicy, named_in, with_ledger, with_ledger_in};
 pub use mistake::Mistake;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
+pub use rewrite::rewrite;
 pub use template::{ColumnKind, bounds_line, template};
 
 use demure_core::unit::{Delta, Epsilon, Neighbours};

@@ -85,13 +85,26 @@ fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(reading.settlement("other", "00ff").unwrap(), None);
     drop(reading);
 
+    // What journals say of themselves, whichever they are.
+    let of =
+        |dataset: &str, seq, kind| Row { dataset: dataset.into(), ..row(seq, kind, None) }.sealed();
+    let about = [
+        of("other", 1, Kind::Identity),
+        of("other", 2, Kind::Replaced),
+        of("visits", 6, Kind::Unit),
+    ];
+    let mut writing = one.begin(Intent::Append).unwrap();
+    about.iter().for_each(|row| writing.append(row).unwrap());
+    writing.commit().unwrap();
+    assert_eq!(two.begin(Intent::Read).unwrap().introductions().unwrap(), about);
+
     // A reservation is closed once, and a number is used once.
-    for bad in [row(6, Kind::Cancel, Some(2)), row(5, Kind::Reserve, None)] {
+    for bad in [row(7, Kind::Cancel, Some(2)), row(5, Kind::Reserve, None)] {
         let mut writing = one.begin(Intent::Append).unwrap();
         assert!(writing.append(&bad).is_err());
         drop(writing);
     }
-    assert_eq!(two.begin(Intent::Read).unwrap().head("visits").unwrap().unwrap().0, 5);
+    assert_eq!(two.begin(Intent::Read).unwrap().head("visits").unwrap().unwrap().0, 6);
 }
 
 fn row(seq: u64, kind: Kind, refers: Option<u64>) -> Row {

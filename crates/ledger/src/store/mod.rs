@@ -89,6 +89,9 @@ pub(crate) trait Transaction {
     /// Every dataset that has a journal, and the id in it.
     fn journals(&self) -> Result<Vec<(String, Option<String>)>>;
 
+    /// The rows in which journals say whose they are: identities, units, what replaced them.
+    fn introductions(&self) -> Result<Vec<Row>>;
+
     /// The settlement of a reservation.
     fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>>;
 

@@ -305,6 +305,18 @@ impl Transaction for Open<'_> {
         rows.iter().map(|row| text(row).map_err(|_: postgres::Error| unreadable(0))).collect()
     }
 
+    fn introductions(&self) -> Result<Vec<Row>> {
+        let rows = self.worker.run(|session| {
+            let select = session.statement(
+                "SELECT dataset, seq, time, kind, refers, who, key, query, event, cost, delta,
+                        answer, prev_hash, hash FROM demure.journal
+                 WHERE kind IN ('identity', 'unit', 'replaced') ORDER BY dataset, seq",
+            )?;
+            session.client.query(&select, &[])
+        })?;
+        rows.iter().map(row).collect()
+    }
+
     fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
         let (dataset, reservation) = (dataset.to_owned(), stored(reservation)?);
         let found = self.worker.run(move |session| {

@@ -331,6 +331,21 @@ impl Transaction for Open<'_> {
         rows.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
+    fn introductions(&self) -> Result<Vec<Row>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM journal WHERE kind IN ('identity', 'unit', 'replaced')
+             ORDER BY dataset, seq"
+        );
+        let fail = |error: rusqlite::Error| self.failure(&error);
+        let mut select = self.inner.prepare(&sql).map_err(fail)?;
+        let mut rows = select.query([]).map_err(fail)?;
+        let mut found = Vec::new();
+        while let Some(next) = rows.next().map_err(fail)? {
+            found.push(row(next)?);
+        }
+        Ok(found)
+    }
+
     fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM journal WHERE dataset = ? AND refers = ? AND kind = 'settle'"

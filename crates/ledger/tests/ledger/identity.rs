@@ -4,18 +4,19 @@ use super::server::Server;
 use super::{limit, pure, request};
 use demure_core::unit::Neighbours;
 use demure_ledger::{
-    Accounting, Address, Anchor, Charter, Error, Kind, Ledger, LedgerId, Limit, Place, Start, Unit,
-    wall_clock,
+    Accounting, Address, Anchor, Charter, Error, Kind, Ledger, LedgerId, Limit, Place, PublicTable,
+    Start, Successor, Unit, wall_clock,
 };
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 fn unit(table: &str, unit: &str) -> Unit {
-    Unit { table: table.into(), unit: unit.into(), source: format!("{table}.csv") }
+    Unit { table: table.into(), unit: unit.into(), sources: vec![format!("{table}.csv")] }
 }
 
 fn charter(limit: Limit) -> Charter {
-    Charter { limit, units: vec![unit("visits", "\"patient_id\"")], by: "sam".into() }
+    let units = vec![unit("visits", "\"patient_id\"")];
+    Charter { name: "clinic".into(), limit, units, public: Vec::new(), by: "sam".into() }
 }
 
 /// A folder, the place of a ledger in it, and a ledger of ε 1 of which 1/4 is spent.
@@ -157,15 +158,43 @@ fn the_unit_of_a_table_stays() {
     assert_eq!(with(vec![same.clone()]), Ok(before + 2));
     let error = with(vec![same.clone(), unit("staff", "\"id\"")]).unwrap_err();
     assert!(matches!(error, Error::OtherUnit { .. }), "{error:?}");
+    // The same rows in a second table, under any of the names that their source ever had.
+    let second = |sources: &[&str], unit: &str| Unit {
+        table: "second".into(),
+        unit: unit.into(),
+        sources: sources.iter().map(|source| (*source).to_owned()).collect(),
+    };
+    let moved = Unit { sources: vec!["new.csv".into()], ..same.clone() };
+    assert_eq!(with(vec![moved.clone()]), Ok(before + 3));
+    assert_eq!(with(vec![moved]), Ok(before + 3));
+    for sources in [
+        &["visits.csv"][..],
+        &["new.csv"],
+        &["./visits.csv"],
+        &[".//new.csv"],
+        &["other.csv", "visits.csv"],
+    ] {
+        for tables in [vec![], vec![same.clone()]] {
+            let tables = [tables, vec![second(sources, "row")]].concat();
+            let error = with(tables).unwrap_err();
+            assert!(matches!(&error, Error::OtherUnit { table, .. } if table == "second"));
+        }
+    }
+    let before = before + 1;
     // Two views of one source, as a policy may have them from the beginning.
     let view = |table: &str, unit: &str| Unit {
         table: table.into(),
         unit: unit.into(),
-        source: "both.csv".into(),
+        sources: vec!["both.csv".into()],
     };
     let both = vec![same.clone(), view("one", "\"a\""), view("two", "\"b\"")];
     assert_eq!(with(both.clone()), Ok(before + 4));
     assert_eq!(with(both), Ok(before + 4));
+    // One of them alone stays what it was, and a third is neither of them for certain.
+    for (table, unit) in [("one", "\"a\""), ("two", "\"b\"")] {
+        assert_eq!(with(vec![view(table, unit)]), Ok(before + 4));
+        assert!(matches!(with(vec![view("three", unit)]), Err(Error::OtherUnit { .. })));
+    }
     // Refused before anything is written.
     for changed in
         [limit(Accounting::Zcdp, 1.0, 1e-6), Limit { neighbours: Neighbours::Replace, ..pure(1.0) }]
@@ -335,4 +364,171 @@ fn policies_of_one_name_on_one_server_have_a_ledger_each() {
     let second = adopt().unwrap_err();
     assert!(matches!(&second, Error::Unclaimed { id: Some(id), .. } if *id == first.id));
     assert_eq!(own(&first.id).unwrap().verify().unwrap().settled, 1);
+}
+
+/// One file under two paths has a log beside each. Here both have a copy, and one mark.
+#[test]
+fn a_journal_that_went_on_under_another_path_is_not_debited() {
+    let (folder, path, id) = spent();
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let other = elsewhere.join("clinic.ledger");
+    std::fs::copy(&path, &other).unwrap();
+    std::os::unix::fs::symlink(beside(&path, "-head"), beside(&other, "-head")).unwrap();
+    let (one, two) = (open(&path, &id).unwrap(), open(&other, &id).unwrap());
+    let reserve = |ledger: &Ledger, key: &str| ledger.reserve(&request(key, "pure(eps=0.25)"));
+    let open_one = reserve(&one, "b").unwrap();
+    let forked = reserve(&two, "c").unwrap_err();
+    assert!(matches!(forked, Error::Forked { seq: 6, .. }), "{forked:?}");
+    assert!(forked.to_string().contains("mount the folder"), "{forked}");
+    // Nor where answers brought it as far.
+    open_one.begin().unwrap().settle(b"x").unwrap();
+    assert!(reserve(&two, "c").is_err());
+    assert!(matches!(open(&other, &id), Err(Error::LostEnd { .. })));
+    // The one that went on goes on.
+    reserve(&one, "d").map(drop).unwrap();
+    assert_eq!(one.balance().unwrap().spent.main, 0.75);
+    assert_eq!(two.balance().unwrap().spent.main, 0.25);
+}
+
+/// As `cp -al` leaves it.
+#[test]
+fn a_ledger_or_a_mark_with_two_names_is_refused() {
+    let (folder, path, id) = spent();
+    for suffix in ["", "-head"] {
+        let link = folder.path().join("link");
+        std::fs::hard_link(beside(&path, suffix), &link).unwrap();
+        let error = open(&path, &id).unwrap_err();
+        assert!(matches!(&error, Error::ManyNames { names: 2, .. }), "{error:?}");
+        assert!(error.to_string().contains("-samefile"), "{error}");
+        std::fs::remove_file(link).unwrap();
+        open(&path, &id).unwrap();
+    }
+    let old = folder.path().join("old.ledger");
+    legacy(&old, "old");
+    std::fs::hard_link(&old, folder.path().join("link")).unwrap();
+    let place = Place::File(old.clone());
+    let adopted = Ledger::adopt(&place, "old", &charter(pure(1.0)), wall_clock());
+    assert!(matches!(adopted, Err(Error::ManyNames { .. })), "{adopted:?}");
+}
+
+#[test]
+fn a_mark_that_is_replaced_under_an_open_ledger_is_noticed() {
+    let (folder, path, id) = spent();
+    let ledger = open(&path, &id).unwrap();
+    let older = folder.path().join("older");
+    std::fs::copy(beside(&path, "-head"), &older).unwrap();
+    buy(&ledger, "b");
+    std::fs::rename(&older, beside(&path, "-head")).unwrap();
+    let error = ledger.reserve(&request("c", "pure(eps=0.25)")).unwrap_err();
+    assert!(matches!(error, Error::Moved { .. }), "{error:?}");
+    // Nor is it put back in place.
+    let (_folder, path, id) = spent();
+    let ledger = open(&path, &id).unwrap();
+    let older = std::fs::read(beside(&path, "-head")).unwrap();
+    buy(&ledger, "b");
+    std::fs::write(beside(&path, "-head"), older).unwrap();
+    let error = ledger.reserve(&request("c", "pure(eps=0.25)")).unwrap_err();
+    assert!(matches!(error, Error::BadHead { .. }), "{error:?}");
+}
+
+#[test]
+fn a_table_with_people_in_it_does_not_become_public() {
+    let (_folder, path, id) = spent();
+    let place = Place::File(path);
+    let with = |units: Vec<Unit>, table: &str, source: &str| {
+        let public = PublicTable { table: table.into(), sources: vec![source.into()] };
+        let charter = Charter { units, public: vec![public], ..charter(pure(1.0)) };
+        Ledger::open_own(&place, &id, &charter, wall_clock()).map(drop)
+    };
+    let same = unit("visits", "\"patient_id\"");
+    for (units, table, source) in [
+        (vec![], "visits", "visits.csv"),
+        (vec![], "visits", "elsewhere.csv"),
+        (vec![], "regions", "visits.csv"),
+        (vec![same.clone()], "regions", "./visits.csv"),
+    ] {
+        let error = with(units, table, source).unwrap_err();
+        assert!(matches!(&error, Error::MadePublic { table: of, .. } if of == table), "{error:?}");
+        assert!(error.to_string().contains("--new-ledger"), "{error}");
+    }
+    with(vec![same], "regions", "regions.csv").unwrap();
+    // What was nobody's may become somebody's.
+    let regions = unit("regions", "row");
+    let charter = Charter { units: vec![regions], ..charter(pure(1.0)) };
+    Ledger::open_own(&place, &id, &charter, wall_clock()).map(drop).unwrap();
+}
+
+#[test]
+fn a_refused_adoption_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clinic.ledger");
+    legacy(&path, "clinic");
+    let other = charter(limit(Accounting::Zcdp, 1.0, 1e-6));
+    let place = Place::File(path.clone());
+    let error = Ledger::adopt(&place, "clinic", &other, wall_clock()).unwrap_err();
+    assert!(matches!(error, Error::OtherAccounting { .. }), "{error:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    Ledger::adopt(&place, "clinic", &charter(pure(1.0)), wall_clock()).unwrap().unwrap();
+}
+
+/// In a file and on a server: what took its place is written in it, and it spends no more.
+#[test]
+fn nothing_is_spent_from_a_ledger_that_was_replaced() {
+    let server = Server::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = Place::File(folder.path().join("clinic.ledger"));
+    let servers = server.as_ref().map(|it| Place::Server(Address::parse(&it.address()).unwrap()));
+    for place in std::iter::once(file).chain(servers) {
+        let charter = charter(pure(1.0));
+        let (running, id) = Ledger::create(&place, &charter, "", wall_clock()).unwrap();
+        assert!(Ledger::open_replaced(&place, &id, wall_clock()).unwrap().is_none());
+        let open = running.reserve(&request("a", "pure(eps=0.25)")).unwrap();
+        let next = LedgerId::random().unwrap().to_string();
+        let mut successor = Successor::new(&next, "at clinic.2.ledger", "sam");
+        Ledger::replace(&place, &id, successor.clone(), wall_clock()).unwrap();
+        // A process that has it open notices; what was debited may end.
+        let error = running.reserve(&request("b", "pure(eps=0.25)")).unwrap_err();
+        assert_eq!(error, Error::Replaced(successor.clone()));
+        assert!(error.to_string().contains(&next) && error.to_string().contains("clinic.2.ledger"));
+        open.begin().unwrap().settle(b"x").unwrap();
+        assert!(running.grant("sam", "ann", pure(0.5).epsilon, pure(1.0).delta).is_err());
+        let again = Ledger::open_own(&place, &id, &charter, wall_clock()).unwrap_err();
+        assert_eq!(again, Error::Replaced(successor.clone()));
+        if matches!(place, Place::File(_)) {
+            let adopted = Ledger::adopt(&place, "clinic", &charter, wall_clock()).unwrap_err();
+            assert_eq!(adopted, Error::Replaced(successor.clone()));
+        }
+        // The first successor stays.
+        successor.note = "somewhere else".into();
+        Ledger::replace(&place, &id, successor, wall_clock()).unwrap();
+        let read = Ledger::open_replaced(&place, &id, wall_clock()).unwrap().unwrap();
+        let kinds: Vec<Kind> = read.entries().unwrap().iter().map(|entry| entry.kind).collect();
+        assert_eq!(kinds[3..], [Kind::Reserve, Kind::Replaced, Kind::Settle]);
+        assert_eq!(read.verify().unwrap().spent.main, 0.25);
+    }
+}
+
+#[test]
+fn a_ledger_on_a_server_is_found_by_the_name_and_the_sources_of_its_policy() {
+    let Some(server) = Server::start() else { return };
+    let place = Place::Server(Address::parse(&server.address()).unwrap());
+    let charter = charter(pure(1.0));
+    assert_eq!(Ledger::claimed(&place, &charter).unwrap(), None);
+    let (ledger, id) = Ledger::create(&place, &charter, "", wall_clock()).unwrap();
+    buy(&ledger, "a");
+    let units = vec![unit("stays", "row")];
+    let other_tables = Charter { units: units.clone(), ..charter.clone() };
+    let other_name = Charter { name: "wages".into(), ..charter.clone() };
+    for same in [&charter, &other_tables, &other_name] {
+        assert_eq!(Ledger::claimed(&place, same).unwrap().as_ref(), Some(&id), "{same:?}");
+    }
+    let another = Charter { name: "wages".into(), units, ..charter.clone() };
+    assert_eq!(Ledger::claimed(&place, &another).unwrap(), None);
+    // Of two, the one that is still in use.
+    let successor = Successor::new("next", "", "sam");
+    Ledger::replace(&place, &id, successor, wall_clock()).unwrap();
+    assert_eq!(Ledger::claimed(&place, &charter).unwrap(), Some(id));
+    let (_, next) = Ledger::create(&place, &charter, "", wall_clock()).unwrap();
+    assert_eq!(Ledger::claimed(&place, &charter).unwrap(), Some(next));
 }

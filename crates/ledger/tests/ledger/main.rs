@@ -5,6 +5,7 @@
 //! | `journal.rs` | reserve, cancel, settle, balance; limits and clocks |
 //! | `contention.rs` | threads that buy at once |
 //! | `identity.rs` | the ledger that a policy names: ids, units, marks, modes, ledgers from before |
+//! | `before.rs` | ledgers that earlier versions wrote |
 //! | `crash.rs` | processes that are killed, and processes that compete |
 //! | `postgres.rs` | all of the above on PostgreSQL, and what is PostgreSQL's own |
 //! | `server.rs` | a PostgreSQL server for tests |
@@ -37,6 +38,7 @@ macro_rules! scenarios {
     };
 }
 
+mod before;
 mod contention;
 mod crash;
 mod disk;

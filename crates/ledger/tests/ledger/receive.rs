@@ -23,6 +23,7 @@ scenarios! {
         a_period_does_not_count_what_is_received,
         whoever_bought_a_copy_keeps_it,
         a_receipt_is_in_the_datasets_currency,
+        what_one_query_needs_is_bought_together_or_not_at_all,
     ];
     in_a_file: [
         receipts_survive_and_bind_others,
@@ -216,6 +217,47 @@ fn whoever_bought_a_copy_keeps_it(place: &Place) {
     // A key stands for one event.
     let other = ledger.purchase(&by("max", "k", "pure(eps=0.5)"), Personal).unwrap_err();
     assert!(matches!(other, Error::Broken { fault: Fault::Receipt, .. }), "{other:?}");
+    ledger.verify().unwrap();
+}
+
+fn what_one_query_needs_is_bought_together_or_not_at_all(place: &Place) {
+    let ledger = place.open(pure(1.0));
+    buys(&ledger, "bob", "sold", "pure(eps=0.25)", b"sold");
+    ledger.grant("sam", "ann", epsilon(0.5), Delta::ZERO).unwrap();
+    let all = |requests: &[Request]| ledger.purchase_all(requests, Personal);
+    let entries = || ledger.verify().unwrap().entries;
+    let before = entries();
+    // A receipt and a debit within her limit, and a debit that is not.
+    let needs = |last: &str| {
+        [
+            by("ann", "sold", "pure(eps=0.25)"),
+            by("ann", "new", "pure(eps=0.125)"),
+            by("ann", "last", last),
+        ]
+    };
+    let refused = all(&needs("pure(eps=0.25)")).unwrap_err();
+    let Error::OverBudget { asked, left, .. } = &refused else { panic!("{refused:?}") };
+    assert_eq!((asked.main, left.main), (0.625, 0.5), "of all of them together");
+    assert_eq!(entries(), before);
+    assert_eq!(ledger.balance_for("ann").unwrap().spent, Price::ZERO);
+    assert_eq!(ledger.recall("ann", "sold", Personal).unwrap(), None);
+    // The dataset's part of it is what is debited.
+    let (whole, most) = (by("bob", "whole", "pure(eps=0.5)"), by("bob", "most", "pure(eps=0.5)"));
+    let refused = all(&[whole.clone(), most]).unwrap_err();
+    let Error::OverBudget { asked, left, which, .. } = &refused else { panic!("{refused:?}") };
+    // What is left is rounded down.
+    assert!((left.main - 0.75).abs() < 1e-12 && left.main <= 0.75, "{left:?}");
+    assert_eq!((asked.main, which), (1.0, &Rule::Dataset));
+    assert_eq!(entries(), before);
+    // And after all that, what is allowed is bought in one go.
+    let bought = all(&needs("pure(eps=0.125)")).unwrap();
+    assert!(matches!(&bought[0], Purchase::Given { answer, .. } if answer == b"sold"));
+    assert!(bought[1..].iter().all(|one| matches!(one, Purchase::Reserved(_))));
+    assert_eq!(entries(), before + 3);
+    assert_eq!(ledger.balance_for("ann").unwrap().spent.main, 0.5);
+    assert_eq!(ledger.balance().unwrap().spent.main, 0.5);
+    let _ = all(&[whole]).unwrap();
+    assert!(all(&[]).unwrap().is_empty());
     ledger.verify().unwrap();
 }
 

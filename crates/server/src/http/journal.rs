@@ -59,7 +59,10 @@ pub(super) async fn show(
 /// An entry, without what says something of the data: the key that an answer is found by is
 /// nobody's business, and neither is a hash of the time when keys were plain.
 fn line(entry: &Entry, concentrated: bool) -> Value {
-    let subject = matches!(entry.kind, Kind::Grant | Kind::Member | Kind::Identity | Kind::Unit);
+    let subject = matches!(
+        entry.kind,
+        Kind::Grant | Kind::Member | Kind::Identity | Kind::Unit | Kind::Replaced
+    );
     let hash = entry.shareable.then(|| crate::users::hex(&entry.hash));
     json!({
         "seq": entry.seq,

@@ -1,0 +1,90 @@
+//! Putting another text into a policy's file, which is the old one or the new one at every moment.
+
+use super::Policy;
+use demure_ledger::access;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Replaces a policy's text, or makes its file, and returns when that is on disk. Owner and mode
+/// stay; a link stays a link, and what it leads to is replaced. What a killed process left of an
+/// earlier attempt is removed.
+pub fn rewrite(path: &Path, text: &str) -> io::Result<()> {
+    let path = &Policy::real_path(path);
+    sweep(path);
+    let begun = part(path, &std::process::id().to_string());
+    let write = || -> io::Result<()> {
+        let mode = match std::fs::metadata(path) {
+            Ok(found) if found.permissions().readonly() => {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
+            Ok(found) => Some(found.permissions()),
+            Err(_) => None,
+        };
+        let mut to = match &mode {
+            // Nobody may see more of it than of the file that it replaces.
+            Some(_) => access::create(&begun)?,
+            None => File::create_new(&begun)?,
+        };
+        to.lock()?;
+        to.write_all(text.as_bytes())?;
+        if let Some(mode) = mode {
+            to.set_permissions(mode)?;
+            access::give_to_owner_of(path, &to);
+        }
+        to.sync_all()?;
+        std::fs::rename(&begun, path)?;
+        access::sync_folder(path)
+    };
+    write().inspect_err(|_| {
+        // It may not exist; what went wrong first is what matters.
+        let _ = std::fs::remove_file(&begun);
+    })
+}
+
+fn part(path: &Path, number: &str) -> PathBuf {
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{file}.{number}.part"))
+}
+
+/// Removes unfinished files that nobody has locked.
+fn sweep(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(files) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else { return };
+    for file in files.flatten() {
+        let name = file.file_name().to_string_lossy().into_owned();
+        let number = name.strip_suffix(".part").and_then(|name| name.rsplit('.').next());
+        let own = number.is_some_and(|number| {
+            number.parse::<u32>().is_ok() && part(path, number).file_name() == Some(name.as_ref())
+        });
+        let abandoned = || File::open(file.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if own && abandoned() {
+            // What cannot be removed is in nobody's way.
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_stays_a_link_and_what_was_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("clinic.toml"), folder.path().join("link.toml"));
+        rewrite(&path, "one").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        std::fs::write(part(&path, "1"), "left").unwrap();
+        std::fs::write(part(&path, "x"), "other").unwrap();
+        let busy = File::create(part(&path, "2")).unwrap();
+        busy.lock().unwrap();
+        rewrite(&link, "two").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
+        let there = |number: &str| part(&path, number).exists();
+        assert!(!there("1") && there("2") && there("x"));
+        let count = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(count, 4);
+    }
+}

@@ -1,0 +1,141 @@
+//! Appending: one transaction for all who wait, and one decision for each of them.
+
+use super::Ledger;
+use crate::decide::{self, Act};
+use crate::error::{Error, Result};
+use crate::replay::{Replay, Step};
+use crate::row::{Hash, Kind, Row, to_micros};
+use crate::side::Side;
+use crate::store::{Intent, Transaction};
+use std::sync::Mutex;
+
+impl Ledger {
+    /// Appends the row that `act` becomes, if it becomes one, and returns it when it
+    /// is on disk.
+    pub(crate) fn append(&self, act: Act) -> Result<Option<Row>> {
+        Ok(self.append_all(vec![act])?.pop().flatten())
+    }
+
+    /// The same for several, all of them or none. If there are more than one, they are purchases.
+    pub(crate) fn append_all(&self, acts: Vec<Act>) -> Result<Vec<Option<Row>>> {
+        let time = to_micros((self.shared.clock)());
+        self.shared.queue.submit((acts, time), |batch| {
+            let waiting = batch.len();
+            self.write(batch).unwrap_or_else(|error| vec![Err(error); waiting])
+        })
+    }
+
+    /// One transaction for all of `batch`. What is refused is refused alone; after
+    /// any other failure none of it counts, and the next one reads the journal anew.
+    fn write(&self, batch: Vec<(Vec<Act>, i64)>) -> Result<Vec<Result<Vec<Option<Row>>>>> {
+        let dataset = &self.shared.dataset;
+        let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
+        let mark = self.shared.mark.as_ref().map(Mutex::lock).transpose();
+        let mut mark = mark.map_err(|_| Error::Interrupted)?;
+        // From before the decision until it is noted, whatever path others reach the file by.
+        let mut held = mark.as_mut().map(|mark| mark.hold()).transpose()?;
+        let Side { store, replay, seen } = &mut *guard;
+        let mut transaction = store.begin(Intent::Append)?;
+        let mut scratch = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
+        if let Some(held) = &mut held {
+            held.is_in(&scratch, &*transaction)?;
+        }
+        let (before, mut outcomes) = (scratch.head(), Vec::with_capacity(batch.len()));
+        let mut debited = None;
+        for (acts, time) in batch {
+            let decided = match acts.len() {
+                1 => one(&mut scratch, &mut *transaction, *seen, acts, time)?,
+                _ => together(&mut scratch, &mut *transaction, *seen, acts, time)?,
+            };
+            for row in decided.iter().flatten().flatten() {
+                // Without these more is spent, not less.
+                if !matches!(row.kind, Kind::Settle | Kind::Cancel) {
+                    debited = Some((row.seq, row.hash));
+                }
+            }
+            outcomes.push(decided);
+        }
+        if scratch.head() != before {
+            transaction.commit()?;
+        }
+        *seen = scratch.head();
+        *replay = Some(scratch);
+        // Before anybody is granted anything: a journal that loses this must be found out.
+        if let (Some(held), Some(head)) = (&mut held, debited) {
+            held.advance(head)?;
+        }
+        Ok(outcomes)
+    }
+}
+
+/// What came of acts that were asked for together.
+type Decided = Result<Vec<Option<Row>>>;
+
+/// Decides on one act and appends its row. The error outside is the store's.
+fn one(
+    scratch: &mut Replay,
+    transaction: &mut dyn Transaction,
+    seen: (u64, Hash),
+    acts: Vec<Act>,
+    time: i64,
+) -> Result<Decided> {
+    let mut rows = Vec::new();
+    for act in acts {
+        let row = match act.decide(scratch, time) {
+            Ok(row) => row,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Some(row) = &row {
+            transaction.append(row)?;
+            // By the same road as everyone else's rows.
+            if scratch.apply(row)? == Step::StartOver {
+                let dataset = scratch.dataset().to_owned();
+                *scratch = Replay::caught_up(None, &dataset, seen, transaction)?;
+            }
+        }
+        rows.push(row);
+    }
+    Ok(Ok(rows))
+}
+
+/// Decides on purchases one after the other, each with those before it counted, and appends
+/// their rows if all of them are allowed. The error outside is the store's.
+fn together(
+    scratch: &mut Replay,
+    transaction: &mut dyn Transaction,
+    seen: (u64, Hash),
+    acts: Vec<Act>,
+    time: i64,
+) -> Result<Decided> {
+    let mut rows = Vec::with_capacity(acts.len());
+    let mut moments = Vec::with_capacity(acts.len());
+    let mut refused = None;
+    for act in &acts {
+        match act.clone().decide(scratch, time) {
+            Ok(row) => {
+                moments.push(scratch.moment());
+                if let Some(row) = &row {
+                    // Neither a debit nor a receipt is a reason to start over.
+                    let _ = scratch.apply(row)?;
+                }
+                rows.push(row);
+            }
+            Err(error) => {
+                refused = Some(error);
+                break;
+            }
+        }
+    }
+    let Some(error) = refused else {
+        rows.iter().flatten().try_for_each(|row| transaction.append(row))?;
+        return Ok(Ok(rows));
+    };
+    let mut undone = rows.iter().zip(&moments).rev();
+    let forgotten =
+        undone.all(|(row, before)| row.as_ref().is_none_or(|row| scratch.forget(row, before)));
+    if !forgotten {
+        let dataset = scratch.dataset().to_owned();
+        *scratch = Replay::caught_up(None, &dataset, seen, transaction)?;
+    }
+    Ok(Err(decide::in_all(error, scratch, &acts)))
+}

@@ -1,0 +1,104 @@
+//! Files that are made under another name first, so that they appear whole or not at all:
+//! `.clinic.ledger.1f0e….part`.
+//!
+//! Whoever makes one has it locked until it has its name. One that is not locked was left by a
+//! process that was killed.
+
+use crate::access;
+use crate::error::{Error, Result};
+use crate::identity::LedgerId;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A name in the same folder that nobody else has.
+pub(crate) fn name(path: &Path) -> Result<PathBuf> {
+    let cannot = || Error::CannotOpen { path: path.to_owned() };
+    let name = path.file_name().ok_or_else(cannot)?.to_string_lossy();
+    Ok(path.with_file_name(format!(".{name}.{}.part", LedgerId::random()?)))
+}
+
+/// Creates a file of such a name, for its owner alone, which stays locked until it is dropped.
+pub(crate) fn create(begun: &Path) -> io::Result<File> {
+    let file = access::create(begun)?;
+    file.lock()?;
+    Ok(file)
+}
+
+/// Removes what killed processes left of files that were to become `path`.
+pub(crate) fn sweep(path: &Path) {
+    for part in all(path) {
+        let abandoned = || File::open(&part).is_ok_and(|file| file.try_lock().is_ok());
+        if abandoned() {
+            for suffix in ["", "-wal", "-shm"] {
+                // What cannot be removed is in nobody's way.
+                let _ = std::fs::remove_file(access::beside(&part, suffix));
+            }
+        }
+    }
+}
+
+/// Refuses a file that has several names (hard links): each has a log and a mark beside it, and
+/// the journal would go apart.
+pub(crate) fn has_one_name(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let number = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+        let names = || path.metadata().map_or(1, |found| found.nlink());
+        if names() > 1 {
+            // Its maker may have been killed between giving it its name and taking away the first.
+            // It is not opened here: closing it would release SQLite's locks.
+            for part in all(path).into_iter().filter(|part| number(part) == number(path)) {
+                let _ = std::fs::remove_file(part);
+            }
+        }
+        let names = names();
+        if names > 1 {
+            return Err(Error::ManyNames { path: path.to_owned(), names });
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// Every unfinished file of this one. Names without a dot in front are of earlier versions.
+fn all(path: &Path) -> Vec<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let own = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_part = |name: &str| {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        let rest = name.strip_prefix(own.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        rest.and_then(|rest| rest.strip_suffix(".part")).and_then(LedgerId::parse).is_some()
+    };
+    let Ok(files) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else { return Vec::new() };
+    let names = files.filter_map(|file| Some(file.ok()?.path()));
+    names
+        .filter(|path| path.file_name().is_some_and(|name| is_part(&name.to_string_lossy())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_is_removed_and_what_is_being_made_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("clinic.ledger");
+        let (left, making) = (name(&path).unwrap(), name(&path).unwrap());
+        drop(create(&left).unwrap());
+        std::fs::write(access::beside(&left, "-wal"), b"log").unwrap();
+        let making_it = create(&making).unwrap();
+        for other in [".clinic.ledger.part", ".other.ledger.part", "clinic.ledger.old.part"] {
+            std::fs::write(folder.path().join(other), b"").unwrap();
+        }
+        sweep(&path);
+        assert!(!left.exists() && !access::beside(&left, "-wal").exists() && making.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
+        drop(making_it);
+        sweep(&path);
+        assert!(!making.exists());
+    }
+}
