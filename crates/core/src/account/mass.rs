@@ -134,7 +134,7 @@ impl Wide {
     ///
     /// # Proof
     /// A guess y = ln m from the platform is checked, not trusted: `m·e^−y = 1 + r`
-    /// is computed with a relative error below `η = 2⁻⁴⁷` ([`fast::EXP_ERROR`] and
+    /// is computed with a relative error below `η = 2⁻⁴⁹` ([`fast::EXP_ERROR`] and
     /// one rounding), and `r − r² ≤ ln(1+r) ≤ r` for |r| ≤ ½. ln 2 is enclosed by
     /// two neighbouring floats, and the sums are rounded outwards.
     fn ln(self) -> (f64, f64) {
