@@ -12,7 +12,7 @@
 //! packed input of law i, `‖Ŷ_i − Y_i‖₂ ≤ E√N‖z‖₂ =: √N·e_i`. As `|Y_i| ≤ 1`,
 //! products and powers give `‖Ĝ − G‖₂ ≤ √N·β·Σ k_i(e_i + 4u)`, where
 //! `β = Π(1 + √N·e_i)^k_i` bounds how far a computed modulus exceeds 1; the inverse adds
-//! `E‖G‖₂` and divides by √N. So the composed masses are off by at most Γ in the
+//! `E‖G‖₂` and divides by √N. `G_upper + i·G_lower` carries the errors of both, so all this counts twice. So the composed masses are off by at most Γ in the
 //! 2-norm, and δ by at most `e^(κ−s₀ε)·Γ·‖g‖₂` (Cauchy–Schwarz).
 //! *Wrapping.* Indices are taken modulo N: masses outside the window
 //! `[bottom, top)` appear inside it. They are positive, so the upper bound
@@ -94,8 +94,9 @@ impl Lattice {
     /// δ(ε) for ε ≥ floor, and `(B+T)^k − B^k` is all there is (from below anything may be left out).
     /// Its transform is `T·Σ_i (B+T)^i·B^(k−1−i)`, at most k|T|, which is far below 1 where large losses
     /// are rare; so are its rounding errors. With e_B, e_T the errors of the transforms and p ≥ |T|,
-    /// it is off by `k·e_T + k(k−1)p(e_B + e_T)`, by `12k²u·|T|` for the roundings of the
-    /// recurrences in [`difference`], and the inverse adds E of its 2-norm. ∎
+    /// it is off by `k·e_T + k(k−1)p(e_B + e_T)` and by `12k²u·|T|` for the roundings of the
+    /// recurrences in [`difference`]; the inverse adds E of its 2-norm, `E·k·‖T‖₂`, which is `k·e_T` once
+    /// more and takes the place of the E that the inverse adds elsewhere. ∎
     pub(super) fn above(batch: &Batch, tilt: &Tilt, h: f64, most: u32, floor: f64) -> Option<Self> {
         let mut parts = Vec::new();
         let (mut slack, mut lost, mut origin, mut shift) = (batch.slack, 0.0, 0.0, 0.0);
@@ -365,9 +366,9 @@ fn difference(b: (f64, f64), t: (f64, f64), k: u64) -> (f64, f64) {
 struct Window {
     log: u32,
     bottom: i64,
-    /// ln Σ of the tilted (not scaled) mass that wraps.
+    /// ln of a bound on the lower law's mass outside the window, tilted by `e^(s₀ℓ)` and not scaled.
     wrapped: f64,
-    /// ln P[L ≥ top].
+    /// ln of a bound on the upper law's P[L ≥ top].
     beyond: f64,
 }
 
@@ -446,7 +447,7 @@ fn step(law: &Law, times: u64) -> Option<(f64, f64)> {
         Law::Atoms(atoms) => Some((atoms.step, times * atoms.mass.len() as f64)),
         Law::Laplace { a } => Some((2.0 * a, times)),
         Law::SampledLaplace { q, a, .. } => Some((log_ratio(*q, *a) - log_ratio(*q, -a), times)),
-        Law::Gaussian { .. } | Law::SampledGaussian { .. } => None,
+        Law::Gaussian { .. } | Law::SampledGaussian { .. } | Law::Band { .. } => None,
     }
 }
 

@@ -54,7 +54,9 @@ pub(super) enum Law {
     /// `ln(1−q+q·e^u)`, u the loss of Gaussian noise x on the whole data; noise beyond
     /// `cut` is left out (and counted as infinite loss).
     SampledGaussian { q: f64, sigma: f64, direction: Direction, cut: f64 },
-    /// The same with Laplace noise of loss at most a.
+    /// The part of that law, removing, whose noise lies between two floats.
+    Band { q: f64, sigma: f64, between: (f64, f64) },
+    /// The same as a sampled Gaussian with Laplace noise of loss at most a.
     SampledLaplace { q: f64, a: f64, direction: Direction },
 }
 
@@ -240,7 +242,9 @@ impl Batch {
     pub(super) fn supremum(&self) -> f64 {
         self.extreme(|law| match law {
             Law::Gaussian { .. } => f64::INFINITY,
-            Law::SampledGaussian { direction: Direction::Remove, .. } => f64::INFINITY,
+            Law::SampledGaussian { direction: Direction::Remove, .. } | Law::Band { .. } => {
+                f64::INFINITY
+            }
             Law::SampledGaussian { q, direction: Direction::Add, .. } => PAD - fast::ln(1.0 - q),
             Law::Laplace { a } => *a,
             Law::Atoms(atoms) => atoms.loss(atoms.mass.len() - 1),
@@ -249,6 +253,27 @@ impl Batch {
                 Direction::Add => PAD - log_ratio(*q, -a),
             },
         })
+    }
+
+    /// The same, rounded down.
+    ///
+    /// # Proof
+    /// [`Self::supremum`] adds the slack, [`PAD`] for a logarithm that is off by at most as much, and
+    /// few roundings; the truth is as far below the floats as it may be above. ∎
+    pub(super) fn least_supremum(&self) -> f64 {
+        let supremum = self.supremum();
+        if supremum.is_infinite() {
+            return supremum;
+        }
+        let pads: f64 = self
+            .laws
+            .iter()
+            .filter(|(law, _)| {
+                matches!(law, Law::SampledLaplace { .. } | Law::SampledGaussian { .. })
+            })
+            .map(|(_, k)| *k as f64 * PAD)
+            .sum();
+        (supremum * (1.0 - 1e-12) - 2.001 * (self.slack + pads)).max(0.0)
     }
 
     fn extreme(&self, end: impl Fn(&Law) -> f64) -> f64 {
