@@ -54,7 +54,7 @@ pub(super) struct Split {
     lost: f64,
     /// About the mean and the deviation of the sum of all small losses.
     mean: f64,
-    spread: f64,
+    pub(super) spread: f64,
     /// About the large losses, with how many of each are expected.
     large: Vec<(f64, f64)>,
 }
@@ -91,17 +91,9 @@ impl Split {
         whole.then_some(Self { q, sigma, k, from, to, lost, mean, spread, large })
     }
 
-    pub(super) fn spread(&self) -> f64 {
-        self.spread
-    }
-
     /// The loss at noise x.
     fn loss(&self, x: f64) -> f64 {
         log_ratio(self.q, (x - 0.5) / (self.sigma * self.sigma))
-    }
-
-    fn band(&self, between: (f64, f64)) -> Law {
-        Law::Band { q: self.q, sigma: self.sigma, between }
     }
 
     /// The ends of the bands: narrow around ε, and twice as wide with each step down or up from
@@ -204,7 +196,6 @@ pub(super) struct Jumps {
     /// What the terms left out and infinite losses add at most.
     rest: f64,
     slack: f64,
-    infinite: f64,
 }
 
 /// The bands, with what is known of them.
@@ -282,7 +273,7 @@ impl<'a> Bands<'a> {
         let (mut laws, mut losses) = (Vec::new(), Vec::new());
         let (mut p, mut q, mut expected) = (Vec::new(), Vec::new(), Vec::new());
         for edge in edges.windows(2) {
-            let law = split.band((edge[0], edge[1]));
+            let law = Law::Band { q: split.q, sigma: split.sigma, between: (edge[0], edge[1]) };
             p.push(log_mass(&law, 0.0));
             q.push(log_mass(&law, -1.0));
             expected.push(exp_up(p[p.len() - 1].1) * times * (1.0 + 4.0 * U));
@@ -327,8 +318,7 @@ impl<'a> Bands<'a> {
             found.push(counts.clone());
             return 0.0;
         }
-        let mut rest = 0.0;
-        let (mut weight, mut n) = (weight, 0u64);
+        let (mut rest, mut weight, mut n) = (0.0, weight, 0u64);
         loop {
             if weight < NEGLIGIBLE * self.delta || found.len() > TERMS {
                 // All that have at least these counts: e^Σλ ≤ e.
@@ -351,8 +341,7 @@ impl<'a> Bands<'a> {
     fn term(&self, counts: &[u64]) -> Option<Term> {
         let split = self.split;
         let jumps: u64 = counts.iter().sum();
-        let mut factor = 1.0;
-        let mut left = split.k as f64;
+        let (mut factor, mut left) = (1.0, split.k as f64);
         for count in counts {
             for n in 1..=*count {
                 factor *= left / n as f64;
@@ -457,18 +446,15 @@ impl Jumps {
         let (mut terms, mut work) = (Vec::new(), 0);
         for counts in &found {
             let term = bands.term(counts)?;
-            work += match term.way {
-                Way::Contour(_) => 1,
-                Way::Lattice(_) => 2,
-                _ => 0,
-            };
+            work += usize::from(matches!(term.way, Way::Contour(_) | Way::Lattice(_)))
+                + usize::from(matches!(term.way, Way::Lattice(_)));
             if work > MOST_WORK {
                 return None;
             }
             terms.push(term);
         }
         let infinite = split.k as f64 * split.lost * (1.0 + 4.0 * U);
-        Some(Self { terms, rest, slack: batch.slack, infinite })
+        Some(Self { terms, rest: rest + infinite, slack: batch.slack })
     }
 }
 
@@ -496,7 +482,7 @@ impl Profile for Jumps {
     }
 
     fn delta(&self, epsilon: f64) -> (f64, f64) {
-        let (mut low, mut high) = (0.0, self.rest + self.infinite);
+        let (mut low, mut high) = (0.0, self.rest);
         let (below, above) = (epsilon + self.slack, epsilon - self.slack);
         for term in &self.terms {
             let (a, b) = match &term.way {

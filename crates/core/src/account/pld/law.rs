@@ -214,15 +214,6 @@ impl Batch {
         })
     }
 
-    /// About how many of k equal sampled Gaussians lose more than a k-th of `total`.
-    pub(super) fn chance_above(&self, total: f64) -> f64 {
-        let [(Law::SampledGaussian { q, sigma, .. }, k)] = &self.laws[..] else { return 1.0 };
-        let k = *k as f64;
-        let noise = 0.5 + sigma * sigma * ((total / k).exp_m1() / q).ln_1p();
-        let beyond = |z: f64| if z > 0.0 { (-0.5 * z * z).exp() / (1.0 + z) } else { 1.0 };
-        k * (beyond(noise / sigma) + q * beyond((noise - 1.0) / sigma))
-    }
-
     /// An upper bound on δ(0), the total variation, for sampled Gaussians alone; 1 otherwise.
     ///
     /// # Proof
@@ -259,20 +250,15 @@ impl Batch {
     ///
     /// # Proof
     /// [`Self::supremum`] adds the slack, [`PAD`] for a logarithm that is off by at most as much, and
-    /// few roundings; the truth is as far below the floats as it may be above. ∎
+    /// few roundings; the truth is as far below the floats as it may be above. (Samples of Gaussian
+    /// noise have no largest loss when removed, so that adding does not matter.) ∎
     pub(super) fn least_supremum(&self) -> f64 {
         let supremum = self.supremum();
         if supremum.is_infinite() {
             return supremum;
         }
-        let pads: f64 = self
-            .laws
-            .iter()
-            .filter(|(law, _)| {
-                matches!(law, Law::SampledLaplace { .. } | Law::SampledGaussian { .. })
-            })
-            .map(|(_, k)| *k as f64 * PAD)
-            .sum();
+        let padded = |law: &Law| f64::from(u8::from(matches!(law, Law::SampledLaplace { .. })));
+        let pads: f64 = self.laws.iter().map(|(law, k)| padded(law) * *k as f64 * PAD).sum();
         (supremum * (1.0 - 1e-12) - 2.001 * (self.slack + pads)).max(0.0)
     }
 

@@ -300,22 +300,15 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
         }
         let Some(split) = split_at(delta, often) else { break };
         let mut tilt = aim_again(batch, &split, &tilt);
-        for _ in 0..3 {
+        for _ in 0..2 {
             let Some(split) = split_at(tilt.log_delta.exp(), often) else { break };
-            tilt.spread = split.spread();
+            tilt.spread = split.spread;
             let Some(jumps) = Jumps::new(batch, &split, &tilt) else { break };
             best = best.and(&read(&jumps, &tilt))?;
             if is_enough(&best) {
                 return Ok(best);
             }
-            let again = aim_again(batch, &jumps, &tilt);
-            // The same terms once more would say the same.
-            if (again.epsilon - tilt.epsilon).abs() < split.spread()
-                && (again.log_delta - tilt.log_delta).abs() < 0.1
-            {
-                break;
-            }
-            tilt = again;
+            tilt = aim_again(batch, &jumps, &tilt);
         }
     }
     // Laws of atoms: smooth them, if there are enough for a smooth sum.
@@ -345,14 +338,13 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
         // Far from a saddle point the formula says little: begin with a grid that is cheap.
         wanted = wanted.max(batch.reach() / f64::from(1u32 << (LONGEST - 4)));
     }
-    let mut floor = f64::NEG_INFINITY;
     let rounds = if sampled { 4 } else { 5 };
     for _ in 0..rounds {
         if is_enough(&best) {
             return Ok(best);
         }
         let h = lattice::spacing(batch, wanted);
-        match Lattice::above(batch, &tilt, h, LONGEST, floor) {
+        match Lattice::new(batch, &tilt, h, LONGEST) {
             None => wanted *= 2.0,
             Some(lattice) => {
                 let found = read(&lattice, &tilt);
@@ -366,10 +358,6 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
                     let off = (found.upper - found.lower) / enough.max(TOO_WIDE * found.upper);
                     wanted = (0.7 * h / off.sqrt()).clamp(h / 8.0, 0.5 * h);
                     tilt = aim_again(batch, &lattice, &tilt);
-                    if batch.chance_above(0.98 * best.lower) < 0.2 {
-                        floor = 0.98 * best.lower;
-                        tilt.s = tilt.s.min(20.0 / batch.reach());
-                    }
                 }
             }
         }

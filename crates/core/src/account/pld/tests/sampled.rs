@@ -43,7 +43,7 @@ fn by_jumps(batch: &Batch, delta: f64, expected: f64, near: f64) -> Option<Inter
     let split = Split::new(batch, delta, expected)?;
     let tilt = Tilt { log_delta: delta.ln(), epsilon: near, ..Tilt::for_epsilon(batch, near) };
     let jumps = Jumps::new(batch, &split, &tilt)?;
-    Some(cross(&jumps, delta, near, split.spread()))
+    Some(cross(&jumps, delta, near, split.spread))
 }
 
 #[test]
@@ -77,10 +77,10 @@ fn a_sum_that_forgets_its_largest_losses_is_caught() {
     let split = Split::new(&batch, delta, 1e-2).unwrap();
     let tilt = Tilt { log_delta: delta.ln(), ..Tilt::for_epsilon(&batch, truth) };
     let whole = Jumps::new(&batch, &split, &tilt).unwrap();
-    let found = cross(&whole, delta, truth, split.spread());
+    let found = cross(&whole, delta, truth, split.spread);
     assert!(found.contains(truth) && is_narrow(&found), "{found}");
     let broken = Jumps::new(&batch, &split, &tilt).unwrap().without_far_terms();
-    let broken = cross(&broken, delta, truth, split.spread());
+    let broken = cross(&broken, delta, truth, split.spread);
     assert!(!broken.contains(truth), "{broken}");
 }
 
