@@ -294,7 +294,7 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
     }
     // Where δ is asked for it is known better with every round.
     let split_at = |delta: f64, often: f64| Split::new(batch, delta, often * delta.sqrt());
-    for often in [1.0, 100.0, 0.01] {
+    for often in [1.0, 100.0, 0.01, 10.0, 0.1] {
         if is_enough(&best) {
             return Ok(best);
         }
