@@ -183,7 +183,7 @@ impl KeySelection {
     /// # Proof
     /// `p_n = (A + p_n₁)e^(−(n₁−n)ε) − A` below n₁ and `1 + A − (1 + A − p_n₁)e^(−(n−n₁)ε)`
     /// above. A and p_n₁ are good to 2⁻⁵⁰; the exponent, at most 700, to a
-    /// relative 2⁻⁵¹ and so the power to 2⁻⁴¹, with [`fast::EXP_ERROR`] = 2⁻⁴⁸ (beyond
+    /// relative 2⁻⁵¹ and so the power to 2⁻⁴¹, with [`fast::EXP_ERROR`] = 2⁻⁵⁰ (beyond
     /// 700 it is 0 to that precision); the factors are at most 2 + 2A. ∎
     fn probability_near(&self, n: u64) -> (f64, f64) {
         let (e, a, p) = self.near;

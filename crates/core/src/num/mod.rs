@@ -7,6 +7,7 @@
 //! | `enclosure` | certified intervals of any precision: `e^x`, π, `√x` |
 //! | `fast` | `ln` and `e^−x` in floats with a *stated* error, for the fast paths |
 //! | `directed` | floats rounded up or down |
+//! | `wide` | floats whose exponents never overflow |
 //! | `normal` | the normal distribution, enclosed |
 //! | `lattice` | sums of the bell curve over the integers, enclosed |
 
@@ -19,6 +20,7 @@ pub(crate) mod lattice;
 mod natural;
 pub(crate) mod normal;
 mod ratio;
+pub(crate) mod wide;
 
 pub(crate) use enclosure::Enclosure;
 pub(crate) use natural::Natural;

@@ -230,7 +230,7 @@ impl Profile for Contour {
 
 /// A certified upper bound on `K(s) = Σ k_j ln M_j(s)`: `ln(1+y) ≤ y` on each
 /// moment divided by about itself.
-fn log_moment_up(batch: &Batch, s: f64) -> f64 {
+pub(super) fn log_moment_up(batch: &Batch, s: f64) -> f64 {
     batch
         .laws
         .iter()
@@ -355,7 +355,9 @@ fn aliases(
     // … and the certified bound for the Y that was chosen, ∞ if it went wrong.
     let period = TAU * (1.0 - 1e-9) / tau;
     let bound = |s: f64| {
-        let log = if s == 0.0 { 0.0 } else { log_moment_up(batch, s) };
+        // At s = 0 the moment is the mass, which is at most 1.
+        let log = log_moment_up(batch, s);
+        let log = if s == 0.0 { log.min(0.0) } else { log };
         let x = exp(-(s - s0).abs() * period);
         // −ln(1−x) ≤ 2x for x ≤ ½.
         let log = log - (s - s0).abs() * period + 2.0 * x;

@@ -4,7 +4,7 @@
 //! rests on it, except that `ln M` from [`cumulants`] is good to 10⁻⁶ when its
 //! nodes are (its logarithm and exponential have stated errors).
 
-use super::law::Law;
+use super::law::{Direction, Law};
 use super::rule::{NODES, Panels, Rule};
 use crate::num::ball::exp;
 use crate::num::fast;
@@ -75,6 +75,10 @@ impl Law {
                 }
                 let (k0, k1, k2) = cumulants((0..rule.count()).map(|j| rule.node(j)));
                 (k0 + rule.log_factor(), k1, k2)
+            }
+            Self::Band { q, sigma, between } => {
+                let rule = Panels::band(*q, *sigma, Direction::Remove, s, 0.0, *between).coarse();
+                cumulants(rule.weighted().into_iter())
             }
             Self::SampledLaplace { q, a, direction } => {
                 let rule = Panels::laplace(*q, *a, *direction, s, 0.0).coarse();

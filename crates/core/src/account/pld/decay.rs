@@ -13,10 +13,8 @@ pub(super) enum Decay {
     Gaussian(f64),
     /// `(1 + 1/2t)/c`.
     Laplace(f64),
-    /// `share + slope/t`.
-    Atoms { share: f64, slope: f64 },
-    /// The least of `variation/t` and `1 − Σp(1 − env(λt/2))` over uniform layers (p, λ).
-    Density { variation: f64, layers: Vec<(f64, f64)> },
+    /// The least of `share + variation/t` and `1 − Σp(1 − env(λt/2))` over uniform layers (p, λ).
+    Density { share: f64, variation: f64, layers: Vec<(f64, f64)> },
     /// 1.
     None,
 }
@@ -27,12 +25,11 @@ impl Decay {
         let ratio = match self {
             Self::Gaussian(mu2) => return -0.499_999 * mu2 * top * top,
             Self::Laplace(c) => (1.0 + 0.5 / top) / c,
-            Self::Atoms { share, slope } => share + slope / top,
-            Self::Density { variation, layers } => {
+            Self::Density { share, variation, layers } => {
                 let falls: f64 = layers.iter().map(|(p, l)| p * (1.0 - sinc(0.5 * l * top))).sum();
                 let falls = falls * (1.0 - 1e-9); // more than the sum's rounding
                 let core = if falls < 0.1 { -falls } else { log_of(1.0 - falls) }; // ln(1−y) ≤ −y
-                return core.min(log_of(variation / top));
+                return core.min(log_of(share + variation / top));
             }
             Self::None => return 0.0,
         };
@@ -71,7 +68,8 @@ impl Law {
     ///
     /// *Sampled Laplace*: two atoms, and a density that is monotone or has one
     /// minimum (`(ln g)′ = −3/2 + (z₀+1)w` in u, with w = q·e^u/r monotone), so that integrating
-    /// by parts gives at most `2(g(−a) + g(a))/t`. ∎
+    /// by parts gives at most `2(g(−a) + g(a))/t`. For small t, uniform layers as above: with many
+    /// steps the sum is smooth long before that bound is below 1. ∎
     pub(super) fn decay(&self, s0: f64) -> Decay {
         match self {
             Self::Gaussian { mu2, .. } => Decay::Gaussian(*mu2),
@@ -81,44 +79,75 @@ impl Law {
                 let tanh = (1.0 - e) / (1.0 + e);
                 Decay::Laplace(1.0 + 0.5 * tanh / w)
             }
-            Self::Atoms(_) => Decay::None,
+            Self::Atoms(_) | Self::Band { .. } => Decay::None,
             Self::SampledGaussian { q, sigma, direction, cut } => {
                 let Some(shape) = Shape::new(*q, *sigma, *direction, s0, *cut) else {
                     return Decay::None;
                 };
                 // Two rises, two falls, and one more where the law is cut.
-                Decay::Density { variation: 5.0 * shape.peak(), layers: shape.layers() }
+                let variation = 5.0 * shape.peak();
+                Decay::Density { share: 0.0, variation, layers: shape.layers() }
             }
             Self::SampledLaplace { q, a, direction } => {
                 let (z, _) = power(*direction, s0);
                 let rule = Panels::laplace(*q, *a, *direction, s0, 0.0);
-                let doubt = log_doubt(z, z.abs() * (a + 30.0) + 2.0 * a);
+                let doubt = log_doubt(z, 4.0 * LN_ERROR, z.abs() * (a + 30.0) + 2.0 * a);
                 if rule.count() > NODES || doubt > 1e-7 {
                     return Decay::None;
                 }
-                let log_m = cumulants(rule.weighted().into_iter()).0 - 1e-9 - 4.0 * doubt;
+                let about_m = cumulants(rule.weighted().into_iter()).0;
+                let log_m = about_m - 1e-9 - 4.0 * doubt;
                 let log = |u: f64| log_ratio(*q, u);
                 // ½e^−a·r(a)^z₀ + ½·r(−a)^z₀, and g(u) = ¼e^(−(a+u)/2)·r^(z₀+1)/(q·e^u).
                 let share = 0.5 * exp(z * log(*a) - a - log_m) + 0.5 * exp(z * log(-a) - log_m);
                 let g = |u: f64| {
                     exp((z + 1.0) * log(u) - 0.5 * (a + u) - u - fast::ln(*q) - log_m) * 0.25
                 };
-                let slope = 2.0 * (g(*a) + g(-a));
-                Decay::Atoms { share: share * (1.0 + 1e-9), slope: slope * (1.0 + 1e-9) }
+                let variation = 2.0 * (g(*a) + g(-a)) * (1.0 + 1e-9);
+                let share = share * (1.0 + 1e-9);
+                // Less than 10⁻⁶ covers the doubt of both logarithms, at most 10⁻⁷ each.
+                let constant = -0.5 * a - fast::ln(4.0 * *q) - about_m - 1e-6;
+                Decay::Density { share, variation, layers: laplace_layers(*q, *a, z, constant) }
             }
         }
     }
 }
 
-/// A bound on the error of a logarithm `z·ln r + (rest)` in floats, for terms of modulus
-/// `size` at most in all.
+/// Uniform layers that the density `e^(C + (z₀+1)ln r − 3u/2)` of a sampled Laplace law is at least the sum
+/// of: on a cell ln r and u are least or greatest at its ends.
+fn laplace_layers(q: f64, a: f64, z: f64, constant: f64) -> Vec<(f64, f64)> {
+    let count = (40.0 * a).ceil().clamp(50.0, 600.0) as usize;
+    let edge = |i: usize| -a + 2.0 * a * i as f64 / count as f64;
+    let cells: Vec<Cell> = (0..count)
+        .map(|i| {
+            let (x, end) = (edge(i), edge(i + 1));
+            let ((from, from_error), (to, to_error)) =
+                (log_ratio_with_error(q, x), log_ratio_with_error(q, end));
+            let least = ((z + 1.0) * from).min((z + 1.0) * to) - 1.5 * end;
+            let height = exp(constant + least) * (1.0 - EXP_ERROR);
+            let length = (to - from - from_error - to_error).max(0.0) * (1.0 - 1e-12);
+            Cell { x, height, length }
+        })
+        .collect();
+    // The density falls, rises, or falls and then rises.
+    let lowest = (0..count).min_by(|i, j| cells[*i].height.total_cmp(&cells[*j].height));
+    let mut layers = Vec::new();
+    let (left, right) = cells.split_at(lowest.unwrap_or(0));
+    stack(left, &mut layers);
+    stack(right, &mut layers);
+    layers
+}
+
+/// A bound on the error of a logarithm `z·ln r + (rest)` in floats, for logarithms ln r that are off by at
+/// most `off`, and terms of modulus `size` at most in all.
 ///
 /// # Proof
-/// `ln r` is within `2·LN_ERROR` and 4u of its argument's modulus, which z multiplies; six
-/// more roundings of numbers below `size`, and the exponential and logarithm of a sum of
-/// such terms, add `10u·size` and 10⁻¹³. For large tilts this is no longer small. ∎
-fn log_doubt(z: f64, size: f64) -> f64 {
-    (z.abs() + 2.0) * 4.0 * LN_ERROR + 20.0 * U * size + 1e-13
+/// The error of ln r, `2·LN_ERROR` and 4u of its argument's modulus or what [`log_ratio_with_error`]
+/// says, is multiplied by z; six more roundings of numbers below `size`, and the exponential
+/// and logarithm of a sum of such terms, add `10u·size` and 10⁻¹³. For large tilts this is no
+/// longer small, unless losses are as tiny as those of rare samples are. ∎
+fn log_doubt(z: f64, off: f64, size: f64) -> f64 {
+    (z.abs() + 2.0) * off + 20.0 * U * size + 1e-13
 }
 
 /// The tilted density of a sampled Gaussian's loss, as a function of the noise x.
@@ -143,11 +172,24 @@ impl Shape {
     /// `None` where the logarithms would be off by 10⁻⁷ or more, for tilts that large.
     fn new(q: f64, sigma: f64, direction: Direction, s0: f64, cut: f64) -> Option<Self> {
         let z = power(direction, s0).0;
-        // |x| within the range of any node or cell, and the largest |u|, |ln r| and square.
-        let reach = z.abs() + 40.0 * sigma + z.abs() + 2.0;
-        let u = (reach + 0.5) / (sigma * sigma);
-        let size = (z.abs() + 2.0) * (u + 40.0) + 0.5 * (reach + 1.0) * u;
-        if log_doubt(z, size) > 1e-7 {
+        let variance = sigma * sigma;
+        // No x beyond these is looked at: see `range`, and `modes`, where w ≤ q/(1−q) left of 0.
+        let left = 2.0 + 20.0 * sigma + (z.abs() + 1.0) * q / (1.0 - q);
+        let right = match direction {
+            Direction::Remove => (z.abs() + 1.0 + 20.0 * sigma).min(cut),
+            Direction::Add => 2.0 + 20.0 * sigma,
+        };
+        let u = left.max(right + 0.5) / variance;
+        let most = q * exp(((right - 0.5) / variance).clamp(0.0, 600.0));
+        let size = (left.max(right) + 1.0) * (u + 1.0);
+        let doubt = if most < 0.0077 && right <= 2.0 * variance {
+            // Every |q(e^u − 1)| is at most `most`: the first case of `log_ratio_with_error`.
+            let off = most * (1.02 * (4.0 * U * u + EXP_ERROR) + 17.0 * U);
+            log_doubt(z, off, size + (z.abs() + 2.0) * 1.02 * most + 100.0)
+        } else {
+            log_doubt(z, 4.0 * LN_ERROR, size + (z.abs() + 2.0) * (u + 40.0))
+        };
+        if doubt.is_nan() || doubt > 1e-7 {
             return None;
         }
         let log_m = if cut < f64::INFINITY {
@@ -170,7 +212,7 @@ impl Shape {
     }
 
     fn log_r(&self, x: f64) -> f64 {
-        log_ratio(self.q, (x - 0.5) / (self.sigma * self.sigma))
+        log_ratio_with_error(self.q, (x - 0.5) / (self.sigma * self.sigma)).0
     }
 
     /// `−(x+1)²/2σ²`.

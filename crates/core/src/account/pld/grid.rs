@@ -48,6 +48,9 @@ pub(super) struct Cells {
 /// What a sampled law leaves out on either side: `e^−REACH`, relative to 1.
 const REACH: f64 = 80.0;
 
+/// All of the noise.
+const ALL: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
 impl Gridded {
     /// `None` where the law cannot be put on a grid of this spacing.
     pub(super) fn new(law: &Law, h: f64, most: usize) -> Option<Self> {
@@ -59,18 +62,23 @@ impl Gridded {
                 // is a relative error of its square root.
                 let sigma = 1.0 / mu2.sqrt();
                 let noise = Noise::Gaussian { sigma };
-                let mut gridded = sampled(noise, 1.0, Direction::Remove, h, most, f64::INFINITY)?;
+                let mut gridded = sampled(noise, 1.0, Direction::Remove, h, most, ALL)?;
                 // Losses scale by μ²/2 + μz: |z| ≤ 14 within REACH.
                 gridded.slack += (error + 8.0 * U) * (mu2 + 14.0 * mu2.sqrt());
                 Some(gridded)
             }
             Law::SampledGaussian { q, sigma, direction, cut } => {
                 // Noise beyond the cut is counted as infinite loss already.
-                let top = (cut - 0.5) / (sigma * sigma);
-                sampled(Noise::Gaussian { sigma: *sigma }, *q, *direction, h, most, top)
+                let between = (f64::NEG_INFINITY, (cut - 0.5) / (sigma * sigma));
+                sampled(Noise::Gaussian { sigma: *sigma }, *q, *direction, h, most, between)
+            }
+            Law::Band { q, sigma, between } => {
+                let at = |x: f64| (x - 0.5) / (sigma * sigma);
+                let between = (at(between.0), at(between.1));
+                sampled(Noise::Gaussian { sigma: *sigma }, *q, Direction::Remove, h, most, between)
             }
             Law::SampledLaplace { q, a, direction } => {
-                sampled(Noise::Laplace { a: *a }, *q, *direction, h, most, f64::INFINITY)
+                sampled(Noise::Laplace { a: *a }, *q, *direction, h, most, ALL)
             }
         }
     }
@@ -288,10 +296,11 @@ fn sampled(
     direction: Direction,
     h: f64,
     most: usize,
-    cut: f64,
+    between: (f64, f64),
 ) -> Option<Gridded> {
     let (from, to) = noise.range();
-    let to = to.min(cut);
+    let whole = between.0 <= from;
+    let (from, to) = (from.max(between.0), to.min(between.1));
     let sign = if direction == Direction::Remove { 1.0 } else { -1.0 };
     let loss = |u: f64| sign * log_ratio(q, u);
     let (low, high) = if sign > 0.0 { (loss(from), loss(to)) } else { (loss(to), loss(from)) };
@@ -380,7 +389,7 @@ fn sampled(
     }
     let cells = Cells { points, shares, error };
     let mut gridded = cells.finish(high, -(n as i64), h, lost, slack);
-    if let (Noise::Gaussian { .. }, Direction::Remove) = (noise, direction)
+    if let (Noise::Gaussian { .. }, Direction::Remove, true) = (noise, direction, whole)
         && let Some(below) = Merged::new(noise, q, h, (from, to), error)
         && below.masses.len() <= n + 1
     {

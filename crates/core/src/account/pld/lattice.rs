@@ -12,7 +12,7 @@
 //! packed input of law i, `‖Ŷ_i − Y_i‖₂ ≤ E√N‖z‖₂ =: √N·e_i`. As `|Y_i| ≤ 1`,
 //! products and powers give `‖Ĝ − G‖₂ ≤ √N·β·Σ k_i(e_i + 4u)`, where
 //! `β = Π(1 + √N·e_i)^k_i` bounds how far a computed modulus exceeds 1; the inverse adds
-//! `E‖G‖₂` and divides by √N. So the composed masses are off by at most Γ in the
+//! `E‖G‖₂` and divides by √N. `G_upper + i·G_lower` carries the errors of both, so all this counts twice. So the composed masses are off by at most Γ in the
 //! 2-norm, and δ by at most `e^(κ−s₀ε)·Γ·‖g‖₂` (Cauchy–Schwarz).
 //! *Wrapping.* Indices are taken modulo N: masses outside the window
 //! `[bottom, top)` appear inside it. They are positive, so the upper bound
@@ -48,8 +48,6 @@ pub(super) struct Lattice {
     slack: f64,
     /// The lower masses' losses less those of the upper ones at the same index.
     shift: f64,
-    /// The least ε for which the upper masses are all there are.
-    lowest: f64,
 }
 
 /// A law on the grid, tilted.
@@ -83,20 +81,6 @@ impl Part {
 impl Lattice {
     /// Composes on a grid of spacing h; `None` if more than 2^`most` points are needed.
     pub(super) fn new(batch: &Batch, tilt: &Tilt, h: f64, most: u32) -> Option<Self> {
-        Self::above(batch, tilt, h, most, f64::NEG_INFINITY)
-    }
-
-    /// The same for ε ≥ `floor` only, where that helps.
-    ///
-    /// # Proof
-    /// Let there be one law, k times. Its losses of at most `floor/k` are its body B, the others its
-    /// tail T. A sum of k from the body is at most `floor`, so that `B^k` adds nothing to
-    /// δ(ε) for ε ≥ floor, and `(B+T)^k − B^k` is all there is (from below anything may be left out).
-    /// Its transform is `T·Σ_i (B+T)^i·B^(k−1−i)`, at most k|T|, which is far below 1 where large losses
-    /// are rare; so are its rounding errors. With e_B, e_T the errors of the transforms and p ≥ |T|,
-    /// it is off by `k·e_T + k(k−1)p(e_B + e_T)`, by `12k²u·|T|` for the roundings of the
-    /// recurrences in [`difference`], and the inverse adds E of its 2-norm. ∎
-    pub(super) fn above(batch: &Batch, tilt: &Tilt, h: f64, most: u32, floor: f64) -> Option<Self> {
         let mut parts = Vec::new();
         let (mut slack, mut lost, mut origin, mut shift) = (batch.slack, 0.0, 0.0, 0.0);
         for (law, k) in &batch.laws {
@@ -119,76 +103,32 @@ impl Lattice {
         let (mut product_re, mut product_im) = (vec![1.0; length], vec![0.0; length]);
         let (mut kappa, mut gamma, mut beta, mut relative) = (0.0, 0.0, 0.0, 0.0);
         let (mut low_re, mut low_im) = (vec![1.0; length], vec![0.0; length]);
-        // Below this ε nothing is known.
-        let mut lowest = f64::NEG_INFINITY;
         for part in &parts {
             let grid = &part.gridded;
             // Neither transform exceeds 1 then; the lower masses may sit a fraction of h higher.
             let (up, low) = (part.log_sum(s0, h, &grid.upper), part.log_sum(s0, h, &grid.lower));
             let each = up.max(low) + 1e-9 / part.times.max(1.0);
             let (mut re, mut im) = (vec![0.0; length], vec![0.0; length]);
-            // The indices of the body, where there is one to set apart.
-            let body = if parts.len() == 1 && floor > 0.0 {
-                ((floor / part.times - grid.origin) / h * (1.0 - 1e-9) - 1.0).floor() as i64
-            } else {
-                i64::MIN
-            };
-            let split = body >= grid.first;
-            let (mut body_re, mut body_im) =
-                if split { (vec![0.0; length], vec![0.0; length]) } else { (vec![], vec![]) };
             for (j, (up, low)) in grid.upper.iter().zip(&grid.lower).enumerate() {
                 let index = grid.first + j as i64;
                 let weight = exp(s0 * h * index as f64 - each);
                 let place = index.rem_euclid(length as i64) as usize;
-                if index <= body {
-                    body_re[place] += up * weight;
-                    body_im[place] += low * weight;
-                } else {
-                    re[place] += up * weight;
-                    im[place] += low * weight;
-                }
+                re[place] += up * weight;
+                im[place] += low * weight;
             }
             let reach = (grid.first.unsigned_abs() as f64)
                 .max((grid.first + grid.upper.len() as i64).unsigned_abs() as f64);
             let doubt = 4.0 * U * (s0 * h * reach + each.abs()) + EXP_ERROR + 16.0 * U;
             relative += part.times * doubt;
             kappa += part.times * each;
-            let norm = |re: &[f64], im: &[f64]| {
-                re.iter().chain(im).map(|x| x * x).sum::<f64>().sqrt() * 1.001
-            };
-            let (tail, whole) = (norm(&re, &im), norm(&re, &im) + norm(&body_re, &body_im));
-            let share = re.iter().sum::<f64>().max(im.iter().sum::<f64>()) * (1.0 + 1e-9);
-            let mass: f64 = im.iter().chain(&body_im).sum::<f64>();
-            if !(whole.is_finite() && mass <= 1.0 + 1e-9) {
+            let norm = re.iter().chain(&im).map(|x| x * x).sum::<f64>().sqrt() * 1.001;
+            let mass: f64 = im.iter().sum::<f64>();
+            if !(norm.is_finite() && mass <= 1.0 + 1e-9) {
                 return None;
             }
-            let e = fft.error() * whole * 1.001;
+            let e = fft.error() * norm * 1.001;
             beta += part.times * (root * e + doubt);
             fft.forward(&mut re, &mut im);
-            if split {
-                let k = part.times;
-                // The inverse's own error is E·k·tail here, and not E.
-                gamma = k * 2.0 * fft.error() * tail * 1.001
-                    + k * (k - 1.0) * share * e * 1.01
-                    + 12.0 * k * k * U * tail
-                    - fft.error();
-                lowest = k * (grid.origin + body as f64 * h) + slack;
-                fft.forward(&mut body_re, &mut body_im);
-                for place in 0..length {
-                    let mirror = Fft::mirror(place);
-                    let halves = |re: &[f64], im: &[f64]| {
-                        let (zr, zi, wr, wi) = (re[place], im[place], re[mirror], im[mirror]);
-                        let up = (0.5 * (zr + wr), 0.5 * (zi - wi));
-                        (up, (0.5 * (zi + wi), 0.5 * (wr - zr)))
-                    };
-                    let ((up_tail, low_tail), (up_body, low_body)) =
-                        (halves(&re, &im), halves(&body_re, &body_im));
-                    let times = part.times as u64;
-                    (product_re[place], product_im[place]) = difference(up_body, up_tail, times);
-                    (low_re[place], low_im[place]) = difference(low_body, low_tail, times);
-                }
-                continue;
-            }
             gamma += part.times * (e + 4.0 * U);
             for place in 0..length {
                 let mirror = Fft::mirror(place);
@@ -239,7 +179,6 @@ impl Lattice {
             infinite,
             slack,
             shift,
-            lowest,
         })
     }
 
@@ -298,7 +237,7 @@ impl Profile for Lattice {
         // it is at the bottom of the window.
         let (high, low) = (epsilon - self.slack, epsilon + self.slack - self.shift);
         let low = low.max(self.bottom);
-        if high.is_nan() || high < self.bottom || high < self.lowest {
+        if high.is_nan() || high < self.bottom {
             return (0.0, 1.0);
         }
         // Both factors of g go through at most 33 products, each within
@@ -342,32 +281,13 @@ fn power(x: f64, y: f64, mut k: u64) -> (f64, f64) {
     }
 }
 
-/// `(b + t)^k − b^k`, without the cancellation.
-///
-/// With `a = b + t` and `d_n = aⁿ − bⁿ`: `d_2n = d_n(aⁿ + bⁿ)` and `d_(n+1) = a·d_n + t·bⁿ`.
-fn difference(b: (f64, f64), t: (f64, f64), k: u64) -> (f64, f64) {
-    let mul = |x: (f64, f64), y: (f64, f64)| (x.0 * y.0 - x.1 * y.1, x.0 * y.1 + x.1 * y.0);
-    let add = |x: (f64, f64), y: (f64, f64)| (x.0 + y.0, x.1 + y.1);
-    let a = add(b, t);
-    let (mut an, mut bn, mut d) = ((1.0, 0.0), (1.0, 0.0), (0.0, 0.0));
-    for bit in (0..u64::BITS - k.leading_zeros()).rev() {
-        d = mul(d, add(an, bn));
-        (an, bn) = (mul(an, an), mul(bn, bn));
-        if k >> bit & 1 == 1 {
-            d = add(mul(a, d), mul(t, bn));
-            (an, bn) = (mul(an, a), mul(bn, b));
-        }
-    }
-    d
-}
-
 /// Which indices the transform keeps.
 struct Window {
     log: u32,
     bottom: i64,
-    /// ln Σ of the tilted (not scaled) mass that wraps.
+    /// ln of a bound on the lower law's mass outside the window, tilted by `e^(s₀ℓ)` and not scaled.
     wrapped: f64,
-    /// ln P[L ≥ top].
+    /// ln of a bound on the upper law's P[L ≥ top].
     beyond: f64,
 }
 
@@ -446,7 +366,7 @@ fn step(law: &Law, times: u64) -> Option<(f64, f64)> {
         Law::Atoms(atoms) => Some((atoms.step, times * atoms.mass.len() as f64)),
         Law::Laplace { a } => Some((2.0 * a, times)),
         Law::SampledLaplace { q, a, .. } => Some((log_ratio(*q, *a) - log_ratio(*q, -a), times)),
-        Law::Gaussian { .. } | Law::SampledGaussian { .. } => None,
+        Law::Gaussian { .. } | Law::SampledGaussian { .. } | Law::Band { .. } => None,
     }
 }
 

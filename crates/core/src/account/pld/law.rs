@@ -54,7 +54,9 @@ pub(super) enum Law {
     /// `ln(1−q+q·e^u)`, u the loss of Gaussian noise x on the whole data; noise beyond
     /// `cut` is left out (and counted as infinite loss).
     SampledGaussian { q: f64, sigma: f64, direction: Direction, cut: f64 },
-    /// The same with Laplace noise of loss at most a.
+    /// The part of that law, removing, whose noise lies between two floats.
+    Band { q: f64, sigma: f64, between: (f64, f64) },
+    /// The same as a sampled Gaussian with Laplace noise of loss at most a.
     SampledLaplace { q: f64, a: f64, direction: Direction },
 }
 
@@ -212,15 +214,6 @@ impl Batch {
         })
     }
 
-    /// About how many of k equal sampled Gaussians lose more than a k-th of `total`.
-    pub(super) fn chance_above(&self, total: f64) -> f64 {
-        let [(Law::SampledGaussian { q, sigma, .. }, k)] = &self.laws[..] else { return 1.0 };
-        let k = *k as f64;
-        let noise = 0.5 + sigma * sigma * ((total / k).exp_m1() / q).ln_1p();
-        let beyond = |z: f64| if z > 0.0 { (-0.5 * z * z).exp() / (1.0 + z) } else { 1.0 };
-        k * (beyond(noise / sigma) + q * beyond((noise - 1.0) / sigma))
-    }
-
     /// An upper bound on δ(0), the total variation, for sampled Gaussians alone; 1 otherwise.
     ///
     /// # Proof
@@ -240,7 +233,9 @@ impl Batch {
     pub(super) fn supremum(&self) -> f64 {
         self.extreme(|law| match law {
             Law::Gaussian { .. } => f64::INFINITY,
-            Law::SampledGaussian { direction: Direction::Remove, .. } => f64::INFINITY,
+            Law::SampledGaussian { direction: Direction::Remove, .. } | Law::Band { .. } => {
+                f64::INFINITY
+            }
             Law::SampledGaussian { q, direction: Direction::Add, .. } => PAD - fast::ln(1.0 - q),
             Law::Laplace { a } => *a,
             Law::Atoms(atoms) => atoms.loss(atoms.mass.len() - 1),
@@ -249,6 +244,22 @@ impl Batch {
                 Direction::Add => PAD - log_ratio(*q, -a),
             },
         })
+    }
+
+    /// The same, rounded down.
+    ///
+    /// # Proof
+    /// [`Self::supremum`] adds the slack, [`PAD`] for a logarithm that is off by at most as much, and
+    /// few roundings; the truth is as far below the floats as it may be above. (Samples of Gaussian
+    /// noise have no largest loss when removed, so that adding does not matter.) ∎
+    pub(super) fn least_supremum(&self) -> f64 {
+        let supremum = self.supremum();
+        if supremum.is_infinite() {
+            return supremum;
+        }
+        let padded = |law: &Law| f64::from(u8::from(matches!(law, Law::SampledLaplace { .. })));
+        let pads: f64 = self.laws.iter().map(|(law, k)| padded(law) * *k as f64 * PAD).sum();
+        (supremum * (1.0 - 1e-12) - 2.001 * (self.slack + pads)).max(0.0)
     }
 
     fn extreme(&self, end: impl Fn(&Law) -> f64) -> f64 {

@@ -4,13 +4,14 @@
 //! The privacy loss of a pair (P, Q) is `L = ln(P/Q)` under P; that of a batch is
 //! the sum of independent losses, and `δ(ε) = E[(1 − e^(ε−L))₊]`. Every
 //! [`Component`] is the worst pair of its mechanism, so δ(ε) of the product is the
-//! true cost of the batch. Three methods compute it, each where it is best:
+//! true cost of the batch. Four methods compute it, each where it is best:
 //!
 //! | method | for | width of ε | why |
 //! |---|---|---|---|
 //! | `sums`: list the outcomes | few of them | 10⁻¹² | positive sums lose nothing |
 //! | `contour`: integrate along a line | anything smooth | 10⁻¹³ … 10⁻⁸ | the trapezoidal rule converges geometrically, and its error is itself a sum of δ's |
 //! | `lattice`: a transform on a grid | the rest | below 10⁻⁶ | needs no smoothness; chords from above, lowered chords from below, both O(h²) |
+//! | `jumps`: count the large losses one by one | rare samples | below 10⁻⁶ | each count and size has a tilt, and a contour or lattice, of its own |
 //!
 //! All Gaussians merge into one first. A grid of the contour's precision would
 //! need millions of points; a contour through a law of atoms would never end.
@@ -30,8 +31,8 @@
 //! shuffling; they are elsewhere. Poisson sampling is for add or remove only. Two or
 //! more laws of atoms on lattices that do not fit each other, with over 2²¹ outcomes,
 //! are smoothed or snapped to one grid; the interval then holds the truth and may be wider
-//! than 10⁻⁶. So may that of 50 to 3,000 releases on samples below a hundredth with σ below 2: a
-//! rare, large loss and many small ones then want different tilts, see `docs/accounting.md`.
+//! than 10⁻⁶. `docs/accounting.md` says for which samples it is not, and what was measured ("What it
+//! costs").
 //!
 //! # Special values
 //! δ = 0 asks for the largest loss: ∞ for Gaussian noise. δ below the
@@ -46,6 +47,7 @@ mod cumulant;
 mod decay;
 mod estimate;
 mod grid;
+mod jumps;
 mod lattice;
 mod law;
 mod merged;
@@ -65,6 +67,7 @@ use crate::error::{Error, Result};
 use crate::unit::Delta;
 use component::Kind;
 use contour::Contour;
+use jumps::{Jumps, Split};
 use lattice::Lattice;
 use law::{Batch, Direction};
 use solve::{Profile, cross};
@@ -178,7 +181,7 @@ fn epsilon_one_way(batch: &Batch, delta: f64) -> Result<Interval> {
     }
     let supremum = batch.supremum();
     if delta == 0.0 {
-        let lower = if supremum.is_finite() { supremum * (1.0 - 1e-12) } else { supremum };
+        let lower = batch.least_supremum();
         let upper = if batch.infinite.1 > 0.0 { f64::INFINITY } else { supremum };
         return Ok(Interval::new(lower, upper));
     }
@@ -200,6 +203,7 @@ fn epsilon_one_way(batch: &Batch, delta: f64) -> Result<Interval> {
             },
             read: &|profile, tilt| cross(profile, delta, start(tilt), tilt.spread),
             delta,
+            enough: ABSOLUTE,
         },
     )?;
     if best.upper.is_finite() || best.lower > 0.0 { Ok(best) } else { Err(LOST) }
@@ -226,6 +230,7 @@ fn delta_one_way(batch: &Batch, epsilon: f64) -> Result<Interval> {
             },
             // δ is only guessed here; it decides what counts as rare.
             delta: aim(batch).log_delta.exp().clamp(1e-200, 1.0) * 1e-3,
+            enough: 0.0,
         },
     )
 }
@@ -240,11 +245,13 @@ struct Question<'a> {
     read: &'a dyn Fn(&dyn Profile, &Tilt) -> Interval,
     /// About the δ in question.
     delta: f64,
+    /// A width that is enough for samples, whatever it is relatively.
+    enough: f64,
 }
 
 /// Reads an answer from one method after another until it is narrow.
 fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<Interval> {
-    let Question { aim, aim_again, read, delta } = *question;
+    let Question { aim, aim_again, read, delta, enough } = *question;
     let tilt = aim(batch);
     if let Some(sums) = Sums::new(batch) {
         return whole.and(&read(&sums, &tilt));
@@ -252,7 +259,7 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
     // Samples have tiny losses: where all of ε is, an absolute width is enough.
     let sampled = batch.laws.iter().any(|(law, _)| matches!(law, law::Law::SampledGaussian { .. }));
     let is_enough = |best: &Interval| {
-        best.relative_width() <= TOO_WIDE || (sampled && best.upper - best.lower <= ABSOLUTE)
+        best.relative_width() <= TOO_WIDE || (sampled && best.upper - best.lower <= enough)
     };
     let mut best = *whole;
     if let Some(h) = lattice::fit(batch)
@@ -285,6 +292,25 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
     if let Some(common) = &common {
         along(common, &aim(common), &mut best)?;
     }
+    // Where δ is asked for it is known better with every round.
+    let split_at = |delta: f64, often: f64| Split::new(batch, delta, often * delta.sqrt());
+    for often in [1.0, 100.0, 0.01, 10.0, 0.1] {
+        if is_enough(&best) {
+            return Ok(best);
+        }
+        let Some(split) = split_at(delta, often) else { break };
+        let mut tilt = aim_again(batch, &split, &tilt);
+        for _ in 0..2 {
+            let Some(split) = split_at(tilt.log_delta.exp(), often) else { break };
+            tilt.spread = split.spread;
+            let Some(jumps) = Jumps::new(batch, &split, &tilt) else { break };
+            best = best.and(&read(&jumps, &tilt))?;
+            if is_enough(&best) {
+                return Ok(best);
+            }
+            tilt = aim_again(batch, &jumps, &tilt);
+        }
+    }
     // Laws of atoms: smooth them, if there are enough for a smooth sum.
     let scale = tilt.epsilon.max(1e-3);
     // At most 0.01, which the bound on the terms left out assumes.
@@ -312,14 +338,13 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
         // Far from a saddle point the formula says little: begin with a grid that is cheap.
         wanted = wanted.max(batch.reach() / f64::from(1u32 << (LONGEST - 4)));
     }
-    let mut floor = f64::NEG_INFINITY;
     let rounds = if sampled { 4 } else { 5 };
     for _ in 0..rounds {
         if is_enough(&best) {
             return Ok(best);
         }
         let h = lattice::spacing(batch, wanted);
-        match Lattice::above(batch, &tilt, h, LONGEST, floor) {
+        match Lattice::new(batch, &tilt, h, LONGEST) {
             None => wanted *= 2.0,
             Some(lattice) => {
                 let found = read(&lattice, &tilt);
@@ -330,13 +355,9 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
                 wanted = 0.5 * h;
                 if sampled {
                     // The error is of second order in h.
-                    let off = (found.upper - found.lower) / ABSOLUTE.max(TOO_WIDE * found.upper);
+                    let off = (found.upper - found.lower) / enough.max(TOO_WIDE * found.upper);
                     wanted = (0.7 * h / off.sqrt()).clamp(h / 8.0, 0.5 * h);
                     tilt = aim_again(batch, &lattice, &tilt);
-                    if batch.chance_above(0.98 * best.lower) < 0.2 {
-                        floor = 0.98 * best.lower;
-                        tilt.s = tilt.s.min(20.0 / batch.reach());
-                    }
                 }
             }
         }

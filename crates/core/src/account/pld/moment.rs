@@ -5,7 +5,7 @@
 //! `|M(s₀ + it)|/M(s₀)` for all later t ([`Law::decay`]), and, for steering
 //! only, the cumulants `ln M`, `(ln M)′`, `(ln M)″` in plain floats ([`Law::cumulants`]).
 
-use super::law::{Atoms, Law};
+use super::law::{Atoms, Direction, Law};
 use super::rule::{NODES, PRECISION, Panels, Rule};
 use crate::num::ball::{Ball, EXP_ERROR, TRIG_ERROR, U, exp, sin_cos};
 use crate::num::fast::{self, LN_ERROR};
@@ -32,7 +32,7 @@ impl Moments {
 /// `(1 + d)^k`, by the logarithm where d is small.
 ///
 /// # Proof
-/// For `|d| ≤ ¼`, `ln(1+d) = d(1 − d/2 + d²/3 − …)`: 30 terms leave less than 10⁻²⁰ of d,
+/// For `|d| ≤ ¼`, `ln(1+d) = d(1 − d/2 + d²/3 − …)`: 30 terms leave less than 4·10⁻²⁰ of d,
 /// Horner's scheme multiplies what it has by d and adds at most 4u a step, so it is
 /// within 8u and the product within 12u|d|; a d that is off by r moves the logarithm by at most
 /// `r/(1 − ¼ − r)`. ∎
@@ -84,6 +84,10 @@ impl Law {
                 let rule = Rule::new(*q, *sigma, *direction, s0, top, PRECISION);
                 if rule.count() > NODES { lost() } else { rule.nodes(kappa).moments(tau, count) }
             }
+            Self::Band { q, sigma, between } => {
+                let rule = Panels::band(*q, *sigma, Direction::Remove, s0, top, *between);
+                if rule.count() > NODES { lost() } else { rule.nodes(kappa).moments(tau, count) }
+            }
             Self::SampledLaplace { q, a, direction } => {
                 let rule = Panels::laplace(*q, *a, *direction, s0, top);
                 if rule.count() > NODES { lost() } else { rule.nodes(kappa).moments(tau, count) }
@@ -104,6 +108,9 @@ impl Law {
             }
             Self::SampledGaussian { q, sigma, direction, .. } => {
                 of(Rule::new(*q, *sigma, *direction, s0, top, PRECISION).count())
+            }
+            Self::Band { q, sigma, between } => {
+                of(Panels::band(*q, *sigma, Direction::Remove, s0, top, *between).count())
             }
             Self::SampledLaplace { q, a, direction } => {
                 of(Panels::laplace(*q, *a, *direction, s0, top).count())

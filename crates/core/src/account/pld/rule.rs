@@ -2,7 +2,7 @@
 
 use super::law::Direction;
 use super::moment::{Nodes, log_ratio_with_error, short};
-use crate::num::ball::{EXP_ERROR, U, exp};
+use crate::num::ball::{EXP_ERROR, U, exp, exp_up};
 use crate::num::fast;
 use std::f64::consts::TAU;
 
@@ -30,9 +30,11 @@ pub(super) fn power(direction: Direction, s0: f64) -> (f64, f64) {
 /// # Proof
 /// *Step.* `f(x) = φ_σ(x)·r(x)^z` is analytic for `|Im x| ≤ d ≤ πσ²/2`: there
 /// `e^((x−½)/σ²)` has an argument θ ≤ π/2, so r has real part ≥ 1−q > 0. On the
-/// line `Im x = ±d`, `|φ_σ|` grows by `e^(d²/2σ²)`; `|r| ≤ r(Re x)`, and
-/// `|r| ≥ r(Re x)/√2` since both terms are in one quadrant; `|arg r| ≤ d/σ²`. So
-/// `∫|f| ≤ M(s₀)·e^(d²/2σ² + |t|d/σ²)·2^(|z₀|/2 if z₀ < 0)`, and by Poisson
+/// line `Im x = ±d`, θ = d/σ², `|φ_σ|` grows by `e^(d²/2σ²)`; `|r| ≤ r(Re x)`, and
+/// `|r| ≥ r(Re x)/√2` since both terms are in one quadrant; `|arg r| ≤ θ`. With a = 1 − q and
+/// b = q·e^u also `|r|² = (a+b)² − 2ab(1 − cos θ) ≥ (a+b)²(1 − y)`, y = θ²/4, as ab ≤ (a+b)²/4; and
+/// `−½ln(1−y) ≤ y/(2(1−y))`. So, with c the lesser of that and 0.35 > ½ln 2 where z₀ < 0, else 0,
+/// `∫|f| ≤ M(s₀)·e^(d²/2σ² + |t|d/σ² + c|z₀|)`, and by Poisson
 /// summation a step η errs by at most `2∫|f|/(e^(2πd/η) − 1)`. η is chosen so
 /// that this is below `2.1·e^−PRECISION·M(s₀)`.
 ///
@@ -62,9 +64,15 @@ impl Rule {
     ) -> Self {
         let variance = sigma * sigma;
         let (power, sign) = power(direction, s0);
-        let halves = if power < 0.0 { -0.35 * power } else { 0.0 };
-        let d = (1.570 * variance).min(sigma * (2.0 * precision).sqrt());
-        let exponent = precision + d * d / (2.0 * variance) + top * d / variance + halves;
+        let mut d = (1.570 * variance).min(sigma * (2.0 * precision).sqrt());
+        if power < 0.0 {
+            // About where |z₀|θ²/8 is as large as the precision.
+            d = d.min(variance * (8.0 * precision / -power).sqrt());
+        }
+        let quarter = 0.25 * (d / variance) * (d / variance) * (1.0 + 1e-9);
+        let fall = (0.5 * quarter / (1.0 - quarter)).min(0.35);
+        let falls = if power < 0.0 { -power * fall } else { 0.0 };
+        let exponent = precision + d * d / (2.0 * variance) + top * d / variance + falls;
         // A step of few bits, so that its multiples are exact.
         let step = short((TAU * (1.0 - 1e-9) * d / exponent).min(sigma));
         let excess = match direction {
@@ -117,17 +125,20 @@ impl Rule {
 /// bounded range of noise.
 ///
 /// *Laplace*: Q has density `¼e^(−(a+u)/2)` on (−a, a), ½ at −a and `½e^−a` at a.
-/// *Gaussian*: `φ_σ(x)` on `[−Aσ, cut]`, u = (x−½)/σ²; what is left out below has mass
-/// `e^−80`, which [`Self::nodes`] counts as the rule's error.
+/// *Gaussian*: `φ_σ(x)` on `[−Aσ, cut]` or on a band, u = (x−½)/σ². Below −Aσ there is a mass of
+/// `e^−80`, where `|r^z₀|` is at most `(1−q)^min(z₀, 0)`: [`Self::nodes`] counts it as the rule's error.
 ///
 /// # Proof
 /// On the Bernstein ellipse with ρ = 40 around a panel of half-width H/2, the
 /// imaginary part is at most 10H and the real part leaves the panel by at most
 /// 9.6H. In u (for the Gaussian, x/σ²) `|arg r| ≤ |Im u| ≤ 0.8`, `|r| ≤ r(Re u)` and
-/// `|r|² ≥ r(Re u)²(1 − |Im u|²/4)`, so that `|d ln r/du| ≤ 1.1·w(Re u)` with `w = q·e^u/r ≤ 1`,
-/// which is at most 2.5 times its value at the right end of the panel. H is such that 10H times
-/// `(|t|+|z₀|)·min(1, 2.5w) + 2` plus the slope of the density is at most 8, and `|φ_σ|` grows by at most e^½, so the integrand is at
-/// most e^12 times its mean on the panel, and eight nodes err by at most
+/// `|r|² ≥ r(Re u)²(1 − |Im u|²/4)`, so that `|d ln r/du| ≤ 1.1·w(Re u)` with `w = q·e^u/r ≤ 1`.
+/// As w grows by at most e^0.77 < 2.2 beyond the right end of the panel, this is at most
+/// `1.1·min(1, 2.5w)` with w at that end, or to the right of it. H is such that 10H times
+/// `(|t|+|z₀|)·min(1, 2.5w) + 2` plus the slope of the density is at most 8. From the panel to the
+/// ellipse the logarithm of the integrand's modulus thus grows by at most `1.1·8`, by ½ for
+/// `|φ_σ|` and, from the panel's mean to its maximum, by 0.9: the integrand is at most e^12
+/// times its mean on the panel, and eight nodes err by at most
 /// `(64/15)·40⁻¹⁶/(1−40⁻²)·e^12 < 2·10⁻²⁰` of the panel's integral of the modulus
 /// (Trefethen 2013, Theorem 19.3). ∎
 pub(super) struct Panels {
@@ -137,6 +148,8 @@ pub(super) struct Panels {
     sign: f64,
     /// Where panels begin and end.
     edges: Vec<f64>,
+    /// ln of a bound on the integral of the modulus that is left out.
+    missing: f64,
 }
 
 /// Noise over a bounded range.
@@ -156,7 +169,8 @@ impl Panels {
         // At least one panel; too many are refused by the caller.
         let panels = (a / half).ceil().clamp(1.0, PANELS as f64 + 1.0) as usize;
         let edges = even(-a, a, panels);
-        Self { q, noise: Noise::Laplace { a }, power, sign, edges }
+        let missing = f64::NEG_INFINITY;
+        Self { q, noise: Noise::Laplace { a }, power, sign, edges, missing }
     }
 
     pub(super) fn gaussian(
@@ -167,20 +181,35 @@ impl Panels {
         top: f64,
         cut: f64,
     ) -> Self {
+        let all = Self::band(q, sigma, direction, s0, top, (-12.65 * sigma, cut));
+        // r ≥ 1 − q, and −ln(1 − q) ≤ q/(1 − q).
+        let missing = -79.0 + (-all.power).max(0.0) * q / (1.0 - q);
+        Self { missing, ..all }
+    }
+
+    /// Noise from `from` to `to` alone.
+    pub(super) fn band(
+        q: f64,
+        sigma: f64,
+        direction: Direction,
+        s0: f64,
+        top: f64,
+        (from, to): (f64, f64),
+    ) -> Self {
         let (power, sign) = power(direction, s0);
         let variance = sigma * sigma;
         let widest = (0.08 * variance).min(0.1 * sigma);
-        let mut edges = vec![-12.65 * sigma];
-        let mut x = edges[0];
-        while x < cut && edges.len() <= PANELS + 1 {
+        let (mut x, mut edges) = (from, vec![from]);
+        while x < to && edges.len() <= PANELS + 1 {
             // At the right end of the widest panel, where w is largest.
             let u = (x + widest - 0.5) / variance;
             let w = (2.5 * q / (q + (1.0 - q) * exp(-u))).min(1.0);
             let slope = (top + power.abs()) * w + 2.0 + x.abs() + widest;
-            x = (x + (0.8 * variance / slope).min(widest)).min(cut);
+            x = (x + (0.8 * variance / slope).min(widest)).min(to);
             edges.push(x);
         }
-        Self { q, noise: Noise::Gaussian { sigma }, power, sign, edges }
+        let missing = f64::NEG_INFINITY;
+        Self { q, noise: Noise::Gaussian { sigma }, power, sign, edges, missing }
     }
 
     /// The same with few panels, for steering.
@@ -230,9 +259,10 @@ impl Panels {
         self.each(|factor, loss, log, loss_error, log_error| {
             collector.push(factor, loss, log, loss_error, log_error);
         });
-        // e^−80 of mass with |r^z₀| ≤ 1 below, for a Gaussian (z₀ > 0).
         let mut nodes = collector.finish(4e-20);
-        nodes.rule_error += exp(-79.0 - kappa);
+        if self.missing > f64::NEG_INFINITY {
+            nodes.rule_error += exp_up(self.missing - kappa);
+        }
         nodes
     }
 

@@ -174,6 +174,37 @@ fn sampled_rows_hold_in_both_directions() {
 }
 
 #[test]
+fn many_steps_of_sampled_laplace_noise_are_narrow() {
+    // The inversion integral in 34 digits, with tilts and steps of its own; moments by Gauss' rule of
+    // order 50.
+    for (q, scale, k, delta, truth) in [
+        (0.1255, 0.3811, 785_008, 1.69e-12, 39_352.563_679_502_99),
+        (0.1255, 0.3811, 10_000, 1.69e-12, 718.581_260_522_254),
+        (0.001, 1.0, 1_000_000, 1e-8, 5.307_595_349_605_763),
+        (0.01, 0.5, 100_000, 1e-8, 54.053_512_092_409_22),
+    ] {
+        let found = at(&[(Component::poisson_laplace(q, scale).unwrap(), k)], delta);
+        assert!(found.contains(truth), "{q} {scale} {k}: {found} misses {truth}");
+        assert!(found.relative_width() < 1e-9, "{q} {scale} {k}: {found}");
+    }
+}
+
+#[test]
+fn mixes_of_samples_and_laplace_noise_hold_the_truth() {
+    // The same integral in 34 digits, up to where its terms are below 10⁻³⁴; the atoms of
+    // Laplace noise make it long.
+    for (sampled_part, laplace_part, delta, truth) in [
+        ((1.038e-5, 10.28, 129_066), (28.33, 97), 4.085e-5, 1.186_898_126_303_474),
+        ((0.03632, 9.771, 8), (44.08, 627), 5.158e-5, 2.054_284_739_910_419),
+    ] {
+        let ((q, sigma, k), (scale, m)) = (sampled_part, laplace_part);
+        let found = at(&[(sampled(q, sigma), k), (laplace(scale), m)], delta);
+        assert!(found.contains(truth), "{found} misses {truth}");
+        assert!(found.relative_width() < 1e-9, "{found}");
+    }
+}
+
+#[test]
 fn one_sample_agrees_with_the_general_methods() {
     for component in [sampled(0.05, 1.0), Component::poisson_laplace(0.05, 0.5).unwrap()] {
         let found = at(&[(component, 1)], 1e-6);
@@ -286,6 +317,9 @@ fn special_values() {
     assert_eq!(at(&[(gaussian(1.0), 1)], 0.0), Interval::INFINITE);
     let pure = at(&[(laplace(2.0), 7), (response(0.25, 3), 2)], 0.0);
     assert!(pure.contains(4.0) && pure.relative_width() < 1e-11);
+    // A loss far below what a logarithm is off by: 5·ln(1 + q(e^(1/b) − 1)), 40 digits.
+    let faint = at(&[(Component::poisson_laplace(1e-9, 1000.0).unwrap(), 5)], 0.0);
+    assert!(faint.contains(5.002_500_833_539_206e-12), "{faint}");
     // δ so large that ε = 0 will do, and δ near it.
     assert_eq!(at(&[(gaussian(10.0), 1)], 0.5), Interval::new(0.0, 0.0));
     let tiny = at(&[(gaussian(10.0), 1)], 0.039);
