@@ -19,9 +19,7 @@
 //! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
-//! | `report.rs` | what users read: named fields as text or as JSON |
-//! | `plot.rs` | a curve in the terminal |
-//! | `progress.rs`, `spinner.rs` | a bar while draws take long; a sign of life while their number is not known |
+//! | `files.rs` | files that appear whole or not at all |
 //!
 //! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
 //! refused for privacy's sake, or a promise cannot be kept; 2: a mistake in the call or a failure. What a
@@ -43,23 +41,21 @@ mod collect;
 mod curator;
 mod demo;
 mod explain;
+mod files;
 mod graph;
 mod init;
 mod input;
 mod mechanism;
 mod plan;
-mod plot;
-mod progress;
 mod query;
-mod report;
 mod serve;
 mod shell;
-mod spinner;
 mod usage;
 mod user;
 
 use clap::{Parser, Subcommand};
 use demure_core::Error;
+use demure_report::WriteError;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -145,6 +141,9 @@ enum Failure {
     /// A promise cannot be kept, or a published table does not keep it: exit code 1.
     #[error("{0}")]
     Unsatisfied(String),
+    /// The answer could not be written: exit code 2.
+    #[error("{0}")]
+    Unwritten(#[from] WriteError),
     /// A file could not be read or written: exit code 2.
     #[error("{what}: {source}")]
     File { what: String, source: std::io::Error },
@@ -169,7 +168,7 @@ impl Failure {
 
     /// The answer could not be written.
     fn writing(source: std::io::Error) -> Self {
-        Self::File { what: "writing the answer".into(), source }
+        Self::Unwritten(WriteError(source))
     }
 }
 
@@ -213,7 +212,9 @@ fn run() -> ExitCode {
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader went away (`demure … | head`): nothing is wrong.
-        Err(Failure::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
+        Err(Failure::File { source, .. } | Failure::Unwritten(WriteError(source)))
+            if source.kind() == ErrorKind::BrokenPipe =>
+        {
             ExitCode::SUCCESS
         }
         Err(Failure::Curator(error)) if error.refusal().is_some() => {

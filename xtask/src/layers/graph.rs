@@ -14,7 +14,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-attack", &["demure-core"]),
     ("demure-ledger", &["demure-core"]),
     ("demure-curator", &["demure-core", "demure-ledger"]),
-    ("demure-server", &["demure-core", "demure-ledger", "demure-curator"]),
+    ("demure-report", &[]), // shows what it is given: server and Python may use it too
+    ("demure-server", &["demure-core", "demure-ledger", "demure-curator", "demure-report"]),
     (
         "demure-cli",
         &[
@@ -26,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-attack",
             "demure-collect",
             "demure-graph",
+            "demure-report",
         ],
     ),
     ("demure-anonymize", &[]), // no claim of differential privacy: cannot see the core
@@ -38,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-collect",
             "demure-anonymize",
             "demure-graph",
+            "demure-report",
         ],
     ),
     ("demure-bench", &["demure-core", "demure-collect", "demure-graph"]),

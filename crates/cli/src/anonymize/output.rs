@@ -22,7 +22,7 @@ pub(super) fn write_file(
     delimiter: u8,
     path: &Path,
 ) -> Result<(), Failure> {
-    super::files::write(path, |file| match parquet::is_parquet(path) {
+    crate::files::write(path, |file| match parquet::is_parquet(path) {
         true => parquet::write(release, shown, file),
         false => write(release, shown, delimiter, file),
     })

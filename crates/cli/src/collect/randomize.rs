@@ -2,7 +2,7 @@
 
 use super::{counted, read};
 use crate::Failure;
-use crate::anonymize::files;
+use crate::files;
 use demure_collect::client::{Client, Given, Memory, Randomized, randomize_csv};
 use demure_collect::survey::{Domain, Survey};
 use demure_core::random::SystemRandom;

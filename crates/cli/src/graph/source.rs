@@ -3,8 +3,8 @@
 use super::parquet;
 use crate::Failure;
 use crate::input::positive;
-use crate::report::Report;
 use demure_graph::{Error, Graph, read};
+use demure_report::Report;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 

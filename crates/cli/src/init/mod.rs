@@ -12,16 +12,16 @@ mod previous;
 mod schema;
 
 use crate::Failure;
-use crate::anonymize::files;
 use crate::curator::runtime;
+use crate::files;
 use crate::input::number;
-use crate::report::short;
 use bounds::{Found, Search};
 use demure_core::event::Event;
 use demure_core::unit::Epsilon;
 use demure_curator::Curator;
 use demure_curator::policy::{ColumnKind, Policy, bounds_line, template, with_ledger};
 use demure_ledger::Request;
+use demure_report::short;
 use previous::Previous;
 use std::fmt::Write as _;
 use std::io::Write;

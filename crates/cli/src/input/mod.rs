@@ -71,7 +71,7 @@ impl Confidence {
 
     /// `95 %`.
     pub(crate) fn percent(self) -> String {
-        format!("{} %", crate::report::short(self.0 * 100.0))
+        format!("{} %", demure_report::short(self.0 * 100.0))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Who falls, by which class, and why.
 
-use super::super::told::{Grid, Told, percent};
+use super::super::render::Findings;
 use super::releases::Release;
-use crate::curator::table::printable;
-use crate::report::{Report, grouped};
 use demure_attack::link::{Finding, Learnt, Summary, Target};
+use demure_report::document::Document;
+use demure_report::number::percent_aligned as percent;
+use demure_report::{Report, Table, grouped, printable};
 use serde_json::{Value, json};
 
 /// More classes than this are not listed.
@@ -33,7 +34,7 @@ struct Fallen {
 }
 
 impl Found {
-    pub(super) fn told(&self, what: Option<String>) -> Told {
+    pub(super) fn rendered(&self, what: Option<String>) -> Findings {
         let people = self.people.len() as u64;
         let lead = what.unwrap_or_else(|| {
             format!(
@@ -47,17 +48,19 @@ impl Found {
         if !fallen.is_empty() {
             tables.push(self.classes(&fallen));
         }
-        Told {
-            title: "Linkage: people found in an anonymized table".to_owned(),
-            lead,
+        Findings {
             report: self.report(&fallen),
-            tables,
-            charts: Vec::new(),
-            meaning: self.meaning(),
+            document: Document {
+                title: "Linkage: people found in an anonymized table".to_owned(),
+                lead,
+                tables,
+                charts: Vec::new(),
+                meaning: self.meaning(),
+            },
         }
     }
 
-    fn findings(&self) -> Grid {
+    fn findings(&self) -> Table {
         let people = self.people.len() as f64;
         let mut rows = Vec::new();
         let mut line = |name: &str, count: u64| {
@@ -87,20 +90,15 @@ impl Found {
         line("learnt for certain, of all", self.summary.certain());
         line("guessed right, the likeliest value of each", self.summary.right);
         line("guessed right by the table's commonest value", self.summary.by_chance);
-        Grid {
-            title: format!(
-                "What is learnt of `{}` ({} classes of at least {} rows)",
-                self.sensitive,
-                grouped(self.first.histograms.len() as f64),
-                self.first.k()
-            ),
-            head: vec!["", "people", "share"],
-            rows,
-            numbers: 1,
-        }
+        Table::of_texts(&["", "people", "share"], rows).numbers_from(1).titled(format!(
+            "What is learnt of `{}` ({} classes of at least {} rows)",
+            self.sensitive,
+            grouped(self.first.histograms.len() as f64),
+            self.first.k()
+        ))
     }
 
-    fn worst_case(&self) -> Grid {
+    fn worst_case(&self) -> Table {
         let people = self.people.len() as f64;
         let line = |values: usize| {
             let count = self.summary.at_worst(values);
@@ -108,17 +106,10 @@ impl Found {
             vec![values.to_string(), grouped(count as f64), share]
         };
         let most = self.summary.learnt.iter().map(|l| l.to_rule_out).max().unwrap_or(0).min(5);
-        Grid {
-            title:
-                "Background knowledge, at worst: whoever can rule out so many values learns so many"
-                    .to_owned(),
-            head: vec!["values", "people", "share"],
-            rows: (0..=most).map(line).collect(),
-            numbers: 0,
-        }
+        Table::of_texts(&["values", "people", "share"], (0..=most).map(line)).numbers_from(0).titled("Background knowledge, at worst: whoever can rule out so many values learns so many")
     }
 
-    fn classes(&self, fallen: &[Fallen]) -> Grid {
+    fn classes(&self, fallen: &[Fallen]) -> Table {
         let line = |f: &Fallen| {
             vec![
                 self.class_name(f.class),
@@ -134,7 +125,7 @@ impl Found {
             false => "The classes by which people fall".to_owned(),
         };
         let head = vec!["class", "rows", "people", "why"];
-        Grid { title, head, rows: fallen.iter().take(LISTED).map(line).collect(), numbers: 9 }
+        Table::of_texts(&head, fallen.iter().take(LISTED).map(line)).titled(title)
     }
 
     fn size(&self, class: usize) -> u64 {

@@ -1,39 +1,43 @@
 //! What reconstruction found: tables, the cliff, and where a budget sits.
 
-use super::super::chart::{Axis, Chart, Series};
-use super::super::told::{Grid, Told, percent};
+use super::super::render::Findings;
 use super::curator::Budgeted;
 use super::{Found, LEVELS, RATIOS};
-use crate::report::{Report, grouped, short};
 use demure_attack::bound;
 use demure_attack::reconstruct::{Database, Measured, Method, expected};
 use demure_core::unit::{Delta, Epsilon};
+use demure_report::chart::{Axis, Chart, Mark, Series};
+use demure_report::document::Document;
+use demure_report::number::percent_aligned as percent;
+use demure_report::{Report, Table, grouped, short};
 use serde_json::{Value, json};
 
 impl Found {
-    pub(super) fn told(&self) -> Told {
-        Told {
-            title: "Reconstruction: random subsets, and every row solved for".to_owned(),
-            lead: format!(
-                "{} made-up people with a secret bit each. The attacker asks {} random subsets how \
-                 many have it, and solves for all bits {}. A coin would be right 50 % of the time.",
-                grouped(self.rows as f64),
-                grouped(self.queries as f64),
-                match self.method {
-                    Method::LeastSquares => "by least squares",
-                    Method::LinearProgram(_) => "by a linear program",
-                }
-            ),
+    pub(super) fn rendered(&self) -> Findings {
+        Findings {
             report: self.report(),
-            tables: vec![
-                self.noised_table(),
-                self.database_table(),
-                self.queries_table(),
-                self.solver_table(),
-                self.curator_table(),
-            ],
-            charts: vec![self.cliff(), self.budgets()],
-            meaning: self.meaning(),
+            document: Document {
+                title: "Reconstruction: random subsets, and every row solved for".to_owned(),
+                lead: format!(
+                    "{} made-up people with a secret bit each. The attacker asks {} random subsets how \
+                 many have it, and solves for all bits {}. A coin would be right 50 % of the time.",
+                    grouped(self.rows as f64),
+                    grouped(self.queries as f64),
+                    match self.method {
+                        Method::LeastSquares => "by least squares",
+                        Method::LinearProgram(_) => "by a linear program",
+                    }
+                ),
+                tables: vec![
+                    self.noised_table(),
+                    self.database_table(),
+                    self.queries_table(),
+                    self.solver_table(),
+                    self.curator_table(),
+                ],
+                charts: vec![self.cliff(), self.budgets()],
+                meaning: self.meaning(),
+            },
         }
     }
 
@@ -41,62 +45,53 @@ impl Found {
         (self.rows as f64).sqrt()
     }
 
-    fn noised_table(&self) -> Grid {
+    fn noised_table(&self) -> Table {
         let line = |m: &Measured| {
             let sigma = sigma(m);
             vec![short(sigma), short(sigma / self.root()), share(m), theory(m)]
         };
-        Grid {
-            title: "Noise of standard deviation σ on every answer".to_owned(),
-            head: vec!["σ", "σ/√n", "recovered", "Φ(√(m−n)/(4σ))"],
-            rows: self.noised.iter().map(line).collect(),
-            numbers: 0,
-        }
+        Table::of_texts(&["σ", "σ/√n", "recovered", "Φ(√(m−n)/(4σ))"], self.noised.iter().map(line))
+            .numbers_from(0)
+            .titled("Noise of standard deviation σ on every answer")
     }
 
-    fn database_table(&self) -> Grid {
+    fn database_table(&self) -> Table {
         let line = |m: &Measured| {
             vec![name(m.attack.database), percent(m.answered.rate()), share(m), theory(m)]
         };
-        Grid {
-            title: "Databases that do something else".to_owned(),
-            head: vec!["what it does", "answered", "recovered", "in theory"],
-            rows: self.databases.iter().map(line).collect(),
-            numbers: 1,
-        }
+        Table::of_texts(
+            &["what it does", "answered", "recovered", "in theory"],
+            self.databases.iter().map(line),
+        )
+        .numbers_from(1)
+        .titled("Databases that do something else")
     }
 
-    fn queries_table(&self) -> Grid {
+    fn queries_table(&self) -> Table {
         let mut rows = Vec::new();
         for (level, some) in LEVELS.iter().zip(self.by_queries.chunks(RATIOS.len())) {
             let mut row = vec![short(*level)];
             row.extend(some.iter().map(|m| format!("{} / {}", share(m), theory(m))));
             rows.push(row);
         }
-        Grid {
-            title: "More queries: recovered / in theory, by σ/√n and m/n".to_owned(),
-            head: vec!["σ/√n", "m = 1.25 n", "m = 1.5 n", "m = 2 n", "m = 4 n", "m = 8 n"],
-            rows,
-            numbers: 0,
-        }
+        Table::of_texts(&["σ/√n", "m = 1.25 n", "m = 1.5 n", "m = 2 n", "m = 4 n", "m = 8 n"], rows)
+            .numbers_from(0)
+            .titled("More queries: recovered / in theory, by σ/√n and m/n")
     }
 
-    fn solver_table(&self) -> Grid {
+    fn solver_table(&self) -> Table {
         let line = |(name, m, seconds): &(&'static str, Measured, f64)| {
             vec![(*name).to_owned(), share(m), theory(m), format!("{seconds:.3}")]
         };
         let rows = self.solvers.first().map_or(0, |(_, m, _)| m.attack.rows);
-        Grid {
-            title: format!(
+        Table::of_texts(&["by", "recovered", "in theory", "seconds"], self.solvers.iter().map(line))
+            .numbers_from(1)
+            .titled(format!(
                 "Two ways to solve, on the same answers (n = {rows}, m = 4 n, σ = √n/2)"
-            ),
-            head: vec!["by", "recovered", "in theory", "seconds"],
-            rows: self.solvers.iter().map(line).collect(),
-            numbers: 1,
-        }
+            ))
     }
 
-    fn curator_table(&self) -> Grid {
+    fn curator_table(&self) -> Table {
         let line = |b: &Budgeted| {
             vec![
                 short(b.budget.get()),
@@ -108,15 +103,15 @@ impl Found {
                 percent(b.most),
             ]
         };
-        Grid {
-            title: format!(
-                "The curator: {} subsets in SQL for one budget, or one sum of each seat for the same",
-                grouped(2.0 * self.rows as f64)
-            ),
-            head: vec!["ε", "spent", "σ", "by subsets", "in theory", "seat by seat", "at most"],
-            rows: self.curator.iter().map(line).collect(),
-            numbers: 0,
-        }
+        Table::of_texts(
+            &["ε", "spent", "σ", "by subsets", "in theory", "seat by seat", "at most"],
+            self.curator.iter().map(line),
+        )
+        .numbers_from(0)
+        .titled(format!(
+            "The curator: {} subsets in SQL for one budget, or one sum of each seat for the same",
+            grouped(2.0 * self.rows as f64)
+        ))
     }
 
     /// Recovered against noise: the picture that the attack ends with.
@@ -152,7 +147,11 @@ impl Found {
                 Series::dots("the curator, by its whole budget (m = 2n)", '@', budgets)
                     .labelled(self.curator.iter().map(label).collect()),
             ],
-            marks: vec![(root, format!("√n = {}", short((10.0 * root).round() / 10.0)))],
+            marks: vec![Mark::Upright(
+                root,
+                format!("√n = {}", short((10.0 * root).round() / 10.0)),
+            )],
+            ..Chart::default()
         }
     }
 
@@ -175,7 +174,7 @@ impl Found {
                 Series::dots("one sum of each seat", 'x', points(|b| b.seats.rate())),
                 Series::dots("random subsets", 'o', points(|b| b.subsets.rate())),
             ],
-            marks: Vec::new(),
+            ..Chart::default()
         }
     }
 

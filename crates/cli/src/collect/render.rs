@@ -1,8 +1,10 @@
 //! Estimates as rows: a name, a number, an interval, a bar. Legible without colour.
 
-use crate::report::{grouped, short};
 use demure_collect::estimate::{Estimate, Estimates, Method};
 use demure_collect::survey::{Domain, Survey};
+use demure_report::bars::{self, Bar, Bars, bar};
+use demure_report::chart::Axis;
+use demure_report::{grouped, short};
 use std::fmt::Write;
 
 /// Columns of a bar.
@@ -127,6 +129,22 @@ fn top(rows: &[Row]) -> f64 {
     round.into_iter().find(|x| highest <= *x).unwrap_or(1.0)
 }
 
+/// All tables as one picture.
+pub(super) fn svg(question: &str, tables: &[Table]) -> String {
+    let part = |table: &Table| {
+        let note = table.note.lines().next().unwrap_or_default();
+        let title = match tables.len() > 1 {
+            true => format!("{}: {note}", table.name),
+            false => note.to_owned(),
+        };
+        let bar =
+            |row: &Row| Bar { name: row.name.clone(), value: row.estimate, interval: row.interval };
+        let axis = Axis::linear("", table.axis.0, table.axis.1);
+        Bars { title, axis, rows: table.rows.iter().map(bar).collect() }
+    };
+    bars::svg(question, &tables.iter().map(part).collect::<Vec<_>>())
+}
+
 impl Table {
     /// The table in at most 80 columns or so; the largest rows if there are too many and not all are wanted.
     pub(super) fn text(&self, confidence: &str, all: bool) -> String {
@@ -155,6 +173,7 @@ impl Table {
         if nearest {
             let _ = write!(text, "  {:>10}", "consistent");
         }
+        let axis = Axis::linear("", self.axis.0, self.axis.1);
         let (low, high) = (short(self.axis.0), short(self.axis.1));
         let _ = writeln!(text, "  {low}{high:>rest$}", rest = BAR - low.chars().count());
         for row in shown {
@@ -165,7 +184,8 @@ impl Table {
             if nearest {
                 let _ = write!(text, "  {:>10}", row.consistent.map(number).unwrap_or_default());
             }
-            let _ = writeln!(text, "  {}", bar(row, self.axis).trim_end());
+            let bar = bar(&axis, row.estimate, row.interval, BAR);
+            text = format!("{text}  {bar}").trim_end().to_owned() + "\n";
         }
         if cut {
             let _ = writeln!(text, "… and {left} smaller ones (--all shows them)");
@@ -183,21 +203,6 @@ fn name(text: &str) -> String {
     clean.chars().take(NAME - 1).chain(['…']).collect()
 }
 
-/// Full up to the lower end, then dense up to the estimate, then light up to the upper end.
-fn bar(row: &Row, (from, to): (f64, f64)) -> String {
-    let cell = |x: f64| (((x - from) / (to - from)).clamp(0.0, 1.0) * BAR as f64).round() as usize;
-    let middle = cell(row.estimate);
-    let (lower, upper) = row.interval.map_or((middle, middle), |(a, b)| (cell(a), cell(b)));
-    (0..BAR)
-        .map(|i| match i {
-            _ if i < lower.min(middle) => '█',
-            _ if i < middle => '▓',
-            _ if i < upper => '░',
-            _ => ' ',
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,12 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_shows_the_interval_around_its_end() {
-        let drawn = bar(&row(0.5, 0.25, 0.75), (0.0, 1.0));
-        let count = |c: char| drawn.chars().filter(|x| *x == c).count();
-        assert_eq!((count('█'), count('▓'), count('░')), (9, 9, 9));
-        assert_eq!(bar(&row(-0.2, 0.0, 0.0), (0.0, 1.0)).trim(), "");
-        assert_eq!(bar(&row(7.0, 0.0, 9.0), (0.0, 1.0)).chars().count(), BAR);
+    fn axes_end_at_round_numbers_and_names_obey_nobody() {
         assert_eq!(top(&[row(0.01, 0.0, 0.03)]), 0.05);
         assert_eq!(name("a\u{1b}[31mb"), "a·[31mb");
     }

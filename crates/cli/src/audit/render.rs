@@ -3,9 +3,9 @@
 use super::options::Effort;
 use super::page;
 use crate::Failure;
-use crate::anonymize::files;
-use crate::report::{Report, grouped, named, short};
+use crate::files;
 use demure_attack::audit::{Finding, Verdict};
+use demure_report::{Report, Table, grouped, named, short};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -36,7 +36,11 @@ pub(super) fn tell(audits: &[Audit], effort: &Effort, out: &mut impl Write) -> R
             writeln!(out, "{}", json!({ "audits": all, "violated": violated(audits) }))
                 .map_err(Failure::writing)?;
         }
-        _ => table(audits, out).map_err(Failure::writing)?,
+        _ => {
+            table(audits).print("", out)?;
+            let (all, count) = (audits.len(), violated(audits));
+            eprintln!("{all} audited, {count} violated, {} not refuted", all - count);
+        }
     }
     out.flush().map_err(Failure::writing)?;
     if violated(audits) > 0 { Err(Failure::Told(1)) } else { Ok(()) }
@@ -46,26 +50,19 @@ fn violated(audits: &[Audit]) -> usize {
     audits.iter().filter(|audit| audit.found.verdict() == Verdict::Violated).count()
 }
 
-fn table(audits: &[Audit], out: &mut impl Write) -> std::io::Result<()> {
-    writeln!(
-        out,
-        "{:<30} {:>9} {:>9} {:>10} {:>10}  verdict",
-        "mechanism", "claimed ε", "δ", "ε at least", "runs"
-    )?;
-    for Audit { name, found, .. } in audits {
-        writeln!(
-            out,
-            "{name:<30} {:>9} {:>9} {:>10.3} {:>10}  {}",
+fn table(audits: &[Audit]) -> Table {
+    let row = |Audit { name, found, .. }: &Audit| {
+        vec![
+            name.clone(),
+            found.verdict().to_string(),
             found.claim.epsilon.map_or("–".to_owned(), short),
             short(found.claim.delta),
-            found.epsilon_lower,
+            format!("{:.3}", found.epsilon_lower),
             grouped(found.runs as f64),
-            found.verdict()
-        )?;
-    }
-    let count = violated(audits);
-    eprintln!("{} audited, {count} violated, {} not refuted", audits.len(), audits.len() - count);
-    Ok(())
+        ]
+    };
+    let head = ["mechanism", "verdict", "claimed ε", "δ", "ε at least", "runs"];
+    Table::of_texts(&head, audits.iter().map(row)).numbers_from(2)
 }
 
 fn side(left: bool) -> &'static str {
