@@ -1,28 +1,47 @@
 //! Natural numbers of any size: the little arithmetic every proof rests on.
 //!
 //! Schoolbook algorithms on 64-bit limbs, least significant first, no leading
-//! zero limb. They are slow and short on purpose: they run only when a draw
-//! falls within about 2⁻⁴⁰ of a boundary, and in calibration.
+//! zero limb. They are slow and short on purpose: the core runs them only when a draw
+//! falls within about 2⁻⁴⁰ of a boundary and in calibration, the anonymizer only where
+//! 128 bits end.
+//!
+//! ```
+//! use demure_natural::Natural;
+//!
+//! let x = Natural::power_of_two(128);
+//! let product = x.saturating_sub(&Natural::one()).mul(&x.add(&Natural::one()));
+//! assert_eq!(product.add(&Natural::one()), Natural::power_of_two(256));
+//! ```
+//!
+//! # What this crate does not do
+//! It is not fast, and it has no negative numbers: what would be below 0 is 0.
+
+#![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
 
 /// A natural number, 0 included.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub(crate) struct Natural {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Natural {
     limbs: Vec<u64>,
 }
 
 impl Natural {
-    pub(crate) fn zero() -> Self {
+    /// 0.
+    #[must_use]
+    pub fn zero() -> Self {
         Self::default()
     }
 
-    pub(crate) fn one() -> Self {
+    /// 1.
+    #[must_use]
+    pub fn one() -> Self {
         Self::from(1u64)
     }
 
     /// 2^`exponent`.
-    pub(crate) fn power_of_two(exponent: u32) -> Self {
+    #[must_use]
+    pub fn power_of_two(exponent: u32) -> Self {
         Self::one().shl(exponent)
     }
 
@@ -33,17 +52,21 @@ impl Natural {
         Self { limbs }
     }
 
-    pub(crate) fn is_zero(&self) -> bool {
+    /// Whether it is 0.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
         self.limbs.is_empty()
     }
 
     /// The number of binary digits; 0 for 0.
-    pub(crate) fn bits(&self) -> u32 {
+    #[must_use]
+    pub fn bits(&self) -> u32 {
         self.limbs.last().map_or(0, |top| 64 * self.limbs.len() as u32 - top.leading_zeros())
     }
 
     /// The value, if it fits.
-    pub(crate) fn to_u128(&self) -> Option<u128> {
+    #[must_use]
+    pub fn to_u128(&self) -> Option<u128> {
         match self.limbs[..] {
             [] => Some(0),
             [a] => Some(u128::from(a)),
@@ -52,7 +75,16 @@ impl Natural {
         }
     }
 
-    pub(crate) fn add(&self, other: &Self) -> Self {
+    /// A double within a few units in the last place; ∞ beyond its range.
+    #[must_use]
+    pub fn to_f64(&self) -> f64 {
+        let limbs = self.limbs.iter().rev();
+        limbs.fold(0.0, |sum, &limb| sum * 18_446_744_073_709_551_616.0 + limb as f64)
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn add(&self, other: &Self) -> Self {
         let (long, short) =
             if self.limbs.len() >= other.limbs.len() { (self, other) } else { (other, self) };
         let mut limbs = Vec::with_capacity(long.limbs.len() + 1);
@@ -71,7 +103,8 @@ impl Natural {
     }
 
     /// `self − other`, or 0 where that would be negative.
-    pub(crate) fn saturating_sub(&self, other: &Self) -> Self {
+    #[must_use]
+    pub fn saturating_sub(&self, other: &Self) -> Self {
         if *self <= *other {
             return Self::zero();
         }
@@ -87,7 +120,9 @@ impl Natural {
         Self::from_limbs(limbs)
     }
 
-    pub(crate) fn mul(&self, other: &Self) -> Self {
+    /// The product.
+    #[must_use]
+    pub fn mul(&self, other: &Self) -> Self {
         let mut limbs = vec![0u64; self.limbs.len() + other.limbs.len()];
         for (i, &a) in self.limbs.iter().enumerate() {
             let mut carry = 0u64;
@@ -103,7 +138,9 @@ impl Natural {
         Self::from_limbs(limbs)
     }
 
-    pub(crate) fn shl(&self, by: u32) -> Self {
+    /// `self · 2^by`.
+    #[must_use]
+    pub fn shl(&self, by: u32) -> Self {
         if self.is_zero() {
             return Self::zero();
         }
@@ -123,7 +160,8 @@ impl Natural {
     }
 
     /// `⌊self / 2^by⌋`.
-    pub(crate) fn shr(&self, by: u32) -> Self {
+    #[must_use]
+    pub fn shr(&self, by: u32) -> Self {
         let (limb_shift, bit_shift) = ((by / 64) as usize, by % 64);
         if limb_shift >= self.limbs.len() {
             return Self::zero();
@@ -142,13 +180,15 @@ impl Natural {
     }
 
     /// `⌈self / 2^by⌉`.
-    pub(crate) fn shr_up(&self, by: u32) -> Self {
+    #[must_use]
+    pub fn shr_up(&self, by: u32) -> Self {
         let floor = self.shr(by);
         if floor.shl(by) == *self { floor } else { floor.add(&Self::one()) }
     }
 
     /// `⌊self / divisor⌋`; the divisor is not 0.
-    pub(crate) fn div_small(&self, divisor: u64) -> Self {
+    #[must_use]
+    pub fn div_small(&self, divisor: u64) -> Self {
         debug_assert!(divisor != 0);
         let mut remainder = 0u64;
         let mut limbs = vec![0u64; self.limbs.len()];
@@ -163,7 +203,8 @@ impl Natural {
     /// `(⌊self / divisor⌋, self mod divisor)`; the divisor is not 0.
     ///
     /// Long division (Knuth, TAOCP 2, §4.3.1, algorithm D) in 64-bit digits.
-    pub(crate) fn div_rem(&self, divisor: &Self) -> (Self, Self) {
+    #[must_use]
+    pub fn div_rem(&self, divisor: &Self) -> (Self, Self) {
         debug_assert!(!divisor.is_zero());
         if *self < *divisor {
             return (Self::zero(), self.clone());
@@ -219,7 +260,8 @@ impl Natural {
     }
 
     /// `⌊√self⌋`, by Newton's iteration from above.
-    pub(crate) fn sqrt(&self) -> Self {
+    #[must_use]
+    pub fn sqrt(&self) -> Self {
         if self.is_zero() {
             return Self::zero();
         }
@@ -306,6 +348,14 @@ mod tests {
             let root = Natural::from(a).sqrt().to_u128().unwrap();
             assert!(root * root <= a && a < (root + 1) * (root + 1));
         }
+    }
+
+    #[test]
+    fn floats_are_near() {
+        let x = Natural::power_of_two(256).saturating_sub(&Natural::one());
+        assert!((x.to_f64() / 2f64.powi(256) - 1.0).abs() < 1e-15);
+        assert_eq!((Natural::zero().to_f64(), Natural::from(7u64).to_f64()), (0.0, 7.0));
+        assert_eq!(Natural::power_of_two(2000).to_f64(), f64::INFINITY);
     }
 
     #[test]
