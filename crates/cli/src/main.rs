@@ -19,7 +19,6 @@
 //! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
-//! | `files.rs` | files that appear whole or not at all |
 //!
 //! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
 //! refused for privacy's sake, or a promise cannot be kept; 2: a mistake in the call or a failure. What a
@@ -41,7 +40,6 @@ mod collect;
 mod curator;
 mod demo;
 mod explain;
-mod files;
 mod graph;
 mod init;
 mod input;
@@ -129,6 +127,9 @@ enum Failure {
     /// The curator: exit code 1 if it refused, 2 if it failed.
     #[error("{0}")]
     Curator(#[from] demure_curator::Error),
+    /// A file could not be read or written: exit code 2.
+    #[error("{0}")]
+    Files(#[from] demure_files::Error),
     /// The collector refused: exit code 2.
     #[error("{0}")]
     Collect(#[from] demure_collect::Error),
@@ -144,7 +145,7 @@ enum Failure {
     /// The answer could not be written: exit code 2.
     #[error("{0}")]
     Unwritten(#[from] WriteError),
-    /// A file could not be read or written: exit code 2.
+    /// The system refused: exit code 2.
     #[error("{what}: {source}")]
     File { what: String, source: std::io::Error },
 }
@@ -212,11 +213,11 @@ fn run() -> ExitCode {
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader went away (`demure … | head`): nothing is wrong.
-        Err(Failure::File { source, .. } | Failure::Unwritten(WriteError(source)))
-            if source.kind() == ErrorKind::BrokenPipe =>
-        {
-            ExitCode::SUCCESS
-        }
+        Err(
+            Failure::File { source, .. }
+            | Failure::Files(demure_files::Error::Io { source, .. })
+            | Failure::Unwritten(WriteError(source)),
+        ) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Curator(error)) if error.refusal().is_some() => {
             eprintln!("{}", curator::words(&error));
             ExitCode::FAILURE

@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-attack", &["demure-core"]),
     ("demure-ledger", &["demure-core"]),
     ("demure-curator", &["demure-core", "demure-ledger"]),
+    ("demure-files", &[]),
     ("demure-report", &[]), // shows what it is given: server and Python may use it too
     ("demure-server", &["demure-core", "demure-ledger", "demure-curator", "demure-report"]),
     (
@@ -27,6 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-anonymize",
             "demure-attack",
             "demure-collect",
+            "demure-files",
             "demure-graph",
             "demure-report",
         ],
@@ -40,6 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-curator",
             "demure-collect",
             "demure-anonymize",
+            "demure-files",
             "demure-graph",
             "demure-report",
         ],

@@ -11,7 +11,7 @@
 //! | `release.rs` | what was found, beside the original |
 //! | `answer.rs`, `explain.rs`, `html/` | telling it |
 //! | `witness.rs` | the sets that (n,t)-closeness compares with, shown and read again |
-//! | `output.rs`, `parquet.rs` | the published table |
+//! | `output.rs` | the published table |
 //! | `watch.rs` | what is said while it takes long, and Ctrl-C |
 //! | `check.rs`, `proof.rs`, `risk.rs` | the subcommands |
 //!
@@ -29,7 +29,6 @@ mod models;
 mod options;
 mod order;
 mod output;
-mod parquet;
 mod proof;
 mod release;
 mod risk;
@@ -37,8 +36,9 @@ mod verdict;
 mod watch;
 mod witness;
 
-use crate::{Failure, files};
+use crate::Failure;
 use clap::{Parser, Subcommand};
+use demure_files as files;
 use options::{Promise, Search, Source};
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 //! What an attack found: fields for programs, tables and pictures for people, on a terminal or on a page.
 
-use crate::{Failure, files};
+use crate::Failure;
 use demure_attack::normal::Share;
+use demure_files as files;
 use demure_report::Report;
 use demure_report::document::Document;
 use demure_report::number::percent_aligned;
@@ -43,7 +44,7 @@ impl Findings {
                 }
                 (false, _) => self.document.html(),
             };
-            files::write(path, |to| to.write_all(text.as_bytes()).map_err(Failure::writing))?;
+            files::write_text(path, &text)?;
         }
         match output.json {
             true => Ok(self.report.print(true, out)?),

@@ -3,8 +3,8 @@
 use super::options::Effort;
 use super::page;
 use crate::Failure;
-use crate::files;
 use demure_attack::audit::{Finding, Verdict};
+use demure_files as files;
 use demure_report::{Report, Table, grouped, named, short};
 use serde_json::{Value, json};
 use std::io::Write;

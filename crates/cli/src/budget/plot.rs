@@ -1,7 +1,7 @@
 //! Spending over time, as SVG: a staircase under the limit.
 
 use crate::Failure;
-use crate::files;
+use demure_files as files;
 use demure_ledger::{Accounting, Entry, Kind, Ledger};
 use demure_report::chart::{Axis, Chart, Mark, Series, seconds};
 use demure_report::short;
@@ -14,7 +14,7 @@ pub(super) fn write(path: &Path, ledger: &Ledger) -> Result<(), Failure> {
     let steps = steps(&ledger.entries().map_err(failed)?);
     let letter = if balance.limit.accounting == Accounting::Pure { "ε" } else { "ρ" };
     let svg = draw(&steps, balance.spent.main + balance.left.main, letter).svg();
-    files::write(path, |to| std::io::Write::write_all(to, svg.as_bytes()).map_err(Failure::writing))
+    Ok(files::write_text(path, &svg)?)
 }
 
 /// When something was spent or taken back, and how much was spent then.

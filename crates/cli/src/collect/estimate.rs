@@ -3,7 +3,6 @@
 use super::render::{Table, svg, tables};
 use super::{counted, read};
 use crate::Failure;
-use crate::files;
 use crate::input::{Confidence, Words};
 use clap::ValueEnum;
 use demure_collect::collector::{Collector, Rejected};
@@ -11,6 +10,7 @@ use demure_collect::cross::{self, Cell};
 use demure_collect::estimate::{Estimates, Options, estimate, from_file};
 use demure_collect::survey::Survey;
 use demure_core::local::Target;
+use demure_files as files;
 use demure_report::progress::Spinner;
 use demure_report::short;
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let tables = tables(&survey, &found);
     if let Some(path) = &args.plot {
         let svg = svg(&found.question, &tables);
-        files::write(path, |to| to.write_all(svg.as_bytes()).map_err(Failure::writing))?;
+        files::write_text(path, &svg)?;
     }
     if args.json {
         let mut object = found.to_json();

@@ -2,7 +2,6 @@
 
 use super::{Stated, read};
 use crate::Failure;
-use crate::files;
 use crate::input::{Confidence, number, positive, whole};
 use clap::ValueEnum;
 use demure_collect::plan::{
@@ -11,6 +10,7 @@ use demure_collect::plan::{
 use demure_collect::randomizer::Mechanism;
 use demure_collect::survey::Privacy;
 use demure_core::unit::Epsilon;
+use demure_files as files;
 use demure_report::chart::{Axis, Chart, Series};
 use demure_report::{Report, grouped, named, short};
 use std::io::Write;
@@ -150,7 +150,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(path) = &args.plot {
         let line = |method| points.iter().map(|p| (along(p), error_by(method, p))).collect();
         let svg = all_methods(&sentence, name, chosen, METHODS.map(|m| (word(m), line(m)))).svg();
-        files::write(path, |to| to.write_all(svg.as_bytes()).map_err(Failure::writing))?;
+        files::write_text(path, &svg)?;
     }
     let report = report(args, &aim, &found, epsilon.is_some(), &others);
     if args.json {

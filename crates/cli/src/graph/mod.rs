@@ -17,7 +17,6 @@
 mod clustering;
 mod count;
 mod degrees;
-mod parquet;
 mod relation;
 mod source;
 mod stars;

@@ -13,13 +13,13 @@ mod schema;
 
 use crate::Failure;
 use crate::curator::runtime;
-use crate::files;
 use crate::input::number;
 use bounds::{Found, Search};
 use demure_core::event::Event;
 use demure_core::unit::Epsilon;
 use demure_curator::Curator;
 use demure_curator::policy::{ColumnKind, Policy, bounds_line, template, with_ledger};
+use demure_files as files;
 use demure_ledger::Request;
 use demure_report::short;
 use previous::Previous;
@@ -177,9 +177,7 @@ const CSV: &str = r#"
 
 fn write(args: &Args, text: &str, out: &mut impl Write) -> Result<(), Failure> {
     match &args.output {
-        Some(path) => {
-            files::write(path, |to| to.write_all(text.as_bytes()).map_err(Failure::writing))
-        }
+        Some(path) => Ok(files::write_text(path, &text)?),
         None => out.write_all(text.as_bytes()).map_err(Failure::writing),
     }
 }

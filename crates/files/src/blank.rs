@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Reads a CSV file with `""` for each blank line after the header, if the header has one column.
-pub(super) struct BlankCells<R> {
+pub(crate) struct BlankCells<R> {
     source: BufReader<R>,
     delimiter: u8,
     place: Place,
@@ -38,7 +38,7 @@ enum File {
 }
 
 impl<R: Read> BlankCells<R> {
-    pub(super) fn new(source: R, delimiter: u8) -> Self {
+    pub(crate) fn new(source: R, delimiter: u8) -> Self {
         let (place, file) = (Place::Start, File::BeforeHeader);
         let source = BufReader::with_capacity(1 << 16, source);
         Self { source, delimiter, place, file, ready: Vec::new(), given: 0 }
