@@ -19,9 +19,6 @@
 //! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
-//! | `report.rs` | what users read: named fields as text or as JSON |
-//! | `plot.rs` | a curve in the terminal |
-//! | `progress.rs`, `spinner.rs` | a bar while draws take long; a sign of life while their number is not known |
 //!
 //! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
 //! refused for privacy's sake, or a promise cannot be kept; 2: a mistake in the call or a failure. What a
@@ -48,18 +45,15 @@ mod init;
 mod input;
 mod mechanism;
 mod plan;
-mod plot;
-mod progress;
 mod query;
-mod report;
 mod serve;
 mod shell;
-mod spinner;
 mod usage;
 mod user;
 
 use clap::{Parser, Subcommand};
 use demure_core::Error;
+use demure_report::WriteError;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -133,6 +127,9 @@ enum Failure {
     /// The curator: exit code 1 if it refused, 2 if it failed.
     #[error("{0}")]
     Curator(#[from] demure_curator::Error),
+    /// A file could not be read or written: exit code 2.
+    #[error("{0}")]
+    Files(#[from] demure_files::Error),
     /// The collector refused: exit code 2.
     #[error("{0}")]
     Collect(#[from] demure_collect::Error),
@@ -145,7 +142,10 @@ enum Failure {
     /// A promise cannot be kept, or a published table does not keep it: exit code 1.
     #[error("{0}")]
     Unsatisfied(String),
-    /// A file could not be read or written: exit code 2.
+    /// The answer could not be written: exit code 2.
+    #[error("{0}")]
+    Unwritten(#[from] WriteError),
+    /// The system refused: exit code 2.
     #[error("{what}: {source}")]
     File { what: String, source: std::io::Error },
 }
@@ -169,7 +169,7 @@ impl Failure {
 
     /// The answer could not be written.
     fn writing(source: std::io::Error) -> Self {
-        Self::File { what: "writing the answer".into(), source }
+        Self::Unwritten(WriteError(source))
     }
 }
 
@@ -213,9 +213,11 @@ fn run() -> ExitCode {
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader went away (`demure … | head`): nothing is wrong.
-        Err(Failure::File { source, .. }) if source.kind() == ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(
+            Failure::File { source, .. }
+            | Failure::Files(demure_files::Error::Io { source, .. })
+            | Failure::Unwritten(WriteError(source)),
+        ) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Curator(error)) if error.refusal().is_some() => {
             eprintln!("{}", curator::words(&error));
             ExitCode::FAILURE

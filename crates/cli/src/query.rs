@@ -1,11 +1,12 @@
 //! `demure query …`: one question, answered once or refused.
 
 use crate::Failure;
-use crate::anonymize::files;
 use crate::curator::formats::{Format, write};
 use crate::curator::options::Asking;
-use crate::curator::{about_setting, table::printable, told, words};
+use crate::curator::{about_setting, render, words};
 use demure_curator::Outcome;
+use demure_files as files;
+use demure_report::printable;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -66,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                 }
             }
             if format != Format::Json || args.output.is_some() {
-                told::print(&answer);
+                render::print(&answer);
             }
             Ok(())
         }

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::curator::options::ExpectHead;
-use crate::curator::{runtime, told};
+use crate::curator::{render, runtime};
 use crate::demo;
 use demure_curator::Curator;
 use demure_server::tls::Tls;
@@ -203,7 +203,7 @@ async fn serve(
          console     {scheme}://{web_at}/\n",
         policy.display(),
         tables(&curator),
-        told::left(&curator.ledger().balance().map_err(demure_curator::Error::from)?),
+        render::left(&curator.ledger().balance().map_err(demure_curator::Error::from)?),
         wire_at.ip(),
         wire_at.port(),
     );

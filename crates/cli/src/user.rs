@@ -2,8 +2,8 @@
 
 use crate::Failure;
 use crate::curator::user as me;
-use crate::report::Report;
 use clap::Subcommand;
+use demure_report::Report;
 use demure_server::users::Token;
 use demure_server::{Role, Users, users_path};
 use serde_json::{Value, json};
@@ -240,13 +240,13 @@ fn tokens(tokens: &[Token], json: bool, out: &mut impl Write) -> Result<(), Fail
                 "name": token.name,
                 "reads": if token.name.is_some() { "everything of the account" } else { "metrics" },
                 "label": token.label,
-                "created": crate::report::time(token.created),
-                "expires": crate::report::time(token.expires),
+                "created": demure_report::time(token.created),
+                "expires": demure_report::time(token.expires),
                 "expired": token.expired,
             })
         });
         let lines: Vec<Value> = lines.collect();
-        return Report::default().field("tokens", lines).print(true, out);
+        return Ok(Report::default().field("tokens", lines).print(true, out)?);
     }
     if tokens.is_empty() {
         return say(out, "there are no tokens: `demure user token NAME --policy …`\n");
@@ -254,7 +254,7 @@ fn tokens(tokens: &[Token], json: bool, out: &mut impl Write) -> Result<(), Fail
     for token in tokens {
         let whose = token.name.as_deref().unwrap_or("(metrics)");
         let (word, expires) = (if token.expired { "ended" } else { "until" }, token.expires);
-        let (id, label, end) = (&token.id, &token.label, crate::report::time(expires));
+        let (id, label, end) = (&token.id, &token.label, demure_report::time(expires));
         say(out, &format!("{id}  {whose:20}  {word} {end}  {label}\n"))?;
     }
     Ok(())
@@ -266,7 +266,7 @@ fn list(users: &Users, json: bool, out: &mut impl Write) -> Result<(), Failure> 
         json!({
             "name": account.user.name,
             "role": account.user.role.name(),
-            "created": crate::report::time(account.created),
+            "created": demure_report::time(account.created),
             "disabled": account.disabled,
             "locked": account.locked,
             "tokens": account.tokens,
@@ -274,7 +274,7 @@ fn list(users: &Users, json: bool, out: &mut impl Write) -> Result<(), Failure> 
     });
     let lines: Vec<Value> = lines.collect();
     if json {
-        return Report::default().field("users", lines).print(true, out);
+        return Ok(Report::default().field("users", lines).print(true, out)?);
     }
     if accounts.is_empty() {
         return say(out, "there are no accounts yet: `demure user add NAME --policy …`\n");
@@ -289,7 +289,7 @@ fn list(users: &Users, json: bool, out: &mut impl Write) -> Result<(), Failure> 
             0 => String::new(),
             n => format!("  {n} tokens"),
         };
-        let since = crate::report::time(account.created);
+        let since = demure_report::time(account.created);
         let (name, role) = (account.user.name, account.user.role);
         say(out, &format!("{name:20}  {role:8}  since {since}{tokens}{state}\n"))?;
     }
@@ -298,12 +298,14 @@ fn list(users: &Users, json: bool, out: &mut impl Write) -> Result<(), Failure> 
 
 fn audit(users: &Users, lines: u32, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let record = users.record(lines)?;
-    let time = |at| crate::report::time(at);
+    let time = |at| demure_report::time(at);
     if json {
         let lines = record.iter().map(|line| {
             json!({ "time": time(line.time), "who": line.who, "action": line.action, "detail": line.detail })
         });
-        return Report::default().field("audit", lines.collect::<Vec<Value>>()).print(true, out);
+        return Ok(Report::default()
+            .field("audit", lines.collect::<Vec<Value>>())
+            .print(true, out)?);
     }
     for line in record {
         say(

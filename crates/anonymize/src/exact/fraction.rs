@@ -1,7 +1,7 @@
 //! Fractions of two `u128`.
 
-use super::natural::Natural;
 use crate::error::{Error, Result};
+use demure_natural::Natural;
 use std::cmp::Ordering;
 use std::fmt;
 

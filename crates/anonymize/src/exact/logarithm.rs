@@ -12,7 +12,7 @@
 //!    shows. It does, because the difference is not 0.
 
 use super::fraction::{Sum, gcd};
-use super::natural::Natural;
+use demure_natural::Natural;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 

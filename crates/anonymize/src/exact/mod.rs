@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`fraction`] | fractions of two `u128`, compared through 256-bit products |
-//! | [`natural`] | natural numbers without a bound, for the few products that outgrow 128 bits |
+//! | [`Natural`] | natural numbers without a bound, for the few products that outgrow 128 bits |
 //! | [`logarithm`] | the sign of `Σ eᵢ·ln xᵢ − r`, decided, not estimated |
 //!
 //! Nothing here rounds to nearest: a value is exact, or an interval with a
@@ -11,8 +11,7 @@
 
 pub mod fraction;
 pub mod logarithm;
-pub mod natural;
 
+pub use demure_natural::Natural;
 pub use fraction::{Fraction, Sum};
 pub use logarithm::LogSum;
-pub use natural::Natural;

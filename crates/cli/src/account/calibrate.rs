@@ -3,10 +3,10 @@
 use super::{event, priced};
 use crate::Failure;
 use crate::input::{Relation, number};
-use crate::report::Report;
 use demure_core::account::calibrate::calibrate;
 use demure_core::event::Template;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
+use demure_report::Report;
 use std::io::Write;
 
 /// The least noise, the largest ε per query or the most queries for a target
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let found = calibrate(&template, &others, epsilon, delta, neighbours)?;
     let report =
         Report::default().field("value", found.value).field("event", found.event.to_string());
-    priced(report, found.epsilon)
+    Ok(priced(report, found.epsilon)
         .field("delta", delta.get())
         .field("neighbours", neighbours.to_string())
-        .print(args.json, out)
+        .print(args.json, out)?)
 }

@@ -6,11 +6,11 @@ mod file;
 
 use crate::Failure;
 use crate::input::{Relation, number};
-use crate::report::{Report, short};
 use clap::Subcommand;
 use demure_core::account::{Account, Interval};
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Neighbours};
+use demure_report::{Report, short};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;

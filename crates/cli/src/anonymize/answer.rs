@@ -5,7 +5,7 @@ use super::release::Release;
 use super::verdict::Verdict;
 use super::witness::Sets;
 use crate::Failure;
-use crate::report::{Report, grouped, named, short};
+use demure_report::{Report, grouped, named, short};
 use serde_json::{Value, json};
 use std::io::Write;
 

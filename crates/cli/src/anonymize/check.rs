@@ -7,12 +7,12 @@ use super::proof::Said;
 use super::verdict::{Verdict, warnings};
 use super::{answer, config, models};
 use crate::Failure;
-use crate::report::{Report, grouped};
 use clap::Parser;
 use demure_anonymize::check::{Claim, check};
 use demure_anonymize::hierarchy::Hierarchy;
 use demure_anonymize::population::Matching;
 use demure_anonymize::table::Table;
+use demure_report::{Report, grouped};
 use std::io::Write;
 use std::path::PathBuf;
 

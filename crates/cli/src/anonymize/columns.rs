@@ -1,8 +1,7 @@
 //! The table, and the part its columns play.
 
 use super::hierarchies::Hierarchies;
-use super::options::{Method, Source};
-use super::parquet::{self, MAGIC};
+use super::options::{self, Method};
 use crate::Failure;
 use crate::input::Words;
 use demure_anonymize::Error;
@@ -10,13 +9,13 @@ use demure_anonymize::hierarchy::Hierarchy;
 use demure_anonymize::population::Population;
 use demure_anonymize::recoding::Attribute;
 use demure_anonymize::search::Quasi;
-use demure_anonymize::table::{Column, Table};
-use std::fs::File;
-use std::io::{self, Read};
+use demure_anonymize::table::{Builder, Column, Table};
+use demure_files::Source;
+use demure_files::parquet::{Cells, Texts};
 use std::path::Path;
 
 /// Reads the table, of which the columns in `keep` are of use besides.
-pub(super) fn read(source: &Source, keep: Option<&Words>) -> Result<Table, Failure> {
+pub(super) fn read(source: &options::Source, keep: Option<&Words>) -> Result<Table, Failure> {
     let path = source.file.as_ref().ok_or_else(|| {
         Failure::usage("no table: give a CSV or Parquet file, or `input = \"…\"` in the job file")
     })?;
@@ -26,7 +25,7 @@ pub(super) fn read(source: &Source, keep: Option<&Words>) -> Result<Table, Failu
 /// Reads a file, or `-`, of which the columns that `source` names and those in `keep` are of use.
 pub(super) fn read_file(
     path: &Path,
-    source: &Source,
+    source: &options::Source,
     keep: Option<&Words>,
 ) -> Result<Table, Failure> {
     let words = [&source.qi, &source.sensitive].into_iter().flatten().chain(keep);
@@ -37,28 +36,13 @@ pub(super) fn read_file(
 /// Reads a file, or `-`, which must have rows: Parquet if it begins so, else CSV. Of Parquet the
 /// `named` columns must be of a type that can be read.
 pub(crate) fn read_table(path: &Path, delimiter: u8, named: &[String]) -> Result<Table, Failure> {
-    let failed = |source| Failure::File { what: format!("reading {}", path.display()), source };
-    let mut begun = Vec::new();
-    let mut start = |input: &mut dyn Read| -> Result<bool, Failure> {
-        input.take(MAGIC.len() as u64).read_to_end(&mut begun).map_err(failed)?;
-        Ok(begun == MAGIC)
-    };
-    let table = if path.as_os_str() == "-" {
-        let mut input = io::stdin().lock();
-        if start(&mut input)? {
-            // Parquet is read from its end.
-            let mut whole = tempfile::tempfile().map_err(failed)?;
-            io::copy(&mut begun.as_slice().chain(input), &mut whole).map_err(failed)?;
-            parquet::read(whole, path, named)?
-        } else {
-            Table::from_csv(begun.as_slice().chain(input), delimiter)?
-        }
-    } else {
-        let mut file = File::open(path).map_err(failed)?;
-        if start(&mut file)? && (parquet::is_parquet(path) || parquet::ends(&mut file)) {
-            parquet::read(file, path, named)?
-        } else {
-            Table::from_csv(begun.as_slice().chain(file), delimiter)?
+    let table = match Source::open(path)? {
+        Source::Text(input) => Table::from_csv(input, delimiter)?,
+        Source::Parquet(file) => {
+            let texts = Texts::open(file, path, named)?;
+            let mut builder = Filled(Builder::new(texts.names().iter().cloned())?);
+            texts.read(&mut builder)?;
+            builder.0.finish()?
         }
     };
     if table.rows == 0 {
@@ -67,9 +51,22 @@ pub(crate) fn read_table(path: &Path, delimiter: u8, named: &[String]) -> Result
     Ok(table)
 }
 
+/// Cells on their way into a table.
+struct Filled(Builder);
+
+impl Cells for Filled {
+    fn code(&mut self, column: usize, text: &str) -> u32 {
+        self.0.code(column, text)
+    }
+
+    fn push(&mut self, column: usize, code: u32) {
+        self.0.push(column, code);
+    }
+}
+
 /// Reads the population, if one was given, and lets the table's columns know its values.
 pub(super) fn population(
-    source: &Source,
+    source: &options::Source,
     table: &mut Table,
 ) -> Result<Option<Population>, Failure> {
     let Some(path) = &source.population else { return Ok(None) };
@@ -95,7 +92,7 @@ pub(super) struct Columns<'a> {
 impl<'a> Columns<'a> {
     /// Finds the columns that were named.
     pub(super) fn new(
-        source: &Source,
+        source: &options::Source,
         table: &'a Table,
         population: Option<Population>,
     ) -> Result<Self, Failure> {
@@ -168,7 +165,7 @@ fn of_population(failure: Failure) -> Failure {
 
 /// The positions of the quasi-identifiers and of the sensitive columns.
 pub(super) fn positions(
-    source: &Source,
+    source: &options::Source,
     table: &Table,
 ) -> Result<(Vec<usize>, Vec<usize>), Failure> {
     let find = |names: &Option<Words>| -> Result<Vec<usize>, Failure> {

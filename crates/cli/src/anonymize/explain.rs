@@ -6,7 +6,7 @@ use super::find::name;
 use super::models::Promised;
 use super::options::Method;
 use crate::Failure;
-use crate::report::{Report, grouped, named};
+use demure_report::{Report, grouped, named};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -69,7 +69,7 @@ pub(super) fn run(
             format!("{}{about} ({pruned}){warning}", model.name())
         })
         .collect();
-    Report::default()
+    Ok(Report::default()
         .field("rows", rows)
         .described("quasi_identifiers", levels, lines.join("\n"))
         .described(
@@ -89,5 +89,5 @@ pub(super) fn run(
             "differential privacy; anything about several releases; anything against an observer \
              who knows more than the quasi-identifiers",
         )
-        .print(job.json, out)
+        .print(job.json, out)?)
 }

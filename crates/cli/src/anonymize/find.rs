@@ -1,9 +1,9 @@
 //! The search for a release, by any method.
 
-use super::bar::{Bar, interrupt};
 use super::columns::Columns;
 use super::options::{Measure, Method, Search};
 use super::release::{Levels, Release, whole};
+use super::watch::{self, interrupt};
 use crate::Failure;
 use demure_anonymize::class::Class;
 use demure_anonymize::local::{Start, local_recoding};
@@ -11,7 +11,8 @@ use demure_anonymize::model::Model;
 use demure_anonymize::mondrian::mondrian;
 use demure_anonymize::partition;
 use demure_anonymize::recoding::{Attribute, Cell, Recoding, Scale};
-use demure_anonymize::search::{self, Answer, Options, Outcome, Problem, Progress};
+use demure_anonymize::search::{self, Answer, Options, Outcome, Problem};
+use demure_report::progress::Progress;
 use std::time::Duration;
 
 /// What a search came back with.
@@ -80,8 +81,8 @@ fn optimal<'a>(
         limit: options.suppress,
         metric: options.metric.into(),
     };
-    let bar = Bar::new();
-    let show = |progress: Progress| bar.at(progress);
+    let bar = Progress::before_data(watch::PARTS);
+    let show = |at: search::Progress| watch::levels(&bar, &at);
     let flag = interrupt();
     let how = Options {
         threads: threads(options),
@@ -156,8 +157,8 @@ fn by_parts<'a>(
 ) -> Result<Found<'a>, Failure> {
     let sensitive = columns.sensitive();
     let rows = columns.table.rows as u64;
-    let bar = Bar::new();
-    let show = |progress: partition::Progress| bar.cut(progress);
+    let bar = Progress::before_data(watch::PARTS);
+    let show = |at: partition::Progress| watch::classes(&bar, &at);
     let flag = interrupt();
     let how = partition::Options {
         threads: threads(options),

@@ -11,35 +11,34 @@
 //! | `release.rs` | what was found, beside the original |
 //! | `answer.rs`, `explain.rs`, `html/` | telling it |
 //! | `witness.rs` | the sets that (n,t)-closeness compares with, shown and read again |
-//! | `output.rs`, `parquet.rs`, `files.rs` | the published table, whole or not at all |
-//! | `bar.rs` | a bar while it takes long, and Ctrl-C |
+//! | `output.rs` | the published table |
+//! | `watch.rs` | what is said while it takes long, and Ctrl-C |
 //! | `check.rs`, `proof.rs`, `risk.rs` | the subcommands |
 //!
 //! No differential privacy is claimed anywhere here, and the help says so.
 
 mod answer;
-mod bar;
 mod check;
 pub(crate) mod columns;
 mod config;
 mod explain;
-pub(crate) mod files;
 mod find;
 pub(crate) mod hierarchies;
-pub(crate) mod html;
+mod html;
 mod models;
 mod options;
 mod order;
 mod output;
-mod parquet;
 mod proof;
 mod release;
 mod risk;
 mod verdict;
+mod watch;
 mod witness;
 
 use crate::Failure;
 use clap::{Parser, Subcommand};
+use demure_files as files;
 use options::{Promise, Search, Source};
 use std::io::Write;
 use std::path::PathBuf;
@@ -171,10 +170,10 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
         let columns = if left == 1 { "column that is" } else { "columns that are" };
         eprintln!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
     }
-    let told = answer::report(&release, &verdicts);
+    let report = answer::report(&release, &verdicts);
     if job.json || job.output.is_some() {
-        return told.print(job.json, out);
+        return Ok(report.print(job.json, out)?);
     }
     output::write(&release, &shown, job.source.delimiter, out)?;
-    told.print(false, &mut std::io::stderr())
+    Ok(report.print(false, &mut std::io::stderr())?)
 }

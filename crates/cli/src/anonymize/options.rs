@@ -1,8 +1,9 @@
 //! What users type: the table, the promise, and how to get there.
 
-use crate::input::{Words, delimiter, number, positive};
+use crate::input::{Words, number, positive};
 use clap::ValueEnum;
 use demure_anonymize::search::{Metric, Suppression};
+use demure_files::delimiter;
 use std::path::PathBuf;
 
 /// The table and the part its columns play.

@@ -1,8 +1,8 @@
 //! The published table: quasi-identifiers as their classes show them, the rest as it is.
 
-use super::parquet;
 use super::release::Release;
 use crate::Failure;
+use demure_files as files;
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
@@ -22,10 +22,28 @@ pub(super) fn write_file(
     delimiter: u8,
     path: &Path,
 ) -> Result<(), Failure> {
-    super::files::write(path, |file| match parquet::is_parquet(path) {
-        true => parquet::write(release, shown, file),
+    files::write(path, |file| match files::source::is_parquet(path) {
+        true => {
+            let columns = columns(release, shown);
+            let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+            let cell = |at: usize, row: usize| columns.get(at)?.1.text(row, release);
+            let rows = release.recoding.class_of.len();
+            Ok(files::parquet::write_texts(&names, rows, cell, path, file)?)
+        }
         false => write(release, shown, delimiter, file),
     })
+}
+
+impl Cells<'_> {
+    fn text(&self, row: usize, release: &Release<'_>) -> Option<&str> {
+        match self {
+            Self::Own(texts, codes) => texts.get(*codes.get(row)? as usize).map(String::as_str),
+            Self::Class(labels) => {
+                let class = *release.recoding.class_of.get(row)? as usize;
+                labels.get(class.min(labels.len().saturating_sub(1))).map(String::as_str)
+            }
+        }
+    }
 }
 
 /// The names and the cells of the published columns, in the order of the original; of its

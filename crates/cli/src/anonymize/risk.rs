@@ -2,14 +2,13 @@
 
 use super::columns::{population, positions, read};
 use super::config;
-use super::html::percent;
 use super::options::Source;
 use super::release::{group, matching};
 use crate::Failure;
-use crate::report::{Report, grouped, short};
 use clap::Parser;
 use demure_anonymize::risk::{Chance, Risk, Threshold, of_sizes};
 use demure_anonymize::table::Column;
+use demure_report::{Report, grouped, percent, short};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -70,13 +69,13 @@ pub(super) fn run(mut args: Args, out: &mut impl Write) -> Result<(), Failure> {
         Some(_) => report.described("journalist", chance(&risk.journalist), line(&risk.journalist)),
         None => report,
     };
-    report
+    Ok(report
         .described(
             "marketer",
             risk.marketer,
             format!("finds {} of all rows", percent(risk.marketer)),
         )
-        .print(args.json, out)
+        .print(args.json, out)?)
 }
 
 /// The risks of classes of these sizes, that look like so many people of a population. A

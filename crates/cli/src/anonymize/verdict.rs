@@ -4,10 +4,10 @@ use super::models::{Note, Promised, Worse};
 use super::release::Release;
 use super::witness::{self, Served, Sets};
 use crate::Failure;
-use crate::report::short;
 use demure_anonymize::check;
 use demure_anonymize::class::Class;
 use demure_anonymize::model::{Measure, Model};
+use demure_report::short;
 use serde_json::{Value, json};
 
 /// One model on one set of classes.

@@ -1,11 +1,11 @@
 //! The set M that (n,t)-closeness compares a class with: shown, and read again to be checked.
 
 use super::release::Release;
-use crate::report::{grouped, named};
 use demure_anonymize::class::Class;
 use demure_anonymize::model::{Measure, Model, Set, Witness};
 use demure_anonymize::recoding::{Cell, Scale};
 use demure_anonymize::superset::{Natural, in_lattice, in_partition};
+use demure_report::{grouped, named};
 use serde_json::{Map, Value, json};
 
 /// A set that serves a class.

@@ -1,17 +1,19 @@
 //! `demure attack average`: the same question until the noise is gone.
 
-use super::chart::{Axis, Chart, Series};
+use super::render::{Findings, Output};
 use super::target::{named, shadowed};
-use super::told::{Grid, Telling, Told, percent};
 use super::world::{EXACT, UNLIMITED, World, seats};
 use super::{One, Seed};
 use crate::Failure;
 use crate::input::positive;
-use crate::progress::Progress;
-use crate::report::{Report, grouped, short};
 use demure_attack::average::{Averaged, expected_error, expected_right, naive, of_answers};
 use demure_attack::draws::Draws;
 use demure_core::unit::Epsilon;
+use demure_report::chart::{Axis, Chart, Mark, Series};
+use demure_report::document::Document;
+use demure_report::number::percent_aligned as percent;
+use demure_report::progress::Progress;
+use demure_report::{Report, Table, grouped, short};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -61,7 +63,7 @@ pub(super) struct Args {
     seed: Seed,
 
     #[command(flatten)]
-    telling: Telling,
+    output: Output,
 }
 
 /// How often the curator is really asked the same again: after the first it costs nothing, and the
@@ -91,7 +93,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .to_owned();
     let truth = world.open(Some(UNLIMITED), u64::MAX)?.one(&query, EXACT)?.values[0];
     let points = points(args.repeat as usize);
-    let mut progress = Progress::before_data(args.runs);
+    let progress = Progress::before_data(u64::from(args.runs));
     let (mut same, mut varied) = (Vec::new(), Vec::new());
     let (mut spent, mut bought, mut constant, mut noise) = ([0.0; 2], 0, true, 1.0);
     for run in 0..args.runs {
@@ -121,7 +123,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             }
         }
         varied.push(answers);
-        progress.at(run + 1);
+        progress.at(u64::from(run) + 1);
     }
     drop(progress);
     if !constant {
@@ -139,7 +141,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         spent: spent.map(|all| all / f64::from(args.runs)),
         answers: bought as f64 / f64::from(args.runs),
     };
-    told(args, &who, &world, laplace, &found).tell(&args.telling, out)
+    findings(args, &who, &world, laplace, &found).print(&args.output, out)
 }
 
 /// What each kind of database gave away.
@@ -161,7 +163,7 @@ fn points(most: usize) -> Vec<usize> {
     points
 }
 
-fn told(args: &Args, who: &str, world: &World, laplace: Epsilon, found: &Found) -> Told {
+fn findings(args: &Args, who: &str, world: &World, laplace: Epsilon, found: &Found) -> Findings {
     let (epsilon, budget) = (args.epsilon.0, world.policy().budget.epsilon);
     let rows = found.fresh.iter().zip(&found.same).zip(&found.varied);
     let line = |((fresh, same), varied): ((&Averaged, &Averaged), &Averaged)| {
@@ -175,10 +177,8 @@ fn told(args: &Args, who: &str, world: &World, laplace: Epsilon, found: &Found) 
             percent(varied.right.rate()),
         ]
     };
-    let grid = Grid {
-        title: "The error of the mean (root mean square), and how often it rounds to the truth"
-            .to_owned(),
-        head: vec![
+    let grid = Table::of_texts(
+        &[
             "asked",
             "fresh noise",
             "in theory",
@@ -187,9 +187,10 @@ fn told(args: &Args, who: &str, world: &World, laplace: Epsilon, found: &Found) 
             "curator, other words",
             "true",
         ],
-        rows: rows.map(line).collect(),
-        numbers: 0,
-    };
+        rows.map(line),
+    )
+    .numbers_from(0)
+    .titled("The error of the mean (root mean square), and how often it rounds to the truth");
     let letter = if world.concentrated() { "ρ" } else { "ε" };
     let last = found.fresh.last().map_or(0, |a| a.asked);
     let meaning = vec![
@@ -226,20 +227,22 @@ fn told(args: &Args, who: &str, world: &World, laplace: Epsilon, found: &Found) 
         .field("spent_same_words", found.spent[0])
         .field("spent_other_words", found.spent[1])
         .field("answers_other_words", found.answers);
-    Told {
-        title: "Averaging: the same question until the noise is gone".to_owned(),
-        lead: format!(
-            "{who}, a count at ε {} a question under a budget of ε {}, asked up to {} times by {} \
-             attackers.",
-            short(epsilon.get()),
-            short(budget.get()),
-            grouped(f64::from(args.repeat)),
-            args.runs
-        ),
+    Findings {
         report,
-        tables: vec![grid],
-        charts: vec![chart(found, laplace)],
-        meaning,
+        document: Document {
+            title: "Averaging: the same question until the noise is gone".to_owned(),
+            lead: format!(
+                "{who}, a count at ε {} a question under a budget of ε {}, asked up to {} times by {} \
+             attackers.",
+                short(epsilon.get()),
+                short(budget.get()),
+                grouped(f64::from(args.repeat)),
+                args.runs
+            ),
+            tables: vec![grid],
+            charts: vec![chart(found, laplace)],
+            meaning,
+        },
     }
 }
 
@@ -272,9 +275,10 @@ fn chart(found: &Found, laplace: Epsilon) -> Chart {
             ),
         ],
         marks: match found.answers > 1.0 && found.answers < most {
-            true => vec![(found.answers, "budget gone".to_owned())],
+            true => vec![Mark::Upright(found.answers, "budget gone".to_owned())],
             false => Vec::new(),
         },
+        ..Chart::default()
     }
 }
 

@@ -1,19 +1,21 @@
 //! `demure attack difference`: an attacker who knows all rows but one.
 
-use super::chart::{Axis, Chart, Series};
+use super::render::{Findings, Output, measured};
 use super::target::Target;
-use super::told::{Grid, Telling, Told, measured, percent};
 use super::world::{COLUMNS, EXACT, UNLIMITED, World, seats};
 use super::{Epsilons, Seed};
 use crate::Failure;
 use crate::input::positive;
-use crate::progress::Progress;
-use crate::report::{Report, grouped, short};
 use demure_attack::bound;
 use demure_attack::difference::{judge, measure_two_laplace, two_laplace};
 use demure_attack::draws::Draws;
 use demure_attack::normal::Share;
 use demure_core::unit::{Delta, Epsilon, Neighbours, Rho};
+use demure_report::chart::{Axis, Chart, Series};
+use demure_report::document::Document;
+use demure_report::number::percent_aligned as percent;
+use demure_report::progress::Progress;
+use demure_report::{Report, Table, grouped, short};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -64,7 +66,7 @@ pub(super) struct Args {
     seed: Seed,
 
     #[command(flatten)]
-    telling: Telling,
+    output: Output,
 }
 
 /// What one ε gave.
@@ -82,17 +84,17 @@ struct Row {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let told = match (&args.policy, &args.query, &args.target) {
+    let found = match (&args.policy, &args.query, &args.target) {
         (Some(path), Some(query), Some(target)) => {
             on_policy(args, &World::of(path)?, query, target)?
         }
         _ => on_made_up(args)?,
     };
-    told.tell(&args.telling, out)
+    found.print(&args.output, out)
 }
 
 /// A thousand people, of whom the first has the secret or has not.
-fn on_made_up(args: &Args) -> Result<Told, Failure> {
+fn on_made_up(args: &Args) -> Result<Findings, Failure> {
     let mut draws = Draws::new(args.seed.of_data());
     let mut secrets: Vec<bool> = (0..1000).map(|_| draws.coin()).collect();
     secrets[0] = true;
@@ -103,7 +105,7 @@ fn on_made_up(args: &Args) -> Result<Told, Failure> {
     let with = exact.one(&counted(""), EXACT)?.values[0];
     let absent = exact.one(&counted(" AND id <> 0"), EXACT)?.values[0];
     let exact = judge(&[(with, true), (absent, false)], without, without + 1.0);
-    let mut progress = Progress::before_data(args.repeat * args.epsilon.0.len() as u32);
+    let progress = Progress::before_data(u64::from(args.repeat) * args.epsilon.0.len() as u64);
     let mut rows = Vec::new();
     for (part, epsilon) in args.epsilon.0.iter().enumerate() {
         // Each repetition is a column of its own, at ε: a statement of 64 at 64ε.
@@ -126,7 +128,7 @@ fn on_made_up(args: &Args) -> Result<Told, Failure> {
             let numbers = asking.ask(&sql, epsilon.get() * count as f64)?;
             spent += numbers.price;
             answers.extend(numbers.values.into_iter().zip(worlds));
-            progress.at((part * repeat + answers.len()) as u32);
+            progress.at((part * repeat + answers.len()) as u64);
         }
         let naive = measure_two_laplace(*epsilon, u64::from(args.repeat), &mut draws);
         // The attacker knows that the target is there, and guesses the bit.
@@ -146,10 +148,15 @@ fn on_made_up(args: &Args) -> Result<Told, Failure> {
          bits, asks how many people have the secret, and guesses the last bit, {} times over.",
         grouped(f64::from(args.repeat))
     );
-    Ok(told(lead, &rows, (exact, with, absent), Vec::new()))
+    Ok(findings(lead, &rows, (exact, with, absent), Vec::new()))
 }
 
-fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result<Told, Failure> {
+fn on_policy(
+    args: &Args,
+    world: &World,
+    query: &str,
+    target: &Target,
+) -> Result<Findings, Failure> {
     eprintln!(
         "note: for the steward of this policy: the tables are read, its ledger is not touched, and \
          what is printed tells about the target"
@@ -159,7 +166,7 @@ fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result
     let with = exact.one(&target.shadow(query, false, 0), EXACT)?.values[0];
     let without = exact.one(&target.shadow(query, true, 0), EXACT)?.values[0];
     let mut draws = Draws::new(args.seed.of_data());
-    let mut progress = Progress::before_data(args.repeat * args.epsilon.0.len() as u32);
+    let progress = Progress::before_data(u64::from(args.repeat) * args.epsilon.0.len() as u64);
     let mut rows = Vec::new();
     for (part, epsilon) in args.epsilon.0.iter().enumerate() {
         let mut asking = world.open(Some(UNLIMITED), part as u64)?;
@@ -170,7 +177,7 @@ fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result
             let numbers = asking.one(&sql, epsilon.get())?;
             (spent, failing) = (spent + numbers.price, failing + numbers.delta);
             answers.push((numbers.values[0], truth));
-            progress.at(part as u32 * args.repeat + at + 1);
+            progress.at(u64::from(part as u32 * args.repeat + at) + 1);
         }
         let (spent, delta) = (spent / f64::from(args.repeat), failing / f64::from(args.repeat));
         let relation = world.policy().budget.neighbours;
@@ -218,15 +225,15 @@ fn on_policy(args: &Args, world: &World, query: &str, target: &Target) -> Result
         ),
     }
     let exact = judge(&[(with, true), (without, false)], without, with);
-    Ok(told(lead, &rows, (exact, with, without), meaning))
+    Ok(findings(lead, &rows, (exact, with, without), meaning))
 }
 
-fn told(
+fn findings(
     lead: String,
     rows: &[Row],
     (exact, with, without): (Share, f64, f64),
     more: Vec<String>,
-) -> Told {
+) -> Findings {
     let naive = rows.iter().any(|row| row.naive.is_some());
     let presence = rows.iter().any(|row| row.of_a_value > row.bound);
     let mut head = vec!["ε asked", "spent", "exact", "curator, right (95 %)", "at most"];
@@ -254,16 +261,11 @@ fn told(
         }
         cells
     };
-    let grid = Grid {
-        title: format!(
-            "How often the guess is right (exact answers: {} with the target, {} without)",
-            short(with),
-            short(without)
-        ),
-        head,
-        rows: rows.iter().map(line).collect(),
-        numbers: 0,
-    };
+    let grid = Table::of_texts(&head, rows.iter().map(line)).numbers_from(0).titled(format!(
+        "How often the guess is right (exact answers: {} with the target, {} without)",
+        short(with),
+        short(without)
+    ));
     let mut meaning = vec![
         "\"At most\" is e^ε/(1+e^ε) at the ε that one attack spends: no attacker does better between \
          two neighbouring tables, whatever they know (under zCDP: ½ + ½·min(√(ρ/2), √(1−e^−ρ)) at the ρ spent). A count with \
@@ -286,13 +288,15 @@ fn told(
         .field("exact_with", with)
         .field("exact_without", without)
         .field("curator", rows.iter().map(object).collect::<Vec<_>>());
-    Told {
-        title: "Differencing: an attacker who knows all rows but one".to_owned(),
-        lead,
+    Findings {
         report,
-        tables: vec![grid],
-        charts: chart(rows, exact),
-        meaning,
+        document: Document {
+            title: "Differencing: an attacker who knows all rows but one".to_owned(),
+            lead,
+            tables: vec![grid],
+            charts: chart(rows, exact),
+            meaning,
+        },
     }
 }
 
@@ -324,6 +328,6 @@ fn chart(rows: &[Row], exact: Share) -> Vec<Chart> {
             ),
             Series::dots("exact answers", '#', points(&|_| Some(exact.rate()))),
         ],
-        marks: Vec::new(),
+        ..Chart::default()
     }]
 }

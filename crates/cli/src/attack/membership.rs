@@ -1,19 +1,21 @@
 //! `demure attack membership`: was this person among those whose averages were published?
 
-use super::chart::{Axis, Chart, Series};
-use super::told::{Grid, Telling, Told, percent};
+use super::render::{Findings, Output};
 use super::world::{COLUMNS, World};
 use super::{Epsilons, Seed};
 use crate::Failure;
 use crate::input::positive;
-use crate::progress::Progress;
-use crate::report::{Report, grouped, short};
 use clap::ValueEnum;
 use demure_attack::bound;
 use demure_attack::draws::Draws;
 use demure_attack::membership::{Population, Scores, Test, counts};
 use demure_attack::reconstruct::noise;
 use demure_core::unit::{Delta, Epsilon};
+use demure_report::chart::{Axis, Chart, Series};
+use demure_report::document::Document;
+use demure_report::number::percent_aligned as percent;
+use demure_report::progress::Progress;
+use demure_report::{Report, Table, grouped, short};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -59,7 +61,7 @@ pub(super) struct Args {
     seed: Seed,
 
     #[command(flatten)]
-    telling: Telling,
+    output: Output,
 }
 
 /// What is compared.
@@ -114,8 +116,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
     let people = args.people as usize;
     let publishers = 1 + args.epsilon.0.len();
-    let total = args.attributes.0.len() as u32 * args.releases;
-    let mut progress = Progress::before_data(total);
+    let total = args.attributes.0.len() as u64 * u64::from(args.releases);
+    let progress = Progress::before_data(total);
     let mut rows = Vec::new();
     for (at, attributes) in args.attributes.0.iter().enumerate() {
         let mut draws = Draws::part(args.seed.of_data(), at as u64);
@@ -137,7 +139,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                     outsiders: outsiders.iter().map(score).collect(),
                 });
             }
-            progress.at(at as u32 * args.releases + release + 1);
+            progress.at(at as u64 * u64::from(args.releases) + u64::from(release) + 1);
         }
         let who = [None].into_iter().chain(args.epsilon.0.iter().copied().map(Some));
         for (epsilon, scores) in who.zip(scores) {
@@ -147,7 +149,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         }
     }
     drop(progress);
-    told(args, &rows).tell(&args.telling, out)
+    findings(args, &rows).print(&args.output, out)
 }
 
 /// The members as a table under a policy that protects what a row says.
@@ -194,7 +196,7 @@ fn published(
 
 const FALSE_ALARMS: f64 = 0.05;
 
-fn told(args: &Args, rows: &[Row]) -> Told {
+fn findings(args: &Args, rows: &[Row]) -> Findings {
     let most = |row: &Row, of: &dyn Fn(Epsilon) -> f64| row.epsilon.map_or(1.0, of);
     let alarms = |e: Epsilon| bound::true_alarms(e, Delta::ZERO, FALSE_ALARMS);
     let line = |row: &Row| {
@@ -208,13 +210,7 @@ fn told(args: &Args, rows: &[Row]) -> Told {
             percent(most(row, &alarms)),
         ]
     };
-    let grid = Grid {
-        title: "The area under the curve of true against false alarms (0.5: a coin), and true alarms at 5 % false"
-            .to_owned(),
-        head: vec!["attributes", "published", "area", "in theory", "at most", "true alarms", "at most"],
-        rows: rows.iter().map(line).collect(),
-        numbers: 2,
-    };
+    let grid = Table::of_texts(&["attributes", "published", "area", "in theory", "at most", "true alarms", "at most"], rows.iter().map(line)).numbers_from(2).titled("The area under the curve of true against false alarms (0.5: a coin), and true alarms at 5 % false");
     let object = |row: &Row| -> Value {
         json!({
             "attributes": row.attributes, "epsilon": row.epsilon.map(Epsilon::get),
@@ -230,25 +226,18 @@ fn told(args: &Args, rows: &[Row]) -> Told {
         .field("people", args.people)
         .field("releases", args.releases)
         .field("found", rows.iter().map(object).collect::<Vec<_>>());
-    Told {
-        title: "Membership: was this person among those who were averaged?".to_owned(),
-        lead: format!(
+    Findings { report, document: Document { title: "Membership: was this person among those who were averaged?".to_owned(), lead: format!(
             "{} made-up people in each of {} releases. Published is how many have each attribute; the \
              attacker tells members from as many outsiders by their rows.",
             grouped(f64::from(args.people)),
             args.releases
-        ),
-        report,
-        tables: vec![grid],
-        charts: vec![areas(rows), alarms_chart(rows)],
-        meaning: vec![
+        ), tables: vec![grid], charts: vec![areas(rows), alarms_chart(rows)], meaning: vec![
             "Exact averages tell members from outsiders as √(attributes/people) grows: the area is \
              Φ(√(d/n)/√2). The curator's budget is for all averages together: more of them are each \
              noisier, and the area is at most e^ε/(1+e^ε), true alarms at most e^ε times the false ones, \
              whatever is compared."
                 .to_owned(),
-        ],
-    }
+        ] } }
 }
 
 fn publisher(epsilon: Option<Epsilon>) -> String {
@@ -275,7 +264,7 @@ fn areas(rows: &[Row]) -> Chart {
         x: Axis::logarithmic("attributes published", low / 1.2, high * 1.2),
         y: Axis::linear("area", 0.4, 1.0),
         series,
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 
@@ -300,7 +289,7 @@ fn alarms_chart(rows: &[Row]) -> Chart {
         x: Axis::linear("false alarms", 0.0, 1.0),
         y: Axis::linear("true alarms", 0.0, 1.0),
         series,
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 

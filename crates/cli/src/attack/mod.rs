@@ -9,19 +9,18 @@
 //! | `link/` | finds people in an anonymized table |
 //! | `world.rs` | the real curator, with a ledger in memory |
 //! | `target.rs` | one person, and the world without them |
-//! | `told.rs`, `chart/` | tables and pictures, on a terminal and on a page |
+//! | `render.rs` | where findings go: JSON, a terminal, a page |
 //!
 //! What is computed is `demure-attack`'s. The noise of an attack on the curator is the curator's
 //! own; with `--seed` it is predictable, on made-up people alone.
 
 mod average;
-mod chart;
 mod difference;
 mod link;
 mod membership;
 mod reconstruct;
+mod render;
 mod target;
-mod told;
 mod world;
 
 use crate::Failure;

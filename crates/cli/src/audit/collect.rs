@@ -1,7 +1,7 @@
 //! `demure audit collect`: a survey's randomizer.
 
 use super::options::{Effort, Usual, claim};
-use super::told::{Audit, tell};
+use super::render::{Audit, tell};
 use crate::Failure;
 use crate::input::number;
 use demure_attack::audit::{Output, Source, word};

@@ -2,7 +2,7 @@
 
 use super::neighbour::{Table, files};
 use super::options::{Effort, Usual, claim};
-use super::told::{Audit, tell};
+use super::render::{Audit, tell};
 use crate::Failure;
 use crate::input::{Relation, number};
 use demure_attack::audit::{Output, Source, word};

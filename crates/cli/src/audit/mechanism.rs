@@ -1,13 +1,13 @@
 //! `demure audit mechanism`: the library, and the gallery.
 
 use super::options::{Effort, Usual};
-use super::told::{Audit, tell};
+use super::render::{Audit, tell};
 use crate::Failure;
 use crate::input::{number, whole};
-use crate::report::{Report, grouped, short};
 use demure_attack::audit::{Runs, Subject, gallery, library};
 use demure_core::random::{Randomness, SeededForTests, SystemRandom};
 use demure_core::unit::{Delta, Epsilon};
+use demure_report::{Report, grouped, short};
 use std::io::Write;
 
 /// A mechanism of the library, or a broken one of the gallery

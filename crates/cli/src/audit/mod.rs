@@ -8,7 +8,7 @@
 //! | `collect.rs` | `audit collect`: a survey's randomizer |
 //! | `command.rs` | `audit command`: any program that reads a file and prints numbers |
 //! | `neighbour.rs` | neighbouring tables, made from one |
-//! | `told.rs` | what was found, as text and JSON |
+//! | `render.rs` | what was found, as text and JSON |
 //! | `page.rs` | the same as an HTML page with pictures |
 //!
 //! The statistics are `demure-attack`'s. What is here runs programs, opens tables and asks questions.
@@ -20,7 +20,7 @@ mod neighbour;
 mod options;
 mod page;
 mod query;
-mod told;
+mod render;
 
 use crate::Failure;
 use std::io::Write;

@@ -2,9 +2,9 @@
 
 use crate::Failure;
 use crate::input::{number, whole};
-use crate::progress::Progress;
 use demure_attack::audit::{Claim, FAMILY_WISE, Finding, Plan, Source, examine};
 use demure_core::unit::{Delta, Epsilon};
+use demure_report::progress::Progress;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -71,8 +71,8 @@ impl Effort {
             (None, None, Usual::Minutes(minutes)) => timed(source, minutes / of as f64, 200_000.0)?,
         };
         let plan = Plan { samples, error: self.error / of as f64 };
-        let mut bar = Progress::before_data(1000);
-        let mut watch = |done: u64, total: u64| bar.at((1000 * done / total.max(1)) as u32);
+        let bar = Progress::before_data(1000);
+        let mut watch = |done: u64, total: u64| bar.at(1000 * done / total.max(1));
         Ok(examine(source, claim, plan, &mut watch)?)
     }
 }

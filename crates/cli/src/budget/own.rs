@@ -1,8 +1,8 @@
 //! Which ledger is the policy's: another one, and the head for keeping elsewhere.
 
 use crate::Failure;
-use crate::report::Report;
 use demure_ledger::Ledger;
+use demure_report::Report;
 use demure_server::{Users, users_path};
 use std::io::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) fn anchor(ledger: &Ledger, json: bool, out: &mut impl Write) -> Resul
         return writeln!(out, "{anchor}").map_err(Failure::writing);
     }
     let id = ledger.id().map(ToString::to_string);
-    Report::default().field("ledger", id).field("head", anchor).print(true, out)
+    Ok(Report::default().field("ledger", id).field("head", anchor).print(true, out)?)
 }
 
 /// Another ledger for the policy, if that is really wanted.
@@ -47,9 +47,9 @@ pub(super) fn renew(
     let new = demure_curator::new_ledger(policy, by, why, record)?;
     eprintln!("note: a server that runs answers no new question until it is started again");
     let id = new.ledger.id().map(ToString::to_string);
-    Report::default()
+    Ok(Report::default()
         .field("ledger", id.unwrap_or_default())
         .field("at", new.at)
         .field("replaces", new.replaces)
-        .print(json, out)
+        .print(json, out)?)
 }

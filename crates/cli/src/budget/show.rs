@@ -1,8 +1,9 @@
 //! Balances and the journal, for people and programs.
 
 use crate::Failure;
-use crate::report::{Report, short, time};
 use demure_ledger::{Accounting, Balances, Entry, Kind, Ledger, Price, Share};
+use demure_report::bars::gauge;
+use demure_report::{Report, short, time};
 use demure_server::told;
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -17,12 +18,6 @@ fn price(price: &Price, accounting: Accounting) -> Value {
 
 fn words(price: &Price, accounting: Accounting) -> String {
     demure_curator::price_in_words(price, accounting == Accounting::Zcdp)
-}
-
-/// A bar of twenty: how much of something is spent.
-fn bar(part: f64) -> String {
-    let filled = (part.clamp(0.0, 1.0) * 20.0).ceil() as usize;
-    format!("[{}{}]", "█".repeat(filled), "·".repeat(20 - filled))
 }
 
 pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {
@@ -40,7 +35,7 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         let spent = share.spent.main / share.most.main;
         format!(
             "{} spent {}, left {} of ε {}",
-            bar(if share.most.main > 0.0 { spent } else { 1.0 }),
+            gauge(if share.most.main > 0.0 { spent } else { 1.0 }),
             words(&share.spent, accounting),
             words(&share.left, accounting),
             short(share.epsilon)
@@ -60,7 +55,7 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
             price(&dataset.spent, accounting),
             format!(
                 "{} {} (ε {} in all)",
-                bar(spent),
+                gauge(spent),
                 words(&dataset.spent, accounting),
                 short(dataset.spent_epsilon)
             ),
@@ -91,7 +86,7 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         let text = format!("by {} ({}): nobody can spend anything", frozen.by, frozen.why);
         report = report.described("frozen", value, text);
     }
-    report.print(json, out)
+    Ok(report.print(json, out)?)
 }
 
 pub(super) fn journal(
@@ -117,7 +112,9 @@ pub(super) fn journal(
                 "hash": entry.shareable.then(|| hex(&entry.hash)),
             })
         });
-        return Report::default().field("entries", lines.collect::<Vec<Value>>()).print(true, out);
+        return Ok(Report::default()
+            .field("entries", lines.collect::<Vec<Value>>())
+            .print(true, out)?);
     }
     for entry in entries.iter().filter(shown) {
         let what = match entry.kind {
@@ -153,7 +150,7 @@ pub(super) fn journal(
 pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let found = ledger.verify().map_err(failed)?;
     let accounting = ledger.balance().map_err(failed)?.limit.accounting;
-    Report::default()
+    Ok(Report::default()
         .described(
             "verified",
             true,
@@ -168,7 +165,7 @@ pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         .field("beyond", found.beyond)
         .described("spent", price(&found.spent, accounting), words(&found.spent, accounting))
         .described("head", hex(&found.head), format!("{} (note it elsewhere)", hex(&found.head)))
-        .print(json, out)
+        .print(json, out)?)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,18 +1,18 @@
 //! `demure collect estimate`: reports to frequencies, with intervals.
 
-use super::rows::{Table, tables};
-use super::{counted, draw, read};
+use super::render::{Table, svg, tables};
+use super::{counted, read};
 use crate::Failure;
-use crate::anonymize::files;
 use crate::input::{Confidence, Words};
-use crate::report::short;
-use crate::spinner::Spinner;
 use clap::ValueEnum;
 use demure_collect::collector::{Collector, Rejected};
 use demure_collect::cross::{self, Cell};
 use demure_collect::estimate::{Estimates, Options, estimate, from_file};
 use demure_collect::survey::Survey;
 use demure_core::local::Target;
+use demure_files as files;
+use demure_report::progress::Spinner;
+use demure_report::short;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -112,8 +112,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     drop(turning);
     let tables = tables(&survey, &found);
     if let Some(path) = &args.plot {
-        let svg = draw::bars(&found.question, &tables);
-        files::write(path, |to| to.write_all(svg.as_bytes()).map_err(Failure::writing))?;
+        let svg = svg(&found.question, &tables);
+        files::write_text(path, &svg)?;
     }
     if args.json {
         let mut object = found.to_json();

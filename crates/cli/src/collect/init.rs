@@ -2,13 +2,13 @@
 
 use super::Stated;
 use crate::Failure;
-use crate::anonymize::files;
 use crate::input::{Bounds, Words, positive};
-use crate::report::{Report, short};
 use clap::ValueEnum;
 use demure_collect::report::length;
 use demure_collect::survey::{Draft, DraftDomain, Survey, init};
 use demure_core::random::SystemRandom;
+use demure_files as files;
+use demure_report::{Report, short};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             args.survey.display()
         )));
     }
-    files::write(&args.survey, |to| to.write_all(text.as_bytes()).map_err(Failure::writing))?;
+    files::write_text(&args.survey, &text)?;
     // What was chosen is in the file with its reason, and read back it is a choice of the file's.
     let why = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
     let part = &survey.parts()[0];
@@ -141,5 +141,5 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .hidden("why", why)
         .described("bytes", length(&survey), format!("{} a report", length(&survey)))
         .field("id", super::id(&survey));
-    report.print(args.json, out)
+    Ok(report.print(args.json, out)?)
 }

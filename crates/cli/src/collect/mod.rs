@@ -12,18 +12,16 @@
 //! | `service.rs` | what it answers over HTTP |
 //! | `guest.rs` | its connections: how many, and for how long they may say nothing |
 //! | `promise.rs` | what a survey promised, in a ledger |
-//! | `rows.rs` | estimates as rows: bars in the terminal |
-//! | `draw.rs` | the same and a plan's curves, as SVG |
+//! | `render.rs` | estimates as bars, in the terminal and as SVG |
 //! | `page/` | the service's live page |
 
-mod draw;
 mod estimate;
 mod guest;
 mod init;
 mod plan;
 mod promise;
 mod randomize;
-mod rows;
+mod render;
 mod serve;
 mod service;
 mod shuffle;
@@ -125,6 +123,6 @@ impl Stated {
 
 /// `1 report`, `2 reports`.
 fn counted(n: u64, what: &str) -> String {
-    let number = crate::report::grouped(n as f64);
+    let number = demure_report::grouped(n as f64);
     if n == 1 { format!("{number} {what}") } else { format!("{number} {what}s") }
 }

@@ -1,12 +1,8 @@
 //! `demure collect plan`: of ε (or γ, or α), the people and the error, two give the third.
 
-use super::draw::{self, Along};
 use super::{Stated, read};
 use crate::Failure;
-use crate::anonymize::files;
 use crate::input::{Confidence, number, positive, whole};
-use crate::plot::Curve;
-use crate::report::{Report, grouped, named, short};
 use clap::ValueEnum;
 use demure_collect::plan::{
     Aim, METHODS, Method, Plan, Point, curve_of_epsilon, curve_of_people, plan,
@@ -14,6 +10,9 @@ use demure_collect::plan::{
 use demure_collect::randomizer::Mechanism;
 use demure_collect::survey::Privacy;
 use demure_core::unit::Epsilon;
+use demure_files as files;
+use demure_report::chart::{Axis, Chart, Series};
+use demure_report::{Report, grouped, named, short};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -141,34 +140,55 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         others.push((word(other), same.ok()));
     }
     let points = curve(&aim, &found, epsilon)?;
-    let along = if epsilon.is_some() { Along::People } else { Along::Epsilon };
-    let chosen = match along {
-        Along::People => (found.people as f64, found.error),
-        Along::Epsilon => (found.epsilon, found.error),
+    // The curve runs along what was not given.
+    type Along = fn(&Point) -> f64;
+    let (name, along, chosen): (_, Along, _) = match epsilon {
+        Some(_) => ("people", |p| p.people as f64, (found.people as f64, found.error)),
+        None => ("ε", |p| p.epsilon, (found.epsilon, found.error)),
     };
     let sentence = sentence(args, &aim, &found);
     if let Some(path) = &args.plot {
-        let svg = draw::curves(&sentence, along, &points, chosen);
-        files::write(path, |to| to.write_all(svg.as_bytes()).map_err(Failure::writing))?;
+        let line = |method| points.iter().map(|p| (along(p), error_by(method, p))).collect();
+        let svg = all_methods(&sentence, name, chosen, METHODS.map(|m| (word(m), line(m)))).svg();
+        files::write_text(path, &svg)?;
     }
     let report = report(args, &aim, &found, epsilon.is_some(), &others);
     if args.json {
-        return report.print(true, out);
+        return Ok(report.print(true, out)?);
     }
     writeln!(out, "{sentence}\n").map_err(Failure::writing)?;
     report.print(false, out)?;
     if args.no_plot {
         return Ok(());
     }
-    let by = |p: &Point| match method {
-        Method::Hoeffding => p.errors.hoeffding,
-        Method::Chernoff => p.errors.chernoff,
-        Method::Exact => p.errors.exact,
-        Method::Normal => p.errors.normal,
-    };
-    let line: Vec<(f64, f64)> = points.iter().map(|p| (along.of(p), by(p))).collect();
-    let curve = Curve { points: &line, chosen, x_name: along.name(), y_name: "error" };
-    write!(out, "\n{}", curve.draw()).map_err(Failure::writing)
+    let line = points.iter().map(|p| (along(p), error_by(method, p))).collect();
+    let curve = Chart::curve(line, chosen, (name, "error"));
+    write!(out, "\n{}", curve.text()).map_err(Failure::writing)
+}
+
+fn error_by(method: Method, point: &Point) -> f64 {
+    match method {
+        Method::Hoeffding => point.errors.hoeffding,
+        Method::Chernoff => point.errors.chernoff,
+        Method::Exact => point.errors.exact,
+        Method::Normal => point.errors.normal,
+    }
+}
+
+/// The error by all methods, on logarithmic axes, with the plan marked.
+fn all_methods<const N: usize>(
+    title: &str,
+    along: &str,
+    chosen: (f64, f64),
+    lines: [(&'static str, Vec<(f64, f64)>); N],
+) -> Chart {
+    let all = || lines.iter().flat_map(|(_, points)| points).chain([&chosen]);
+    let (x, y) = (all().map(|p| p.0), all().map(|p| p.1));
+    let (x, y) = (Axis::around(along, x), Axis::around("error", y));
+    let mut series: Vec<Series> =
+        lines.into_iter().map(|(name, points)| Series::line(name, '*', points)).collect();
+    series.push(Series::chosen("this plan", chosen));
+    Chart { title: title.to_owned(), x, y, series, ..Chart::default() }
 }
 
 /// What is planned for, and at which ε, if that is known.

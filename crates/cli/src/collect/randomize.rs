@@ -2,10 +2,10 @@
 
 use super::{counted, read};
 use crate::Failure;
-use crate::anonymize::files;
 use demure_collect::client::{Client, Given, Memory, Randomized, randomize_csv};
 use demure_collect::survey::{Domain, Survey};
 use demure_core::random::SystemRandom;
+use demure_files as files;
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             let mut done = Randomized::default();
             files::write(path, |to| {
                 done = all(&survey, answers, to)?;
-                Ok(())
+                Ok::<_, Failure>(())
             })?;
             done
         }

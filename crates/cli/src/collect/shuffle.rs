@@ -2,15 +2,15 @@
 
 use super::{counted, read};
 use crate::Failure;
-use crate::anonymize::files;
 use crate::input::number;
-use crate::report::short;
-use crate::spinner::Spinner;
 use demure_collect::report::Submission;
 use demure_collect::shuffle::{Shuffler, amplified};
 use demure_core::local::token;
 use demure_core::random::{Randomness, SystemRandom};
 use demure_core::unit::Delta;
+use demure_files as files;
+use demure_report::progress::Spinner;
+use demure_report::short;
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

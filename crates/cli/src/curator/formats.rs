@@ -1,6 +1,6 @@
 //! An answer in the formats programs read: as it is, with `…_low` and `…_high` as columns.
 
-use super::{table::Table, told};
+use super::render;
 use crate::Failure;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::csv;
@@ -57,7 +57,7 @@ pub(crate) fn write(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     match format {
-        Format::Table => Table::of(answer, intervals)?.print("", out),
+        Format::Table => Ok(render::table(answer, intervals)?.print("", out)?),
         Format::Csv => as_csv(answer, out).map_err(failed),
         Format::Json => {
             let object = as_json(answer).map_err(failed)?;
@@ -108,7 +108,7 @@ fn as_json(answer: &Answer) -> Result<Map<String, Value>, ArrowError> {
     };
     let mut object = Map::new();
     object.insert("rows".into(), rows);
-    object.extend(told::fields(answer));
+    object.extend(render::fields(answer));
     Ok(object)
 }
 

@@ -4,19 +4,17 @@
 //! |---|---|
 //! | `mod.rs` | opening a policy, asking, refusals in words |
 //! | `options.rs` | `--epsilon` and the other settings of a query |
-//! | `told.rs` | what an answer cost, what is left, how wrong it may be |
-//! | `table.rs` | an answer as aligned text, `value ± half` |
+//! | `render.rs` | an answer as a table, `value ± half`; what it cost, what is left, how wrong it may be |
 //! | `formats.rs` | an answer as CSV, JSON, Arrow or Parquet |
 
 pub(crate) mod formats;
 pub(crate) mod options;
-pub(crate) mod table;
-pub(crate) mod told;
+pub(crate) mod render;
 
 use self::options::ExpectHead;
 use crate::Failure;
-use crate::spinner::Spinner;
 use demure_curator::{Curator, Error, Explanation, Outcome, Rule, Session};
+use demure_report::progress::Spinner;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Runtime;

@@ -5,19 +5,16 @@
 //! | `mod.rs` | the questions, and what is shown of each answer |
 //! | `clinic.rs` | the patients, their visits, and the policy |
 //! | `draws.rs` | the made-up patients' random numbers; never noise |
-//! | `chart.rs` | bars with error bars |
 
-mod chart;
 mod clinic;
 mod draws;
 
 use crate::Failure;
-use crate::curator::table::Table;
-use crate::curator::{Conversation, runtime, told, user};
+use crate::curator::{Conversation, render, runtime, user};
 use crate::input::{positive, whole};
-use crate::report::grouped;
 use demure_curator::policy::odds;
 use demure_curator::{Answer, Curator, Outcome};
+use demure_report::{bars, grouped, wrapped};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -141,7 +138,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Ok(_) => return Err(Failure::usage("the budget was not kept: please report this")),
         Err(error) => {
             let Some((what, _)) = error.refusal() else { return Err(error.into()) };
-            say(out, &format!("   refused: {}\n", wrapped(&what, "            ")))?;
+            say(out, &format!("   refused: {}\n", wrapped(&what, 80, "            ")))?;
         }
     }
     say(out, &closing(args.keep.as_deref(), args.patients))
@@ -182,7 +179,7 @@ fn opening(patients: u32, conversation: &Conversation) -> String {
          ε {} for all answers together, for ever:\n{}.\n",
         grouped(f64::from(patients)),
         budget.epsilon,
-        wrapped(&odds(budget.epsilon, budget.neighbours), "")
+        wrapped(&odds(budget.epsilon, budget.neighbours), 80, "")
     )
 }
 
@@ -192,22 +189,16 @@ fn asked(number: usize, question: &Question) -> String {
 }
 
 fn show(answer: &Answer, chart: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let table = Table::of(answer, true)?;
-    let bars = if chart { chart::bars(&table) } else { None };
+    let table = render::table(answer, true)?;
     let with_errors = table.columns.iter().any(|c| c.cells.iter().any(|cell| cell.half.is_some()));
-    match bars {
-        Some(bars) => {
-            for bar in bars {
-                writeln!(out, "   {bar}").map_err(Failure::writing)?;
-            }
-        }
-        None => table.print("   ", out)?,
-    }
-    let errors = if with_errors { Vec::new() } else { told::errors(answer) };
+    let bars = if chart { bars::of_table(&table, "   ") } else { None };
+    let text = bars.unwrap_or_else(|| table.text("   "));
+    out.write_all(text.as_bytes()).map_err(Failure::writing)?;
+    let errors = if with_errors { Vec::new() } else { render::errors(answer) };
     for line in errors {
         writeln!(out, "   {line}").map_err(Failure::writing)?;
     }
-    say(out, &format!("   {}\n", told::cost(answer)))
+    say(out, &format!("   {}\n", render::cost(answer)))
 }
 
 fn closing(kept: Option<&Path>, patients: u32) -> String {
@@ -231,24 +222,4 @@ fn closing(kept: Option<&Path>, patients: u32) -> String {
            less {folder}/clinic.toml"
     ));
     text
-}
-
-/// Lines of at most 80 characters, those after the first with this before them.
-fn wrapped(text: &str, indent: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let long = lines.last().is_some_and(|line| {
-            !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 80
-        });
-        match lines.last_mut() {
-            Some(line) if !long => {
-                if !line.is_empty() {
-                    line.push(' ');
-                }
-                line.push_str(word);
-            }
-            _ => lines.push(format!("{indent}{word}")),
-        }
-    }
-    lines.join("\n")
 }

@@ -5,11 +5,11 @@ use super::relation;
 use super::source::refused;
 use crate::Failure;
 use crate::mechanism::unknown;
-use crate::report::Report;
 use demure_core::mechanism::{Guarantee, Release};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Beta, Delta, Epsilon, Rho};
 use demure_graph::{Stars, Triangles, clustering};
+use demure_report::Report;
 use serde_json::Value;
 use std::io::Write;
 
@@ -48,7 +48,9 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                 Value::Null,
                 "known with the release where the errors of both counts are",
             );
-        return relation::fields(report, budget, options.neighbours).print(options.shown.json, out);
+        return Ok(
+            relation::fields(report, budget, options.neighbours).print(options.shown.json, out)?
+        );
     }
     let graph = options.source.read()?;
     let mut rng = SystemRandom::new()?;

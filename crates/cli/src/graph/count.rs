@@ -6,7 +6,6 @@ use super::source::{Source, refused};
 use crate::Failure;
 use crate::input::{Relation, number, whole};
 use crate::mechanism::{Loss, pure, unknown};
-use crate::report::{Report, grouped, integer, short};
 use clap::ValueEnum;
 use demure_core::mechanism::{DiscreteGaussian, Geometric, Guarantee, Release};
 use demure_core::random::SystemRandom;
@@ -16,6 +15,7 @@ use demure_core::sensitivity::{
 use demure_core::unit::{Beta, L1, L2, Sensitivity};
 use demure_core::utility::Accuracy;
 use demure_graph::{Graph, Method};
+use demure_report::{Report, grouped, integer, short};
 use serde_json::Value;
 use std::io::Write;
 
@@ -126,7 +126,9 @@ pub(super) fn run<S: Statistic>(
             None => (method, undeclared(method, count)),
         };
         let spent = relation::promised(spent(method, step), budget, options.neighbours)?;
-        return relation::fields(report, spent, options.neighbours).print(options.shown.json, out);
+        return Ok(
+            relation::fields(report, spent, options.neighbours).print(options.shown.json, out)?
+        );
     }
     let graph = options.source.read()?;
     let statistic = of(&graph).map_err(refused)?;

@@ -6,13 +6,13 @@ use super::source::{Source, refused};
 use crate::Failure;
 use crate::input::Relation;
 use crate::mechanism::{Loss, pure};
-use crate::report::{Report, named, short};
 use clap::ValueEnum;
 use demure_core::mechanism::{Geometric, Guarantee};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Beta, L1, Sensitivity};
 use demure_core::utility::Accuracy;
 use demure_graph::DegreeSequence;
+use demure_report::{Report, named, short};
 use serde_json::Value;
 use std::io::Write;
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Ok(relation::fields(report, spent, args.neighbours))
     };
     if args.shown.explain {
-        return known(args.source.declared())?.print(args.shown.json, out);
+        return Ok(known(args.source.declared())?.print(args.shown.json, out)?);
     }
     let graph = args.source.read()?;
     let mut rng = SystemRandom::new()?;

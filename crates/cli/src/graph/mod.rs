@@ -17,15 +17,15 @@
 mod clustering;
 mod count;
 mod degrees;
-mod parquet;
 mod relation;
 mod source;
 mod stars;
 mod triangles;
 
 use crate::Failure;
-use crate::report::{Report, plain};
+use crate::mechanism::one_line;
 use clap::Subcommand;
+use demure_report::{Report, plain};
 use serde_json::Value;
 use std::io::Write;
 
@@ -85,7 +85,7 @@ impl Shown {
             )));
         }
         if !self.json {
-            eprintln!("{}", known.one_line(1));
+            eprintln!("{}", one_line(known, 1));
         }
         Ok(())
     }

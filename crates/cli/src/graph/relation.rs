@@ -2,10 +2,10 @@
 
 use crate::Failure;
 use crate::input::Relation;
-use crate::mechanism::unknown;
-use crate::report::Report;
+use crate::mechanism::{budget, unknown};
 use demure_core::mechanism::Guarantee;
 use demure_core::unit::{Delta, Epsilon, Rho};
+use demure_report::Report;
 
 /// What a mechanism for one edge more or less may spend, if `budget` is promised for `relation`.
 ///
@@ -50,7 +50,7 @@ pub(super) fn promised(
 
 /// The fields that say what is promised.
 pub(super) fn fields(report: Report, guarantee: Guarantee, relation: Relation) -> Report {
-    let report = report.budget(guarantee);
+    let report = budget(report, guarantee);
     let report = match relation {
         Relation::AddRemove => report.described(
             "neighbours",

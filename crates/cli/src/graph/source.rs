@@ -1,11 +1,12 @@
 //! The edge list, and how many vertices it has.
 
-use super::parquet;
 use crate::Failure;
 use crate::input::positive;
-use crate::report::Report;
-use demure_graph::{Error, Graph, read};
-use std::io::ErrorKind;
+use demure_files as files;
+use demure_graph::read::{self, EdgeList};
+use demure_graph::{Error, Graph};
+use demure_report::Report;
+use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Where a graph comes from.
@@ -41,12 +42,19 @@ impl Source {
                  hint: --explain needs none",
             )
         })?;
-        let graph = if file.as_os_str() == "-" {
-            read::read(std::io::stdin().lock(), self.vertices).map_err(|e| unread(e, file))?
-        } else if parquet::is_parquet(file) {
-            parquet::open(file, self.vertices)?
-        } else {
-            read::open(file, self.vertices).map_err(|error| unread(error, file))?
+        let graph = match files::Source::open(file)? {
+            files::Source::Text(text) => {
+                let text = BufReader::with_capacity(1 << 16, text);
+                read::read(text, self.vertices).map_err(|error| unread(error, file))?
+            }
+            files::Source::Parquet(parquet) => {
+                let mut list = EdgeList::new(self.vertices);
+                files::parquet::whole_numbers(parquet, file, |[from, to]| {
+                    list.add(from, to).map_err(|error| unread(error, file))
+                })
+                .map_err(no_edges)?;
+                list.finish().map_err(|error| unread(error, file))?
+            }
         };
         if self.vertices.is_none() {
             eprintln!(
@@ -58,13 +66,23 @@ impl Source {
     }
 }
 
+/// What an edge list in Parquet must have.
+fn no_edges(failure: Failure) -> Failure {
+    match failure {
+        Failure::Files(files::Error::NotWhole { path, .. }) => Failure::usage(format!(
+            "{path}: the first two columns of an edge list are whole numbers\n\
+             hint: put the two vertices of an edge into the first two columns"
+        )),
+        failure => failure,
+    }
+}
+
 /// Says where a file is wrong, never what is in it.
-pub(super) fn unread(error: Error, file: &Path) -> Failure {
+fn unread(error: Error, file: &Path) -> Failure {
     let name = file.display();
     match error {
         Error::Io(source) => {
             let hint = match source.kind() {
-                ErrorKind::NotFound => "check the path",
                 ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData => {
                     "the gzip file is cut short or damaged: copy it again"
                 }

@@ -12,10 +12,8 @@ mod previous;
 mod schema;
 
 use crate::Failure;
-use crate::anonymize::files;
 use crate::curator::runtime;
 use crate::input::number;
-use crate::report::short;
 use bounds::{Found, Search};
 use demure_core::event::Event;
 use demure_core::unit::Epsilon;
@@ -23,7 +21,9 @@ use demure_curator::Curator;
 use demure_curator::policy::{
     ColumnKind, Policy, bounds_line, rewrite, template, with_ledger, with_ledger_in,
 };
+use demure_files as files;
 use demure_ledger::Request;
+use demure_report::short;
 use previous::Previous;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -189,7 +189,7 @@ fn write(args: &Args, text: &str, out: &mut impl Write) -> Result<(), Failure> {
     match &args.output {
         // A device or a pipe (`/dev/stdout`) cannot be replaced, only written to.
         Some(path) if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) => {
-            files::write(path, |to| to.write_all(text.as_bytes()).map_err(Failure::writing))
+            Ok(files::write_text(path, text)?)
         }
         Some(path) => rewrite(path, text).map_err(|source| Failure::File {
             what: format!("writing {}", path.display()),

@@ -3,17 +3,13 @@
 use super::known;
 use crate::Failure;
 use datafusion::arrow::datatypes::DataType;
-use datafusion::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use demure_curator::policy::ColumnKind;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use demure_files::heading::heading;
+use demure_files::parquet;
 use std::path::Path;
 
 /// The name of a column, what it holds, and whether it can be NULL.
 pub(super) type Field = (String, ColumnKind, bool);
-
-/// The longest heading that is read.
-const LONGEST: u64 = 1 << 20;
 
 /// What the last word of a name says about a CSV column, for suggestions in comments.
 const WHOLE: &[&str] = &["age", "year", "month", "weekday", "hour", "minute", "count", "number"];
@@ -40,10 +36,8 @@ pub(super) fn is_csv(path: &Path) -> bool {
 
 /// The columns of a CSV or Parquet file.
 pub(super) fn read(path: &Path, numeric: &[String]) -> Result<Vec<Field>, Failure> {
-    let what = || "the table cannot be read".to_owned();
-    let file = File::open(path).map_err(|source| Failure::File { what: what(), source })?;
     if is_csv(path) {
-        let names = heading(file)?;
+        let names = heading(path)?;
         let columns: Vec<Field> =
             names.iter().map(|name| (name.clone(), kind(name, numeric), true)).collect();
         for name in numeric {
@@ -57,34 +51,8 @@ pub(super) fn read(path: &Path, numeric: &[String]) -> Result<Vec<Field>, Failur
     if !numeric.is_empty() {
         return Err(Failure::usage("--numeric is for CSV files: a Parquet file says it itself"));
     }
-    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default());
-    let metadata = metadata.map_err(|_| Failure::usage("the file is no Parquet file"))?;
-    let fields = metadata.schema().fields().iter();
-    Ok(fields.map(|f| (f.name().clone(), of_type(f.data_type()), f.is_nullable())).collect())
-}
-
-/// The names in the first line, which ends where no quote is open. Nothing behind it is read
-/// but what comes with it in one buffer.
-fn heading(file: File) -> Result<Vec<String>, Failure> {
-    let failed = |source| Failure::File { what: "reading the heading".into(), source };
-    let mut reader = BufReader::new(file.take(LONGEST));
-    let mut text = Vec::new();
-    loop {
-        let read = reader.read_until(b'\n', &mut text).map_err(failed)?;
-        let quotes = text.iter().filter(|byte| **byte == b'"').count();
-        if read == 0 || quotes % 2 == 0 {
-            break;
-        }
-    }
-    let wrong = || Failure::usage("the file has no heading in UTF-8 in its first line");
-    let mut heading = csv::ReaderBuilder::new().from_reader(text.as_slice());
-    let names = heading.headers().map_err(|_| wrong())?;
-    let names: Vec<String> =
-        names.iter().map(|name| name.trim_start_matches('\u{FEFF}').to_owned()).collect();
-    if names.iter().all(String::is_empty) {
-        return Err(wrong());
-    }
-    Ok(names)
+    let fields = parquet::fields(path)?.into_iter();
+    Ok(fields.map(|(name, kind, nullable)| (name, of_type(&kind), nullable)).collect())
 }
 
 /// What a CSV column probably holds, by its name.

@@ -36,9 +36,9 @@ impl Counts {
         match self.typed() {
             Some(pairs) => Ok(pairs.iter().cloned().collect()),
             None if explain => Ok(counts),
-            None => Err(Failure::usage(
-                "no data: give a CSV file and --column NAME, or --counts a=10,b=3",
-            )),
+            None => {
+                Err(Failure::usage("no data: give a file and --column NAME, or --counts a=10,b=3"))
+            }
         }
     }
 }

@@ -3,11 +3,10 @@
 //! Parsers here never repeat what they could not read: it may be protected. Their
 //! errors complete a sentence that starts with the option's name (see `usage.rs`).
 
-mod blank;
 mod column;
 mod counts;
 
-pub(crate) use column::{Column, Data, delimiter};
+pub(crate) use column::{Column, Data};
 pub(crate) use counts::Counts;
 
 use crate::Failure;
@@ -71,7 +70,7 @@ impl Confidence {
 
     /// `95 %`.
     pub(crate) fn percent(self) -> String {
-        format!("{} %", crate::report::short(self.0 * 100.0))
+        format!("{} %", demure_report::short(self.0 * 100.0))
     }
 }
 

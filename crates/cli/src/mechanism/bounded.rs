@@ -2,9 +2,9 @@
 
 use crate::Failure;
 use crate::input::{Bounds, Data, positive};
-use crate::report::{Report, short};
 use demure_core::mechanism::{Accumulator, Rows};
 use demure_core::unit::Grid;
+use demure_report::{Report, short};
 
 /// How many rows one unit has.
 #[derive(clap::Args)]

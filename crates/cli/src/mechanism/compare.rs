@@ -7,19 +7,21 @@ use super::loss::pure;
 use super::smooth::{gaussian, student};
 use crate::Failure;
 use crate::input::Bounds;
-use crate::report::short;
 use clap::ValueEnum;
 use demure_core::mechanism::{DiscreteGaussian, Geometric, Guarantee, Quantile};
 use demure_core::random::SystemRandom;
 use demure_core::sensitivity::{Proposals, SmoothNoise, Smoothness, Statistic};
 use demure_core::unit::{L1, L2, Neighbours, Sensitivity};
+use demure_report::bars::bar;
+use demure_report::chart::Axis;
+use demure_report::short;
 use serde_json::{Value, json};
 use std::io::Write;
 
 /// Draws a method: the 95 % point is then good to about a tenth.
 const DRAWS: usize = 500;
 /// Columns of the longest bar.
-const BAR: f64 = 36.0;
+const BAR: usize = 36;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(super) enum Reference {
@@ -219,16 +221,12 @@ fn as_text(about: &str, rows: &[Row]) -> String {
         );
         text += &line;
     }
-    let logs = rows.iter().map(|row| row.most.ln()).filter(|x| x.is_finite());
-    let (low, high) =
-        logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
+    let axis = Axis::around("", rows.iter().map(|row| row.most));
     text += "\n95 % within, on a logarithmic scale\n";
     for row in rows {
-        let share = if high > low { (row.most.ln() - low) / (high - low) } else { 1.0 };
         let bar = match row.most {
             x if x == f64::INFINITY => "(no answer)".to_owned(),
-            // From 1, so that the least is seen too.
-            _ => "█".repeat(1 + (share.clamp(0.0, 1.0) * (BAR - 1.0)).round() as usize),
+            x => bar(&axis, x, None, BAR),
         };
         text += format!("{:22}{bar} {}", row.name, number(row.most)).trim_end();
         text.push('\n');

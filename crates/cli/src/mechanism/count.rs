@@ -3,10 +3,10 @@
 use super::output::{Common, Spend, error_95, five_percent, noised, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, positive};
-use crate::report::integer;
 use demure_core::mechanism::{Count, Rows};
 use demure_core::random::SystemRandom;
 use demure_core::utility::Accuracy;
+use demure_report::integer;
 use std::io::Write;
 
 /// How many rows there are, or how many are within bounds.

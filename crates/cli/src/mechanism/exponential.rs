@@ -3,12 +3,12 @@
 use super::output::{Common, five_percent, monotone, promised};
 use crate::Failure;
 use crate::input::{Pairs, number};
-use crate::report::{Report, named, short};
 use clap::ValueEnum;
 use demure_core::Error;
 use demure_core::mechanism::{Change, Exponential, Guarantee, NoisyMax, PermuteAndFlip, Scores};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Epsilon, LInf, Sensitivity};
+use demure_report::{Report, named, short};
 use std::io::Write;
 
 /// A table by permute-and-flip takes n³ steps.
@@ -135,9 +135,9 @@ fn table_out(
     let output = &args.common.output;
     if output.json || output.explain {
         let report = Report::default().field("probabilities", table).append(explanation);
-        return report.print(output.json, out);
+        return Ok(report.print(output.json, out)?);
     }
-    writeln!(out, "{}", crate::report::plain(&table)).map_err(Failure::writing)?;
+    writeln!(out, "{}", demure_report::plain(&table)).map_err(Failure::writing)?;
     out.flush().map_err(Failure::writing)?;
     eprintln!("note: these probabilities give the scores away; they are not for release");
     Ok(())

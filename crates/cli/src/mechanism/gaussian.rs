@@ -4,12 +4,12 @@ use super::laplace::exact_integer;
 use super::output::{Common, error_95, five_percent, promised};
 use crate::Failure;
 use crate::input::number;
-use crate::report::{Report, integer};
 use clap::ValueEnum;
 use demure_core::mechanism::{DiscreteGaussian, Gaussian};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Delta, Epsilon, L2, Rho, Sensitivity};
 use demure_core::utility::Accuracy;
+use demure_report::{Report, integer};
 use std::io::Write;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]

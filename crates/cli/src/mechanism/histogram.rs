@@ -3,10 +3,10 @@
 use super::output::{Common, Spend, error_95, five_percent, noised, promised};
 use crate::Failure;
 use crate::input::{Counts, Words, positive};
-use crate::report::{integer, named, short};
 use demure_core::mechanism::{Contributions, Histogram, non_negative};
 use demure_core::random::SystemRandom;
 use demure_core::utility::Accuracy;
+use demure_report::{integer, named, short};
 use std::io::Write;
 
 /// Counts of keys that are public: every key comes back.

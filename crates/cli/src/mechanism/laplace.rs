@@ -3,11 +3,11 @@
 use super::output::{Common, error_95, five_percent, promised};
 use crate::Failure;
 use crate::input::number;
-use crate::report::{Report, integer};
 use demure_core::mechanism::{Geometric, Laplace};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Epsilon, L1, Sensitivity};
 use demure_core::utility::Accuracy;
+use demure_report::{Report, integer};
 use std::io::Write;
 
 /// Laplace noise: pure ε, on a real number or an integer.

@@ -27,6 +27,7 @@ mod trimmed_mean;
 mod variance;
 
 pub(crate) use loss::{Loss, pure, unknown};
+pub(crate) use output::{budget, one_line};
 pub(crate) use response::Chance;
 
 use crate::Failure;

@@ -2,11 +2,11 @@
 
 use crate::Failure;
 use crate::input::{Relation, number, positive};
-use crate::progress::Progress;
-use crate::report::{Report, line, plain, short};
 use demure_core::mechanism::{Budget, Calibration, Change, Family, Guarantee};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Beta, Epsilon, Neighbours, Rho};
+use demure_report::progress::Progress;
+use demure_report::{Report, line, plain, short};
 use serde_json::Value;
 use std::io::Write;
 
@@ -56,13 +56,13 @@ impl Output {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         if self.explain {
-            return explanation.print(self.json, out);
+            return Ok(explanation.print(self.json, out)?);
         }
         let mut rng = SystemRandom::new()?;
         let mut next = || -> Result<Value, Failure> { Ok(draw(&mut rng)?.into()) };
         // The first draw comes before the first byte: a bad value leaves stdout empty.
         let first = next()?;
-        let mut progress = Progress::new(self.repeat);
+        let progress = Progress::new(u64::from(self.repeat));
         let write = |out: &mut dyn Write, text: &str| {
             out.write_all(text.as_bytes()).map_err(Failure::writing)
         };
@@ -80,7 +80,7 @@ impl Output {
         }
         write(out, &show(&first))?;
         for done in 1..self.repeat {
-            progress.at(done);
+            progress.at(u64::from(done));
             let value = next()?;
             write(out, if self.json { "," } else { "" })?;
             write(out, &show(&value))?;
@@ -95,7 +95,7 @@ impl Output {
         if !many && plain(&first).is_empty() {
             eprintln!("nothing came back");
         }
-        eprintln!("{}", explanation.one_line(self.repeat));
+        eprintln!("{}", one_line(explanation, self.repeat));
         Ok(())
     }
 }
@@ -117,14 +117,36 @@ pub(super) fn calibrated(report: Report, noise: Calibration, of: &str) -> Report
     report.described("sensitivity", change, text(change)).described(name, spread, text(spread))
 }
 
+/// What is spent, in its own currency.
+pub(crate) fn budget(report: Report, guarantee: Guarantee) -> Report {
+    match guarantee {
+        Guarantee::Pure(epsilon) => report.field("epsilon", epsilon.get()).hidden("delta", 0.0),
+        Guarantee::Approximate(epsilon, delta) => {
+            report.field("epsilon", epsilon.get()).field("delta", delta.get())
+        }
+        Guarantee::Concentrated(rho) => report.field("rho", rho.get()),
+        _ => report,
+    }
+}
+
+/// What a draw cost and how wrong it may be, for stderr.
+pub(crate) fn one_line(report: &Report, draws: u32) -> String {
+    let relation = report.text_of("neighbours").split(' ').next().unwrap_or_default();
+    let times = if draws == 1 { String::new() } else { format!(", {draws} times over") };
+    let error = match report.text_of("error_95") {
+        "" => String::new(),
+        error => format!("{error}; "),
+    };
+    format!("{error}cost {}{times} ({relation})", report.text_of("guarantee"))
+}
+
 /// The fields that say what is promised.
 pub(super) fn promised(report: Report, guarantee: Guarantee, neighbours: Neighbours) -> Report {
     let meaning = match neighbours {
         Neighbours::AddRemove => "add-remove (one unit present or absent)",
         Neighbours::Replace => "replace (one unit's data changed; the size is public)",
     };
-    report
-        .budget(guarantee)
+    budget(report, guarantee)
         .described("neighbours", neighbours.to_string(), meaning)
         .field("guarantee", guarantee.to_string())
 }

@@ -3,11 +3,11 @@
 use super::output::{Common, five_percent, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, number};
-use crate::report::{Report, short};
 use demure_core::mechanism::Quantile;
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Epsilon, Grid};
 use demure_core::utility::Accuracy;
+use demure_report::{Report, short};
 use std::io::Write;
 
 /// The median or any quantile of bounded numbers.

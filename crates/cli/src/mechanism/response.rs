@@ -3,11 +3,11 @@
 use super::output::{Output, five_percent, promised};
 use crate::Failure;
 use crate::input::{Confidence, Relation, Words, number, whole};
-use crate::report::{Report, short};
 use clap::ValueEnum;
 use demure_core::mechanism::{ErrorBound, Response, Target};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Epsilon, Neighbours};
+use demure_report::{Report, short};
 use std::io::Write;
 
 /// Randomized response: one person's own answer, and estimates from many.
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         let estimate = estimate(args, &response, yes, n)?;
         let report =
             promised(estimate.append(mechanism), response.guarantee(), Neighbours::Replace);
-        return report.print(args.output.json, out);
+        return Ok(report.print(args.output.json, out)?);
     }
     let report = promised(mechanism, response.guarantee(), Neighbours::Replace);
     let report = error(report, &response, args.n)?;

@@ -8,13 +8,13 @@ use super::loss::{Loss, concentrated, pure};
 use super::output::{Output, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, Relation, number, positive};
-use crate::report::{Report, short};
 use clap::ValueEnum;
 use demure_core::Error;
 use demure_core::mechanism::Guarantee;
 use demure_core::random::SystemRandom;
 use demure_core::sensitivity::{SmoothNoise, Smoothness, Statistic, Values};
 use demure_core::unit::{Delta, Epsilon, Neighbours};
+use demure_report::{Report, short};
 use serde_json::Value;
 use std::io::Write;
 

@@ -3,11 +3,11 @@
 use super::output::{Common, five_percent, monotone, promised};
 use crate::Failure;
 use crate::input::{Data, number, positive};
-use crate::report::{Report, integer, short};
 use demure_core::mechanism::{AboveThreshold, Answer};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Epsilon, LInf, Sensitivity};
 use demure_core::utility::Accuracy;
+use demure_report::{Report, integer, short};
 use serde_json::Value;
 use std::io::Write;
 

@@ -3,10 +3,10 @@
 use super::output::{Common, promised};
 use crate::Failure;
 use crate::input::{Counts, Words, number};
-use crate::report::{Report, short};
 use demure_core::random::SystemRandom;
 use demure_core::sensitivity::{Distance, Stable, Tally};
 use demure_core::unit::{Delta, Epsilon, Neighbours};
+use demure_report::{Report, short};
 use serde_json::Value;
 use std::cell::Cell;
 use std::io::Write;

@@ -4,12 +4,12 @@ use super::histogram::Most;
 use super::output::{Common, calibrated, error_95, five_percent, promised};
 use crate::Failure;
 use crate::input::{Counts, number};
-use crate::report::{Report, integer, named, short};
 use clap::ValueEnum;
 use demure_core::mechanism::{KeySelection, ThresholdHistogram};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Delta, Epsilon};
 use demure_core::utility::Accuracy;
+use demure_report::{Report, integer, named, short};
 use serde_json::Value;
 use std::io::Write;
 

@@ -3,10 +3,10 @@
 use super::output::{Common, Spend, calibrated, five_percent, promised};
 use crate::Failure;
 use crate::input::{Bounds, Data, positive};
-use crate::report::{Report, named, short};
 use demure_core::mechanism::{Tree, TreeShape};
 use demure_core::random::SystemRandom;
 use demure_core::utility::Accuracy;
+use demure_report::{Report, named, short};
 use std::io::Write;
 use std::ops::RangeInclusive;
 

@@ -3,9 +3,9 @@
 use super::solve::{Given, Statistic};
 use crate::Failure;
 use crate::input::Bounds;
-use crate::report::short;
 use demure_core::mechanism::{BoundedMean, Rows};
 use demure_core::unit::Neighbours;
+use demure_report::short;
 use std::io::Write;
 
 /// A mean of bounded numbers

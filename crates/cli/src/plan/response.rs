@@ -4,10 +4,10 @@ use super::solve::{Show, Wanted, around, short_up};
 use crate::Failure;
 use crate::input::{positive, whole};
 use crate::mechanism::Chance;
-use crate::plot::Curve;
-use crate::report::{Report, grouped, plain, short};
 use demure_core::mechanism::{ErrorBound, Guarantee, Response, Target};
 use demure_core::unit::{Beta, Epsilon};
+use demure_report::chart::Chart;
+use demure_report::{Report, grouped, plain, short};
 use std::io::Write;
 
 /// A share estimated by randomized response
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         at(e).and_then(|response| response.error(sure.n, ErrorBound::Hoeffding, beta)).ok()
     });
     let chosen = (sure.epsilon, sure.error);
-    let curve = Curve { points: &points, chosen, x_name: "ε", y_name: "error" };
+    let curve = Chart::curve(points, chosen, ("ε", "error"));
     args.show.print(&sentence(args, &sure, &normal), &report, &curve, out)
 }
 

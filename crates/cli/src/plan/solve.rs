@@ -2,10 +2,10 @@
 
 use crate::Failure;
 use crate::input::{Confidence, Relation, number, whole};
-use crate::plot::Curve;
-use crate::report::{Report, grouped, short};
 use demure_core::unit::{Beta, Epsilon, Neighbours};
 use demure_core::utility::{count_for_error, epsilon_for_error};
+use demure_report::chart::Chart;
+use demure_report::{Report, grouped, short, wrapped};
 use std::io::Write;
 use std::str::FromStr;
 
@@ -78,16 +78,16 @@ impl Show {
         &self,
         sentence: &str,
         fields: &Report,
-        curve: &Curve<'_>,
+        curve: &Chart,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         if self.json {
-            return fields.print(true, out);
+            return Ok(fields.print(true, out)?);
         }
-        writeln!(out, "{}\n", wrapped(sentence)).map_err(Failure::writing)?;
+        writeln!(out, "{}\n", wrapped(sentence, 80, "")).map_err(Failure::writing)?;
         fields.print(false, out)?;
         if !self.no_plot {
-            write!(out, "\n{}", curve.draw()).map_err(Failure::writing)?;
+            write!(out, "\n{}", curve.text()).map_err(Failure::writing)?;
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ impl Given {
             Epsilon::new(e).and_then(|e| (statistic.error)(e, n.unwrap_or(1), beta)).ok()
         });
         let chosen = (epsilon.get(), error);
-        let curve = Curve { points: &points, chosen, x_name: "ε", y_name: "error" };
+        let curve = Chart::curve(points, chosen, ("ε", "error"));
         self.show.print(&self.sentence(statistic, &solution), &report, &curve, out)
     }
 
@@ -234,24 +234,6 @@ impl Given {
             ),
         }
     }
-}
-
-/// Lines of at most 80 characters.
-fn wrapped(sentence: &str) -> String {
-    let (mut text, mut column) = (String::new(), 0);
-    for word in sentence.split(' ') {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > 80 {
-            text.push('\n');
-            column = 0;
-        } else if column > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text += word;
-        column += length;
-    }
-    text
 }
 
 /// The curve a decade to either side of the chosen ε.

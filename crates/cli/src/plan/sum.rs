@@ -3,9 +3,9 @@
 use super::solve::{Given, Statistic};
 use crate::Failure;
 use crate::input::Bounds;
-use crate::report::short;
 use demure_core::mechanism::{BoundedSum, Rows};
 use demure_core::utility::Accuracy;
+use demure_report::short;
 use std::io::Write;
 
 /// A sum of bounded numbers

@@ -1,11 +1,10 @@
 //! `\d` and `\budget`: what the policy says. Nothing of it comes from protected rows.
 
-use crate::curator::table::Table;
-use crate::curator::told;
-use crate::report::short;
+use crate::curator::render;
 use demure_curator::Curator;
 use demure_curator::policy::{Access, ColumnPolicy, Policy, Protection, UnitPolicy, Value, odds};
 use demure_ledger::{Accounting, Balance};
+use demure_report::{Table, short};
 use demure_server::told::plain_name;
 
 /// The most values of a list that are shown.
@@ -120,7 +119,7 @@ pub(super) fn budget(balance: &Balance, policy: &Policy) -> String {
         "limit  ε {}{delta} ({} accounting)\nspent  {spent}\nleft   {}\na query that does not say costs ε {}\n{}",
         balance.limit.epsilon,
         balance.limit.accounting,
-        told::left(balance),
+        render::left(balance),
         policy.budget.per_query,
         odds(policy.budget.epsilon, policy.budget.neighbours),
     )

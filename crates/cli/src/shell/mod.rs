@@ -15,9 +15,9 @@ mod statement;
 
 use crate::Failure;
 use crate::curator::options::Asking;
-use crate::curator::table::{Table, printable};
-use crate::curator::{Conversation, told, words};
+use crate::curator::{Conversation, render, words};
 use demure_curator::{Outcome, SETTINGS};
+use demure_report::printable;
 use lines::{Line, Lines};
 use std::io::Write;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut lines = Lines::new(complete::Words::of(conversation.curator()))?;
     if lines.typed() {
         let balance = conversation.curator().ledger().balance().map_err(from_ledger)?;
-        eprintln!("left {}; \\? for help, \\q to end", told::left(&balance));
+        eprintln!("left {}; \\? for help, \\q to end", render::left(&balance));
     }
     let mut worst = Worst::default();
     let mut pending = String::new();
@@ -119,10 +119,10 @@ fn answer(
     let intervals = conversation.session.settings_mut().intervals;
     match outcome {
         Ok(Outcome::Answer(answer)) => {
-            Table::of(&answer, intervals)?.print("", out)?;
+            render::table(&answer, intervals)?.print("", out)?;
             // Before what is said of it, where both go to one terminal.
             out.flush().map_err(Failure::writing)?;
-            told::print(&answer);
+            render::print(&answer);
         }
         Ok(Outcome::Explanation(explanation)) => crate::explain::print(&explanation, false, out)?,
         Ok(Outcome::Setting(name, value)) => setting(&name, &value, out)?,

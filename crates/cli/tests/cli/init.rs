@@ -110,10 +110,10 @@ fn mistakes_are_told() {
     let fake = folder.join("fake.parquet").display().to_string();
     std::fs::write(&fake, CANARY).unwrap();
     for (args, says) in [
-        (&["no-such.csv"][..], "the table cannot be read"),
+        (&["no-such.csv"][..], "reading no-such.csv"),
         (&[&empty], "no heading"),
-        (&[&fake], "no Parquet file"),
-        (&["x.txt"], "cannot be read"),
+        (&[&fake], "not a Parquet file"),
+        (&["x.txt"], ".csv or a .parquet"),
         (
             &[&data, "--unit", "nobody"],
             "--unit names a column that is not there\nhint: there are person",

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `natural` | natural numbers of any size |
+//! | `demure-natural` | natural numbers of any size, shared with the anonymizer |
 //! | `ratio` | non-negative rationals; every float is one |
 //! | `enclosure` | certified intervals of any precision: `e^x`, π, `√x` |
 //! | `fast` | `ln` and `e^−x` in floats with a *stated* error, for the fast paths |
@@ -17,11 +17,10 @@ mod enclosure;
 pub(crate) mod fast;
 pub(crate) mod fft;
 pub(crate) mod lattice;
-mod natural;
 pub(crate) mod normal;
 mod ratio;
 pub(crate) mod wide;
 
+pub(crate) use demure_natural::Natural;
 pub(crate) use enclosure::Enclosure;
-pub(crate) use natural::Natural;
 pub(crate) use ratio::Ratio;

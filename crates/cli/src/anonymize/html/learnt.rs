@@ -1,14 +1,14 @@
 //! What an observer learns, how easily rows are found, and what the release lost.
 
-use super::{escape, percent, table};
 use crate::Failure;
 use crate::anonymize::release::Release;
 use crate::anonymize::risk;
-use crate::report::{grouped, short};
 use demure_anonymize::class::Class;
 use demure_anonymize::observer::observe;
 use demure_anonymize::risk::Risk;
 use demure_anonymize::utility::utility;
+use demure_report::page::{escape, table};
+use demure_report::{grouped, percent, short};
 
 /// The three beliefs, in bits, for each sensitive column.
 pub(super) fn beliefs(release: &Release<'_>) -> Result<String, Failure> {

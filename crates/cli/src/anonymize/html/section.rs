@@ -1,16 +1,14 @@
 //! The parts of the page.
 
-use super::plot::{Bars, Group};
-use super::{escape, percent, table};
 use crate::anonymize::answer;
 use crate::anonymize::release::Release;
 use crate::anonymize::verdict::{Verdict, shown};
 use crate::anonymize::witness::{Served, Sets};
-use crate::report::{grouped, short};
 use demure_anonymize::class::Class;
+use demure_report::chart::{Axis, Chart, Series};
+use demure_report::page::{escape, table};
+use demure_report::{grouped, percent, short};
 
-/// Before and after, as in every picture.
-const BOTH: [&str; 2] = ["before", "after"];
 /// More classes than this are not listed.
 const LISTED: usize = 500;
 /// More values of a set than this are not listed.
@@ -126,18 +124,10 @@ pub(super) fn pictures(
         let inside = |class: &&Class| pair.len() == 2 && (pair[0]..pair[1]).contains(&class.size);
         classes.iter().filter(inside).map(|class| class.size as f64).sum()
     };
-    let groups = edges.windows(2).map(|pair| Group {
-        label: label(pair),
-        heights: vec![rows_in(before, pair), rows_in(&release.classes, pair)],
-    });
-    let sizes = Bars {
-        title: "Class sizes",
-        x: "rows in the class",
-        y: "rows in such classes",
-        series: &BOTH,
-        groups: groups.collect(),
-    };
-    out.push_str(&sizes.svg());
+    let heights = |classes| edges.windows(2).map(|pair| rows_in(classes, pair)).collect();
+    let x = Axis::names("rows in the class", edges.windows(2).map(label).collect());
+    let both = [heights(before), heights(&release.classes)];
+    out += &compared("Class sizes", x, "rows in such classes", both).figure();
     for (old, new) in old.iter().zip(new).filter(|(_, new)| new.distance) {
         out.push_str(&distances(old, new, before, &release.classes));
     }
@@ -147,18 +137,24 @@ pub(super) fn pictures(
         let exposed = classes.iter().filter(|c| 1.0 / c.size.max(1) as f64 > limit);
         100.0 * exposed.map(|class| class.size as f64).sum::<f64>() / rows
     };
-    let groups = limits.map(|limit| Group {
-        label: format!("> {} %", short(100.0 * limit)),
-        heights: vec![at_risk(before, limit), at_risk(&release.classes, limit)],
-    });
-    let risk = Bars {
-        title: "Risk of being found, by someone who knows the person is in the table",
-        x: "probability of the right row (1 / class size)",
-        y: "percent of rows",
-        series: &BOTH,
-        groups: groups.into_iter().collect(),
-    };
-    out + &risk.svg()
+    let heights = |classes| limits.map(|limit| at_risk(classes, limit)).to_vec();
+    let labels = limits.map(|limit| format!("> {} %", short(100.0 * limit)));
+    let x = Axis::names("probability of the right row (1 / class size)", labels.to_vec());
+    let title = "Risk of being found, by someone who knows the person is in the table";
+    let both = [heights(before), heights(&release.classes)];
+    out + &compared(title, x, "percent of rows", both).figure()
+}
+
+/// Bars before and after; those before may be missing.
+fn compared(title: &str, x: Axis, y: &str, [before, after]: [Vec<f64>; 2]) -> Chart {
+    let highest = before.iter().chain(&after).copied().fold(0.0, f64::max);
+    Chart {
+        title: title.to_owned(),
+        x,
+        y: Axis::from_zero(y, highest),
+        series: vec![Series::bars("before", '▒', before), Series::bars("after", '█', after)],
+        ..Chart::default()
+    }
 }
 
 /// How many rows are in classes so far from the table.
@@ -180,16 +176,12 @@ fn distances(old: &Verdict, new: &Verdict, before: &[Class], after: &[Class]) ->
     };
     // Models that choose what they compare with say nothing about the table as it was.
     let known = old_values.iter().any(Option::is_some);
-    let series = if known { &BOTH[..] } else { &BOTH[1..] };
-    let heights = |at: usize| {
-        let both = [count(&old_values, before, at), count(&new_values, after, at)];
-        if known { both.to_vec() } else { both[1..].to_vec() }
+    let heights = |values: &[Option<f64>], classes| -> Vec<f64> {
+        (0..10).map(|at| count(values, classes, at)).collect()
     };
+    let old_heights = if known { heights(&old_values, before) } else { Vec::new() };
     let digits = usize::from(width < 0.1) + usize::from(width < 1.0) + 1;
-    let groups = (0..10).map(|at| Group {
-        label: format!("≤ {:.digits$}", width * (at + 1) as f64),
-        heights: heights(at),
-    });
+    let labels = (1..=10).map(|at| format!("≤ {:.digits$}", width * f64::from(at)));
     let from = match new.sets {
         Sets::None => "the whole table",
         _ => "M",
@@ -198,9 +190,9 @@ fn distances(old: &Verdict, new: &Verdict, before: &[Class], after: &[Class]) ->
         Some(column) => format!("How far {column} in a class is from {from}"),
         None => format!("How far a class is from {from}"),
     };
-    let x = format!("distance: {}", new.name);
-    let groups = groups.collect();
-    Bars { title: &title, x: &x, y: "rows in such classes", series, groups }.svg()
+    let x = Axis::names(format!("distance: {}", new.name), labels.collect());
+    let both = [old_heights, heights(&new_values, after)];
+    compared(&title, x, "rows in such classes", both).figure()
 }
 
 pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {

@@ -6,23 +6,24 @@
 //! | `cells.rs` | which labels may stand for a value |
 //! | `releases.rs` | the tables, their classes, and who may be in which |
 //! | `demo.rs` | made-up patients, and two releases of them |
-//! | `shown.rs` | who falls, by which class, and why |
+//! | `render.rs` | who falls, by which class, and why |
 
 mod cells;
 mod demo;
 mod releases;
-mod shown;
+mod render;
 
 use super::Seed;
-use super::told::Telling;
+use super::render::Output;
 use crate::Failure;
 use crate::anonymize::columns::read_table;
 use crate::anonymize::hierarchies::Hierarchies;
-use crate::input::{Words, delimiter};
+use crate::input::Words;
 use demure_anonymize::table::Table;
 use demure_attack::link::Linkage;
+use demure_files::delimiter;
 use releases::{Release, people, values};
-use shown::Found;
+use render::Found;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -87,7 +88,7 @@ pub(super) struct Args {
     seed: Seed,
 
     #[command(flatten)]
-    telling: Telling,
+    output: Output,
 }
 
 /// The tables, and the part their columns play.
@@ -124,7 +125,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         ));
     }
     let found = attack(args, &tables)?;
-    found.told(what).tell(&args.telling, out)
+    found.rendered(what).print(&args.output, out)
 }
 
 fn attack(args: &Args, tables: &Tables) -> Result<Found, Failure> {

@@ -4,22 +4,21 @@
 //! |---|---|
 //! | `mod.rs` | what is asked of which database |
 //! | `curator.rs` | the same of the real curator, under a budget |
-//! | `shown.rs` | the tables and the picture |
+//! | `render.rs` | the tables and the picture |
 
 mod curator;
-mod shown;
+mod render;
 
-use super::told::Telling;
+use super::render::Output;
 use super::{Epsilons, Seed};
 use crate::Failure;
 use crate::input::{number, positive};
-use crate::progress::Progress;
 use clap::ValueEnum;
 use curator::Budgeted;
 use demure_attack::reconstruct::{Attack, Database, Measured, Method, Norm, measure_all};
+use demure_report::progress::Progress;
 use std::io::Write;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Ask for counts of random subsets, and solve for every row
@@ -70,7 +69,7 @@ pub(super) struct Args {
     seed: Seed,
 
     #[command(flatten)]
-    telling: Telling,
+    output: Output,
 }
 
 /// How the rows are solved for.
@@ -172,8 +171,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let seed = args.seed.of_data();
     let total = attacks.len() as u32;
     let steps = curator::statements(rows, args.budget.0.len());
-    let bar = Mutex::new(Progress::before_data(total + steps));
-    let tell = |done: u32| bar.lock().unwrap_or_else(PoisonError::into_inner).at(done);
+    let bar = Progress::before_data(u64::from(total + steps));
+    let tell = |done: u32| bar.at(u64::from(done));
     let mut all = measure_all(&attacks, seed, &|done| tell(done as u32))?.into_iter();
     let noised: Vec<Measured> = all.by_ref().take(levels).collect();
     let databases: Vec<Measured> = all.by_ref().take(databases).collect();
@@ -183,7 +182,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let curator = curator::attack(rows, &args.budget.0, seeds, |done| tell(total + done))?;
     drop(bar);
     let found = Found { rows, queries, method, noised, databases, by_queries, solvers, curator };
-    found.told().tell(&args.telling, out)
+    found.rendered().print(&args.output, out)
 }
 
 /// The same answers, solved in two ways.

@@ -4,7 +4,7 @@ mod asked;
 
 use super::neighbour::{Table, files};
 use super::options::{Effort, Usual};
-use super::told::{Audit, tell};
+use super::render::{Audit, tell};
 use crate::Failure;
 use crate::input::number;
 use asked::Asked;

@@ -1,0 +1,152 @@
+//! Blank lines of a file with one column: cells without a value, not nothing.
+//!
+//! A CSV reader skips blank lines. In a file of one column an empty cell *is* a blank line, so whether one
+//! person left theirs empty would change the number of rows, which is public where one row is replaced.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+/// Reads a CSV file with `""` for each blank line after the header, if the header has one column.
+pub(crate) struct BlankCells<R> {
+    source: BufReader<R>,
+    delimiter: u8,
+    place: Place,
+    file: File,
+    /// What is to be handed out, and how much of it was.
+    ready: Vec<u8>,
+    given: usize,
+}
+
+/// Where in a line the next byte is.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Start,
+    /// At the start, and the line before ended with a carriage return.
+    AfterReturn,
+    Plain,
+    Quoted,
+    /// After a quote that ends the cell, unless another follows.
+    Closing,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum File {
+    BeforeHeader,
+    Header,
+    OneColumn,
+    /// Nothing is changed.
+    Other,
+}
+
+impl<R: Read> BlankCells<R> {
+    pub(crate) fn new(source: R, delimiter: u8) -> Self {
+        let (place, file) = (Place::Start, File::BeforeHeader);
+        let source = BufReader::with_capacity(1 << 16, source);
+        Self { source, delimiter, place, file, ready: Vec::new(), given: 0 }
+    }
+
+    fn take(&mut self, byte: u8) {
+        let starts = matches!(self.place, Place::Start | Place::AfterReturn);
+        let ends = matches!(byte, b'\n' | b'\r') && self.place != Place::Quoted;
+        let half = self.place == Place::AfterReturn && byte == b'\n';
+        match self.file {
+            File::OneColumn if starts && ends && !half => self.ready.extend(b"\"\""),
+            File::BeforeHeader if !ends => self.file = File::Header,
+            File::Header if ends => self.file = File::OneColumn,
+            _ => {}
+        }
+        if self.file == File::Header && byte == self.delimiter && self.place != Place::Quoted {
+            self.file = File::Other;
+        }
+        self.place = match (self.place, byte) {
+            (_, b'\n') if ends => Place::Start,
+            (_, b'\r') if ends => Place::AfterReturn,
+            (Place::Start | Place::AfterReturn | Place::Closing, b'"') => Place::Quoted,
+            (Place::Quoted, b'"') => Place::Closing,
+            (Place::Quoted, _) => Place::Quoted,
+            _ => Place::Plain,
+        };
+        self.ready.push(byte);
+    }
+}
+
+impl<R: Read> Read for BlankCells<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.file == File::Other && self.given == self.ready.len() {
+            return self.source.read(out);
+        }
+        if self.given == self.ready.len() {
+            self.ready.clear();
+            self.given = 0;
+            let bytes = self.source.fill_buf()?.to_vec();
+            self.source.consume(bytes.len());
+            bytes.into_iter().for_each(|byte| self.take(byte));
+        }
+        let count = out.len().min(self.ready.len() - self.given);
+        out[..count].copy_from_slice(&self.ready[self.given..self.given + count]);
+        self.given += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source that gives a few bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(out.len()).min(self.0.len());
+            out[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    fn filled(text: &str) -> String {
+        let read = |step: usize| {
+            let mut out = String::new();
+            BlankCells::new(Slow(text.as_bytes(), step), b',').read_to_string(&mut out).unwrap();
+            out
+        };
+        let (slow, fast) = (read(1), read(1 << 20));
+        assert_eq!(slow, fast);
+        fast
+    }
+
+    #[test]
+    fn blank_lines_of_one_column_are_cells_and_others_stay() {
+        for (text, wanted) in [
+            ("v\n1\n\n3\n", "v\n1\n\"\"\n3\n"),
+            ("v\r\n1\r\n\r\n3\r\n", "v\r\n1\r\n\"\"\r\n3\r\n"),
+            ("v\n\n\n", "v\n\"\"\n\"\"\n"),
+            ("\n\nv\n1\n", "\n\nv\n1\n"),
+            ("v\n\"a\n\nb\"\n\n", "v\n\"a\n\nb\"\n\"\"\n"),
+            ("v\n\"a\"\"\n\n\"\n\n", "v\n\"a\"\"\n\n\"\n\"\"\n"),
+            ("v\na\"b\n\n\"c\"\n", "v\na\"b\n\"\"\n\"c\"\n"),
+            ("v\r1\r\r2\r", "v\r1\r\"\"\r2\r"),
+            ("v,w\n1,2\n\n3,4\n", "v,w\n1,2\n\n3,4\n"),
+            ("\"v,w\"\n1\n\n", "\"v,w\"\n1\n\"\"\n"),
+            ("", ""),
+            ("v", "v"),
+        ] {
+            assert_eq!(filled(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_cell_leaves_the_number_of_rows_as_it_is() {
+        let rows = |text: &str| {
+            let source = BlankCells::new(text.as_bytes(), b',');
+            csv::Reader::from_reader(source).into_byte_records().map(Result::unwrap).count()
+        };
+        let full: Vec<String> = (0..50).map(|i| i.to_string()).collect();
+        for blank in 0..50 {
+            let mut cells = full.clone();
+            cells[blank].clear();
+            assert_eq!(rows(&format!("v\n{}\n", cells.join("\n"))), 50, "{blank}");
+            assert_eq!(rows(&format!("v\r\n{}\r\n", cells.join("\r\n"))), 50, "{blank}");
+        }
+    }
+}

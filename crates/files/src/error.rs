@@ -1,0 +1,115 @@
+//! What can go wrong. No message holds a cell.
+
+use std::io;
+use std::path::Path;
+
+/// The result of reading or writing a file.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused.
+    #[error("{doing} {path}: {source}{}", hint(.source))]
+    Io {
+        /// `reading` or `writing`.
+        doing: &'static str,
+        /// The file.
+        path: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A row has more or fewer cells than the header, or a cell is not closed.
+    #[error("{path} is not well-formed CSV{}: every row must have as many cells as the header", at(*.line))]
+    Ragged {
+        /// The file.
+        path: String,
+        /// The line, where it is known.
+        line: Option<u64>,
+    },
+    /// The file has no column of that name.
+    #[error("{path} has no column `{column}`\nhint: {hint}")]
+    NoColumn {
+        /// The file.
+        path: String,
+        /// The name that was looked for.
+        column: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// The first line has no names.
+    #[error("{path} has no heading in UTF-8 in its first line")]
+    NoHeading {
+        /// The file.
+        path: String,
+    },
+    /// Parquet without an end, or with parts that cannot be decoded.
+    #[error(
+        "{path} is not a Parquet file that can be read: its end is missing, or it is damaged\nhint: copy it again"
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+    },
+    /// A column of Parquet whose values have no text.
+    #[error(
+        "column `{column}` of {path} is binary or nested, and has no texts\nhint: leave it out, or store it as strings"
+    )]
+    NoTexts {
+        /// The file.
+        path: String,
+        /// The column.
+        column: String,
+    },
+    /// Whole numbers were expected.
+    #[error("the first {columns} columns of {path} must be whole numbers")]
+    NotWhole {
+        /// The file.
+        path: String,
+        /// How many columns are read.
+        columns: usize,
+    },
+    /// A number is missing or negative.
+    #[error(
+        "row {row} of {path} has a number that is missing or negative\nhint: leave such rows out"
+    )]
+    NoNumber {
+        /// The file.
+        path: String,
+        /// The row, from 1.
+        row: u64,
+    },
+}
+
+impl Error {
+    pub(crate) fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |source| Self::Io { doing: "reading", path: path.display().to_string(), source }
+    }
+
+    pub(crate) fn writing(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |source| Self::Io { doing: "writing", path: path.display().to_string(), source }
+    }
+
+    pub(crate) fn damaged(path: &Path) -> Self {
+        Self::Damaged { path: path.display().to_string() }
+    }
+
+    /// csv's own errors may quote a record.
+    pub(crate) fn of_csv(error: csv::Error, path: &Path) -> Self {
+        let line = error.position().map(csv::Position::line);
+        match error.into_kind() {
+            csv::ErrorKind::Io(source) => Self::reading(path)(source),
+            _ => Self::Ragged { path: path.display().to_string(), line },
+        }
+    }
+}
+
+fn hint(source: &io::Error) -> &'static str {
+    if source.kind() == io::ErrorKind::NotFound { "\nhint: check the path" } else { "" }
+}
+
+/// ` at line 7`, where it is known.
+fn at(line: Option<u64>) -> String {
+    line.map_or(String::new(), |line| format!(" at line {line}"))
+}

@@ -1,0 +1,53 @@
+//! Columns of CSV and Parquet files, and files that appear whole or not at all.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`source`] | a file or standard input: CSV, gzip or Parquet, by its first bytes |
+//! | [`column`] | one column, cell by cell |
+//! | [`heading`] | the names in a CSV file's first line, and nothing behind it |
+//! | [`parquet`] | columns of Parquet as texts or as whole numbers; texts as Parquet |
+//! | [`write`](mod@write) | a file that is complete or not there |
+//! | [`error`] | what can go wrong: places in a file, never its contents |
+//!
+//! NULL and an empty cell are the same here: the empty text.
+//!
+//! # What this crate does not do
+//! It interprets nothing: whether a cell is a number is the caller's to say. The curator does not read by
+//! it: protected tables are read by the engine, under the rules of `curator/src/source.rs`.
+
+#![forbid(unsafe_code)]
+
+mod blank;
+pub mod column;
+pub mod error;
+pub mod heading;
+pub mod parquet;
+pub mod source;
+pub mod write;
+
+pub use column::read_column;
+pub use error::{Error, Result};
+pub use source::Source;
+pub use write::{write, write_text};
+
+/// Reads a delimiter as users write it: one ASCII character, or `tab`.
+pub fn delimiter(text: &str) -> std::result::Result<u8, &'static str> {
+    match text.as_bytes() {
+        b"tab" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),
+        _ => Err("must be one ASCII character, or `tab`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters_are_one_character_or_tab() {
+        assert_eq!((delimiter(";"), delimiter("tab")), (Ok(b';'), Ok(b'\t')));
+        for wrong in ["", ";;", "\"", "\n", "é"] {
+            assert!(delimiter(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

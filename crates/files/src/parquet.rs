@@ -1,0 +1,305 @@
+//! Columns of Parquet, as the texts a CSV file would have or as whole numbers; texts as Parquet.
+//!
+//! Numbers, dates and times are printed in the one way Arrow prints them; NULL is the empty text,
+//! which is a missing value in CSV too.
+
+use crate::error::{Error, Result};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, UInt64Type};
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::parquet::arrow::arrow_reader::{
+    ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use datafusion::parquet::arrow::{ArrowWriter, ProjectionMask};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows that are read or written at a time.
+const ROWS: usize = 1 << 16;
+
+/// What takes texts, column by column: each distinct text of a dictionary is given a code once.
+pub trait Cells {
+    /// The code of a text in a column.
+    fn code(&mut self, column: usize, text: &str) -> u32;
+    /// Adds a cell to a column, by a code of the same batch.
+    fn push(&mut self, column: usize, code: u32);
+    /// Codes given so far will not be pushed again.
+    fn next_batch(&mut self) {}
+}
+
+/// The columns that can be texts.
+pub struct Texts {
+    names: Vec<String>,
+    batches: ParquetRecordBatchReader,
+    path: PathBuf,
+}
+
+impl Texts {
+    /// Opens a file. Of the columns that cannot be texts, none may be among those `named`.
+    pub fn open(file: File, path: &Path, named: &[String]) -> Result<Self> {
+        Self::some(file, path, |name| named.iter().any(|other| other == name), |_| true)
+    }
+
+    /// Opens a file for one column.
+    pub(crate) fn only(file: File, path: &Path, column: &str) -> Result<Self> {
+        let texts = Self::some(file, path, |name| name == column, |name| name == column)?;
+        match texts.names.is_empty() {
+            true => Err(Error::NoColumn {
+                path: path.display().to_string(),
+                column: column.to_owned(),
+                hint: "the name must be written as in the file",
+            }),
+            false => Ok(texts),
+        }
+    }
+
+    fn some(
+        file: File,
+        path: &Path,
+        needed: impl Fn(&str) -> bool,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Self> {
+        let damaged = || Error::damaged(path);
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|_| damaged())?;
+        let mut kept = Vec::new();
+        for (at, field) in builder.schema().fields().iter().enumerate() {
+            let name = field.name();
+            if printable(field.data_type()) && wanted(name) {
+                kept.push((at, name.clone()));
+            } else if needed(name) {
+                let path = path.display().to_string();
+                return Err(Error::NoTexts { path, column: name.clone() });
+            }
+        }
+        let mask = ProjectionMask::roots(builder.parquet_schema(), kept.iter().map(|k| k.0));
+        let batches = builder.with_projection(mask).with_batch_size(ROWS).build();
+        let batches = batches.map_err(|_| damaged())?;
+        let names = kept.into_iter().map(|(_, name)| name).collect();
+        Ok(Self { names, batches, path: path.to_owned() })
+    }
+
+    /// The columns' names.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Hands every cell on.
+    pub fn read(self, into: &mut impl Cells) -> Result<()> {
+        for batch in self.batches {
+            let batch = batch.map_err(|_| Error::damaged(&self.path))?;
+            for (at, column) in batch.columns().iter().enumerate() {
+                append(into, at, column).ok_or_else(|| Error::damaged(&self.path))?;
+            }
+            into.next_batch();
+        }
+        Ok(())
+    }
+}
+
+/// Whether values of this type have one text each.
+fn printable(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => printable(values),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => true,
+        kind => kind.is_primitive() || matches!(kind, DataType::Boolean),
+    }
+}
+
+/// Adds a batch's cells; `None` where Arrow cannot print one.
+fn append(into: &mut impl Cells, at: usize, column: &ArrayRef) -> Option<()> {
+    if let DataType::Dictionary(_, _) = column.data_type() {
+        // Each distinct value is printed once.
+        let dictionary = column.as_any_dictionary();
+        let codes = texts(into, at, dictionary.values())?;
+        let null = into.code(at, "");
+        for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
+            let code = if column.is_null(row) { null } else { *codes.get(key)? };
+            into.push(at, code);
+        }
+        return Some(());
+    }
+    for code in texts(into, at, column)? {
+        into.push(at, code);
+    }
+    Some(())
+}
+
+/// The codes of an array's texts.
+fn texts(into: &mut impl Cells, at: usize, array: &ArrayRef) -> Option<Vec<u32>> {
+    let strings = match array.data_type() {
+        DataType::Utf8View | DataType::LargeUtf8 => cast(array, &DataType::Utf8).ok()?,
+        _ => Arc::clone(array),
+    };
+    if let Some(strings) = strings.as_string_opt::<i32>() {
+        return Some(strings.iter().map(|text| into.code(at, text.unwrap_or(""))).collect());
+    }
+    let options = FormatOptions::default().with_null("").with_display_error(false);
+    let formatter = ArrayFormatter::try_new(array.as_ref(), &options).ok()?;
+    let mut text = String::new();
+    let mut codes = Vec::with_capacity(array.len());
+    for row in 0..array.len() {
+        text.clear();
+        write!(text, "{}", formatter.value(row)).ok()?;
+        codes.push(into.code(at, &text));
+    }
+    Some(codes)
+}
+
+/// Hands on the first `N` columns of every row, which must be whole numbers of at least 0.
+pub fn whole_numbers<const N: usize, E: From<Error>>(
+    file: File,
+    path: &Path,
+    mut take: impl FnMut([u64; N]) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let damaged = || Error::damaged(path);
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|_| damaged())?;
+    let fields = builder.schema().fields();
+    if fields.len() < N || !fields.iter().take(N).all(|field| field.data_type().is_integer()) {
+        return Err(Error::NotWhole { path: path.display().to_string(), columns: N }.into());
+    }
+    let mask = ProjectionMask::roots(builder.parquet_schema(), 0..N);
+    let mut row = 0;
+    for batch in builder.with_projection(mask).build().map_err(|_| damaged())? {
+        let batch = batch.map_err(|_| damaged())?;
+        let columns = batch.columns().iter().map(|column| cast(column, &DataType::UInt64));
+        let columns: Vec<ArrayRef> =
+            columns.collect::<std::result::Result<_, _>>().map_err(|_| damaged())?;
+        let columns: Vec<_> =
+            columns.iter().map(|column| column.as_primitive::<UInt64Type>()).collect();
+        for at in 0..batch.num_rows() {
+            row += 1;
+            let mut numbers = [0; N];
+            for (number, column) in numbers.iter_mut().zip(&columns) {
+                // What is missing or negative has become NULL.
+                if column.is_null(at) {
+                    return Err(Error::NoNumber { path: path.display().to_string(), row }.into());
+                }
+                *number = column.value(at);
+            }
+            take(numbers)?;
+        }
+    }
+    Ok(())
+}
+
+/// The name, type and nullability of every column; no value is read.
+pub fn fields(path: &Path) -> Result<Vec<(String, DataType, bool)>> {
+    let file = File::open(path).map_err(Error::reading(path))?;
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(|_| Error::damaged(path))?;
+    let fields = builder.schema().fields().iter();
+    Ok(fields.map(|f| (f.name().clone(), f.data_type().clone(), f.is_nullable())).collect())
+}
+
+/// Writes columns of texts; an empty text is NULL.
+pub fn write_texts<'a>(
+    names: &[&str],
+    rows: usize,
+    cell: impl Fn(usize, usize) -> Option<&'a str>,
+    path: &Path,
+    out: &mut (impl Write + Send),
+) -> Result<()> {
+    let failed = |source: std::io::Error| Error::writing(path)(source);
+    let other = |error: &dyn std::fmt::Display| failed(std::io::Error::other(error.to_string()));
+    let fields = names.iter().map(|name| Field::new(*name, DataType::Utf8, true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let mut writer = ArrowWriter::try_new(out, Arc::clone(&schema), None).map_err(|e| other(&e))?;
+    for start in (0..rows).step_by(ROWS) {
+        let some = start..(start + ROWS).min(rows);
+        let column = |at: usize| -> ArrayRef {
+            let texts = some.clone().map(|row| cell(at, row).filter(|text| !text.is_empty()));
+            Arc::new(StringArray::from_iter(texts))
+        };
+        let arrays = (0..names.len()).map(column).collect();
+        let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).map_err(|e| other(&e))?;
+        writer.write(&batch).map_err(|e| other(&e))?;
+    }
+    writer.close().map_err(|e| other(&e))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_column;
+    use datafusion::arrow::array::{
+        BinaryArray, DictionaryArray, Float64Array, Int32Array, Int64Array,
+    };
+    use datafusion::arrow::datatypes::Int32Type;
+
+    fn file(folder: &Path, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
+        let path = folder.join("t.parquet");
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut writer =
+            ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        path
+    }
+
+    #[test]
+    fn a_column_of_any_type_is_read_as_texts() {
+        let folder = tempfile::tempdir().unwrap();
+        let words: DictionaryArray<Int32Type> = [Some("x"), None, Some("x")].into_iter().collect();
+        let path = file(
+            folder.path(),
+            vec![
+                ("n", Arc::new(Int64Array::from(vec![Some(7), None, Some(-2)])) as ArrayRef),
+                ("x", Arc::new(Float64Array::from(vec![0.1, 1e300, -2.5])) as ArrayRef),
+                ("w", Arc::new(words) as ArrayRef),
+                ("b", Arc::new(BinaryArray::from_vec(vec![b"1", b"2", b"3"])) as ArrayRef),
+            ],
+        );
+        let read = |column: &str| {
+            let mut cells = Vec::new();
+            read_column(&path, column, b',', |cell| cells.push(cell.unwrap().to_owned()))?;
+            Ok::<_, Error>(cells)
+        };
+        assert_eq!(read("n").unwrap(), ["7", "", "-2"]);
+        assert_eq!(read("w").unwrap(), ["x", "", "x"]);
+        let numbers: Vec<f64> = read("x").unwrap().iter().map(|x| x.parse().unwrap()).collect();
+        assert_eq!(numbers, [0.1, 1e300, -2.5]);
+        assert!(matches!(read("b"), Err(Error::NoTexts { .. })));
+        assert!(matches!(read("no"), Err(Error::NoColumn { .. })));
+        assert_eq!(fields(&path).unwrap()[0], ("n".to_owned(), DataType::Int64, true));
+    }
+
+    #[test]
+    fn whole_numbers_are_read_or_their_row_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let column = |numbers: Vec<Option<i32>>| Arc::new(Int32Array::from(numbers)) as ArrayRef;
+        let read = |columns| {
+            let path = file(folder.path(), columns);
+            let mut rows = Vec::new();
+            let taken = whole_numbers(File::open(&path).unwrap(), &path, |row: [u64; 2]| {
+                rows.push(row);
+                Ok::<_, Error>(())
+            });
+            taken.map(|()| rows)
+        };
+        let two =
+            |last| vec![("a", column(vec![Some(1), Some(2)])), ("b", column(vec![Some(3), last]))];
+        assert_eq!(read(two(Some(4))).unwrap(), [[1, 3], [2, 4]]);
+        for wrong in [Some(-1), None] {
+            assert!(matches!(read(two(wrong)), Err(Error::NoNumber { row: 2, .. })));
+        }
+        assert!(matches!(read(vec![("a", column(vec![Some(1)]))]), Err(Error::NotWhole { .. })));
+    }
+
+    #[test]
+    fn texts_come_back_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.parquet");
+        let rows = [["1", "x"], ["", "y"]];
+        let mut out = File::create(&path).unwrap();
+        write_texts(&["a", "b"], 2, |at, row| Some(rows[row][at]), &path, &mut out).unwrap();
+        let mut cells = Vec::new();
+        read_column(&path, "a", b',', |cell| cells.push(cell.unwrap().to_owned())).unwrap();
+        assert_eq!(cells, ["1", ""]);
+    }
+}

@@ -1,0 +1,107 @@
+//! A file or standard input: text, gzip or Parquet, by its first bytes.
+
+use crate::error::{Error, Result};
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// What a Parquet file begins and ends with.
+const PARQUET: &[u8] = b"PAR1";
+/// What a gzip file begins with.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// An open file.
+pub enum Source {
+    /// Text, uncompressed.
+    Text(Box<dyn Read>),
+    /// Parquet, which is read from its end.
+    Parquet(File),
+}
+
+impl Source {
+    /// Opens a file, or standard input for `-`.
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = Error::reading(path);
+        if path.as_os_str() == "-" {
+            let mut input = io::stdin();
+            let begun = begin(&mut input).map_err(failed)?;
+            if begun == PARQUET {
+                let mut whole = tempfile::tempfile().map_err(failed)?;
+                io::copy(&mut begun.as_slice().chain(input), &mut whole).map_err(failed)?;
+                return Ok(Self::Parquet(whole));
+            }
+            return Ok(Self::text(begun, input));
+        }
+        let mut file = File::open(path).map_err(failed)?;
+        let begun = begin(&mut file).map_err(failed)?;
+        // CSV may begin as Parquet does, and a Parquet file that is cut off ends in any way.
+        if begun == PARQUET && (is_parquet(path) || ends(&mut file)) {
+            return Ok(Self::Parquet(file));
+        }
+        Ok(Self::text(begun, file))
+    }
+
+    fn text(begun: Vec<u8>, rest: impl Read + 'static) -> Self {
+        let gzip = begun.starts_with(GZIP);
+        let whole = io::Cursor::new(begun).chain(rest);
+        Self::Text(if gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+    }
+}
+
+/// Whether a file's name asks for Parquet.
+#[must_use]
+pub fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+/// The first bytes.
+fn begin(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut begun = Vec::new();
+    input.take(PARQUET.len() as u64).read_to_end(&mut begun)?;
+    Ok(begun)
+}
+
+/// Whether a file ends as Parquet does. The place in it stays.
+fn ends(file: &mut File) -> bool {
+    let mut last = [0; PARQUET.len()];
+    let mut look = || -> io::Result<()> {
+        let place = file.stream_position()?;
+        file.seek(SeekFrom::End(-(PARQUET.len() as i64)))?;
+        let read = file.read_exact(&mut last);
+        file.seek(SeekFrom::Start(place))?;
+        read
+    };
+    look().is_ok() && last == PARQUET
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn text_of(name: &str, bytes: &[u8]) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let Source::Text(mut input) = Source::open(&path).unwrap() else { return None };
+        let mut text = String::new();
+        input.read_to_string(&mut text).unwrap();
+        Some(text)
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_bytes() {
+        assert_eq!(text_of("a.csv", b"a,b\n1,2\n").as_deref(), Some("a,b\n1,2\n"));
+        assert_eq!(text_of("a.csv", b"a").as_deref(), Some("a"));
+        assert_eq!(text_of("a.csv", b"").as_deref(), Some(""));
+        assert_eq!(text_of("a.csv", b"PAR1,b\n").as_deref(), Some("PAR1,b\n"));
+        assert_eq!(text_of("a.parquet", b"PAR1 cut off"), None);
+        assert_eq!(text_of("a.data", b"PAR1 and so on PAR1"), None);
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(b"a,b\n1,2\n").unwrap();
+        assert_eq!(text_of("a.gz", &packed.finish().unwrap()).as_deref(), Some("a,b\n1,2\n"));
+        let error = Source::open(Path::new("no/such/file")).err().unwrap().to_string();
+        assert!(error.starts_with("reading no/such/file: "), "{error}");
+    }
+}

@@ -1,0 +1,212 @@
+//! Named horizontal bars with their intervals.
+
+use crate::chart::{Axis, svg_frame};
+use crate::number::short;
+use crate::page::escape;
+use crate::table::{Column, Table};
+use crate::{padded, width};
+use std::fmt::Write;
+
+/// A bar in a terminal, at most `cells` long: `██████├─┼─┤` with an interval, `██████` without. What lies
+/// at the lower end of a linear axis has no bar; on a logarithmic one it has a cell, so that it is seen.
+#[must_use]
+pub fn bar(axis: &Axis, value: f64, interval: Option<(f64, f64)>, cells: usize) -> String {
+    let cell = |x: f64| (axis.place(x) * (cells - 1) as f64).round() as usize;
+    let at = cell(value);
+    let Some((low, high)) = interval else {
+        let some = axis.shows(value) && (axis.is_logarithmic() || axis.place(value) > 0.0);
+        return if some { "█".repeat(at + 1) } else { String::new() };
+    };
+    let (low, high) = (cell(low), cell(high));
+    let mark = |here: usize| match here {
+        _ if here == at => '┼',
+        _ if here < low => '█',
+        _ if here == low => '├',
+        _ if here == high => '┤',
+        _ => '─',
+    };
+    (0..=high.max(at)).map(mark).collect()
+}
+
+/// How much of something is used up: `[█████···············]`.
+#[must_use]
+pub fn gauge(share: f64) -> String {
+    let filled = (share.clamp(0.0, 1.0) * 20.0).ceil() as usize;
+    format!("[{}{}]", "█".repeat(filled), "·".repeat(20 - filled))
+}
+
+/// A bar with an interval for each row of a table: the first column names it, the last that has errors is
+/// drawn. `None` for values that a bar from 0 cannot show.
+#[must_use]
+pub fn of_table(table: &Table, indent: &str) -> Option<String> {
+    const CELLS: usize = 44;
+    let names = table.columns.first()?;
+    let erring = |column: &&Column| column.cells.iter().any(|cell| cell.error.is_some());
+    let values = table.columns.iter().rev().find(erring)?;
+    let numbers: Option<Vec<(f64, f64)>> =
+        values.cells.iter().map(|cell| Some((cell.number?, cell.error?))).collect();
+    let numbers = numbers?;
+    let most = numbers.iter().map(|(x, error)| x + error).fold(0.0, f64::max);
+    if !most.is_finite() || most <= 0.0 {
+        return None;
+    }
+    let axis = Axis::linear("", 0.0, most);
+    let named = names.cells.iter().map(|cell| width(&cell.text)).max()?.max(width(&names.name));
+    let digits = values.cells.iter().map(|cell| width(&cell.text)).max()?;
+    let mut text = format!("{indent}{}  {}\n", padded(&names.name, named, false), values.name);
+    for ((name, value), (x, error)) in names.cells.iter().zip(&values.cells).zip(numbers) {
+        let half = value.half.as_deref().unwrap_or_default();
+        let bar = bar(&axis, x, Some((x - error, x + error)), CELLS);
+        let (name, value) = (padded(&name.text, named, false), padded(&value.text, digits, true));
+        text += &format!("{indent}{name}  {bar:CELLS$} {value} ± {half}\n");
+    }
+    Some(text)
+}
+
+/// Bars over one axis.
+pub struct Bars {
+    /// What stands above.
+    pub title: String,
+    /// Where bars begin and end.
+    pub axis: Axis,
+    /// From top to bottom.
+    pub rows: Vec<Bar>,
+}
+
+/// One bar.
+pub struct Bar {
+    /// What it is of.
+    pub name: String,
+    /// Where it ends.
+    pub value: f64,
+    /// The interval around its end, where there is one.
+    pub interval: Option<(f64, f64)>,
+}
+
+const WIDTH: f64 = 760.0;
+/// Where bars begin.
+const LEFT: f64 = 190.0;
+/// Room for the numbers behind the bars.
+const RIGHT: f64 = 150.0;
+const ROW: f64 = 24.0;
+/// More bars than these are not drawn.
+const MOST: usize = 200;
+/// Longer names are cut.
+const NAME: usize = 26;
+
+/// Draws the parts below each other.
+#[must_use]
+pub fn svg(title: &str, parts: &[Bars]) -> String {
+    let cut = |text: &str, most: usize| escape(&text.chars().take(most).collect::<String>());
+    let mut body = format!("<text class=\"title\" x=\"16\" y=\"30\">{}</text>\n", cut(title, 90));
+    let mut y = 30.0;
+    for Bars { title, axis, rows } in parts {
+        let _ = writeln!(body, "<text x=\"16\" y=\"{}\">{}</text>", y + 26.0, escape(title));
+        y += 38.0;
+        let shown = &rows[..rows.len().min(MOST)];
+        let bottom = y + ROW * shown.len() as f64;
+        let place = |value: f64| LEFT + axis.place(value) * (WIDTH - LEFT - RIGHT);
+        for (value, label) in axis.ticks(6) {
+            let (x, below) = (place(value), bottom + 16.0);
+            let _ = writeln!(
+                body,
+                "<path class=\"grid\" d=\"M{x:.1} {y:.1}V{bottom:.1}\"/>\
+                 <text class=\"middle\" x=\"{x:.1}\" y=\"{below:.1}\">{label}</text>"
+            );
+        }
+        for row in shown {
+            let (middle, line, x) = (y + ROW / 2.0, y + ROW / 2.0 + 4.0, place(row.value));
+            let _ = write!(
+                body,
+                "<text class=\"end\" x=\"{}\" y=\"{line:.1}\">{}</text>\
+                 <rect class=\"c0 fill\" opacity=\".35\" x=\"{LEFT}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{}\"/>",
+                LEFT - 8.0,
+                cut(&row.name, NAME),
+                y + 4.0,
+                x - LEFT,
+                ROW - 8.0,
+            );
+            let mut words = short((row.value * 1e4).round() / 1e4);
+            if let Some((low, high)) = row.interval {
+                let (a, b, top) = (place(low), place(high), middle - 4.0);
+                let _ = write!(
+                    body,
+                    "<path class=\"c0 line\" d=\"M{a:.1} {top:.1}v8M{a:.1} {middle:.1}H{b:.1}M{b:.1} {top:.1}v8\"/>"
+                );
+                words += &format!(" [{low:.3}, {high:.3}]");
+            }
+            let _ = writeln!(
+                body,
+                "<circle class=\"c0 fill\" cx=\"{x:.1}\" cy=\"{middle:.1}\" r=\"3\"/>\
+                 <text x=\"{}\" y=\"{line:.1}\">{words}</text>",
+                WIDTH - RIGHT + 8.0,
+            );
+            y += ROW;
+        }
+        y = bottom + 24.0;
+        if shown.len() < rows.len() {
+            let (shown, all) = (shown.len(), rows.len());
+            let _ = writeln!(body, "<text x=\"16\" y=\"{y}\">the first {shown} of {all}</text>");
+            y += 16.0;
+        }
+    }
+    svg_frame((WIDTH, y + 8.0), title, &body, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_sits_around_the_end_of_its_bar() {
+        let axis = Axis::linear("", 0.0, 43.0);
+        let drawn = |x, error: f64| bar(&axis, x, Some((x - error, x + error)), 44);
+        assert_eq!(drawn(0.0, 0.0), "┼");
+        assert_eq!(drawn(10.0, 0.0), format!("{}┼", "█".repeat(10)));
+        assert_eq!(drawn(10.0, 2.0), format!("{}├─┼─┤", "█".repeat(8)));
+        assert_eq!(drawn(43.0, 0.0).chars().count(), 44);
+        assert_eq!(drawn(-1.0, 0.1), "┼");
+        assert_eq!(bar(&axis, 10.0, None, 44), "█".repeat(11));
+        assert_eq!(bar(&axis, 0.0, None, 44), "");
+        assert_eq!(bar(&Axis::logarithmic("", 1.0, 10.0), 1.0, None, 44), "█");
+        assert_eq!(gauge(0.26), format!("[{}{}]", "█".repeat(6), "·".repeat(14)));
+    }
+
+    #[test]
+    fn a_table_with_errors_becomes_bars() {
+        use crate::table::Cell;
+        let name = |text: &str| Cell { text: text.to_owned(), ..Cell::default() };
+        let value = |x: f64| Cell {
+            text: x.to_string(),
+            half: Some("1".to_owned()),
+            number: Some(x),
+            error: Some(1.0),
+        };
+        let column = |name: &str, cells| Column { name: name.to_owned(), cells, numeric: false };
+        let mut table = Table {
+            columns: vec![
+                column("who", vec![name("a"), name("b")]),
+                column("n", vec![value(42.0), value(3.0)]),
+            ],
+            ..Table::default()
+        };
+        let text = of_table(&table, " ").unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], " who  n");
+        assert!(lines[1].starts_with(" a    █") && lines[1].ends_with("├┼┤ 42 ± 1"), "{text}");
+        table.columns[1].cells[0].number = Some(-7.0);
+        table.columns[1].cells[1].number = Some(-7.0);
+        assert!(of_table(&table, "").is_none());
+    }
+
+    #[test]
+    fn a_picture_holds_its_words_as_text() {
+        let rows = vec![Bar { name: "<b>".into(), value: 0.5, interval: Some((0.25, 0.75)) }];
+        let part = Bars { title: "n".into(), axis: Axis::linear("", 0.0, 1.0), rows };
+        let svg = svg("a < b & 'c'", &[part]);
+        assert!(svg.contains("a &lt; b &amp; &#39;c&#39;") && svg.contains("&lt;b&gt;"), "{svg}");
+        // From ¼ to ¾ of 420 points, from 190 on.
+        assert!(svg.contains("M295.0 ") && svg.contains("H505.0"), "{svg}");
+        assert!(svg.contains("[0.250, 0.750]") && svg.ends_with("</svg>\n"));
+    }
+}

@@ -1,0 +1,107 @@
+//! What people look at: one way to write a number, one chart, one page.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`number`] | numbers, percentages and times as text |
+//! | [`fields`] | named fields, as aligned text or as JSON |
+//! | [`table`] | tables, as aligned text or as HTML |
+//! | [`chart`] | curves, points, bars and bands over two axes, in a terminal or as SVG |
+//! | [`bars`] | named horizontal bars with their intervals, in a terminal or as SVG |
+//! | [`page`] | HTML: the escape, the style and the frame of every page |
+//! | [`document`] | a finding with its tables, charts and explanation, as text or as a page |
+//! | [`progress`] | a bar or a spinner on stderr while something takes long |
+//!
+//! # What this crate does not do
+//! It computes nothing and decides nothing: callers bring numbers that may be shown. It reads no
+//! files, and only [`progress`] writes to a stream by itself.
+//!
+//! # Example
+//! ```
+//! use demure_report::chart::{Axis, Chart, Series};
+//!
+//! let points = (1..=50).map(|i| f64::from(i) / 10.0).map(|x| (x, 3.0 / x)).collect();
+//! let chart = Chart {
+//!     title: "error by ε".to_owned(),
+//!     x: Axis::logarithmic("ε", 0.1, 5.0),
+//!     y: Axis::logarithmic("error", 0.6, 30.0),
+//!     series: vec![Series::line("Laplace", '·', points)],
+//!     ..Chart::default()
+//! };
+//! assert!(chart.text().contains("error by ε"));
+//! assert!(chart.svg().starts_with("<svg"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod bars;
+pub mod chart;
+pub mod document;
+pub mod fields;
+pub mod number;
+pub mod page;
+pub mod progress;
+pub mod table;
+
+pub use fields::{Report, integer, line, named, plain};
+pub use number::{grouped, percent, short, time};
+pub use table::Table;
+
+use unicode_width::UnicodeWidthStr;
+
+/// An answer could not be written to its stream.
+#[derive(Debug, thiserror::Error)]
+#[error("writing the answer: {0}")]
+pub struct WriteError(#[from] pub std::io::Error);
+
+/// The columns that a text takes in a terminal.
+fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` with blanks behind it, or before it, up to `columns`.
+fn padded(text: &str, columns: usize, right: bool) -> String {
+    let blanks = " ".repeat(columns.saturating_sub(width(text)));
+    if right { blanks + text } else { text.to_owned() + &blanks }
+}
+
+/// `text` on one line, without what a terminal would obey.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+}
+
+/// `text` broken into lines of at most `columns`, those after the first behind `indent`.
+#[must_use]
+pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if width(line) + 1 + width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{indent}{word}")),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_and_control_characters_replaced() {
+        let text = wrapped(&"word ".repeat(40), 90, "  ");
+        assert!(text.lines().count() > 2 && text.lines().all(|line| line.len() <= 90), "{text}");
+        assert!(text.lines().skip(1).all(|line| line.starts_with("  word")), "{text}");
+        assert_eq!(printable("a\u{1b}[2Jb\nc"), "a\u{FFFD}[2Jb\u{FFFD}c");
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(padded("東京", 6, false), "東京  ");
+        assert_eq!(padded("é", 3, true), "  é");
+    }
+}

@@ -1,0 +1,62 @@
+//! HTML pages without scripts, their pictures and their style inside.
+
+/// How pages look, in light and dark.
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
+
+/// A whole page; `body` is HTML already.
+#[must_use]
+pub fn page(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{}</title>\n<style>\n{STYLE}</style></head><body>\n{body}</body></html>\n",
+        escape(title)
+    )
+}
+
+/// A table: its head, and rows of cells that are HTML already. Columns from `numbers` on are
+/// numbers.
+#[must_use]
+pub fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
+    let class = |i: usize| if i >= numbers { " class=\"number\"" } else { "" };
+    let line = |cells: &[String], tag: &str| -> String {
+        let cell = |(i, text): (usize, &String)| format!("<{tag}{}>{text}</{tag}>", class(i));
+        format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
+    };
+    let head: Vec<String> = head.iter().map(|text| escape(text)).collect();
+    let body: String = rows.iter().map(|row| line(row, "td")).collect();
+    format!("<div class=\"scroll\"><table>\n{}{body}</table></div>\n", line(&head, "th"))
+}
+
+/// Text that neither HTML nor XML takes for markup.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            // XML has no place for other control characters.
+            c if c.is_control() && !matches!(c, '\n' | '\t') => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_markup_unless_it_is_meant() {
+        assert_eq!(escape("<a href='x'>&\"\u{1}"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot; ");
+        let made = table(&["a<", "n"], &[vec!["<b>x</b>".to_owned(), "1".to_owned()]], 1);
+        assert!(made.contains("<th>a&lt;</th><th class=\"number\">n</th>"));
+        assert!(made.contains("<td><b>x</b></td><td class=\"number\">1</td>"));
+        assert!(page("a & b", "<h1>x</h1>").contains("<title>a &amp; b</title>"));
+    }
+}

@@ -1,0 +1,134 @@
+//! Signs of life on stderr, for whoever watches a terminal and for nobody else.
+//!
+//! Both wait a second before they show themselves, and leave nothing behind. A bar is for work whose length is
+//! known and public; a [`Spinner`] shows the time that has passed and nothing else.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, stderr, stdout};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The wait before anything is shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The time between two pictures of a spinner.
+const STEP: Duration = Duration::from_millis(120);
+
+const BAR: &str = "[{bar:30}] {percent:>3} % {msg}";
+const SPINNER: &str = "{spinner} {msg}, {elapsed}";
+
+/// How far along a known amount of work is. Any thread may say so.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// A bar for `total` values that are written as they come. It is silent where stdout is a
+    /// terminal: lines of data would tear it apart.
+    #[must_use]
+    pub fn new(total: u64) -> Self {
+        if stdout().is_terminal() { Self { bar: None } } else { Self::before_data(total) }
+    }
+
+    /// A bar for work whose data comes all at the end.
+    #[must_use]
+    pub fn before_data(total: u64) -> Self {
+        let wanted = total > 1 && stderr().is_terminal();
+        Self { bar: wanted.then(|| bar(total)) }
+    }
+
+    /// Says that `done` of it is done.
+    pub fn at(&self, done: u64) {
+        let Some(bar) = &self.bar else { return };
+        if bar.is_hidden() && bar.elapsed() >= PATIENCE {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
+        bar.set_position(done);
+    }
+
+    /// The same, with words behind the bar.
+    pub fn say(&self, done: u64, words: impl FnOnce() -> String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(words());
+            self.at(done);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A bar that nobody sees yet.
+fn bar(total: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+    bar.set_style(style(BAR));
+    bar
+}
+
+/// A style with plain characters; the templates here are constants, so the fallback is never met.
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    style
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("##.")
+        .tick_chars("|/-\\ ")
+}
+
+/// Turns until it is dropped; silent unless stderr is a terminal.
+pub struct Spinner {
+    turning: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Spinner {
+    /// A spinner with words for what is being done.
+    #[must_use]
+    pub fn new(doing: &'static str) -> Self {
+        if !stderr().is_terminal() {
+            return Self { turning: None };
+        }
+        let (stop, stopped) = channel::<()>();
+        let thread = std::thread::spawn(move || {
+            if stopped.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                let bar = ProgressBar::new_spinner().with_elapsed(PATIENCE).with_message(doing);
+                bar.set_style(style(SPINNER));
+                bar.enable_steady_tick(STEP);
+                // It ends when the spinner is dropped.
+                let _ = stopped.recv();
+                bar.finish_and_clear();
+            }
+        });
+        Self { turning: Some((stop, thread)) }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.turning.take() {
+            drop(stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_keeps_count_and_hides_at_first() {
+        assert!(ProgressStyle::with_template(BAR).is_ok());
+        assert!(ProgressStyle::with_template(SPINNER).is_ok());
+        let progress = Progress { bar: Some(bar(10)) };
+        progress.say(5, || "7 looked at".to_owned());
+        let bar = progress.bar.clone().unwrap();
+        assert_eq!((bar.position(), bar.message().as_str()), (5, "7 looked at"));
+        assert!(bar.is_hidden() && !bar.is_finished());
+        drop(progress);
+        assert!(bar.is_finished());
+    }
+}
