@@ -245,7 +245,7 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
             let characters = number(if name == "substr" { 2 } else { 1 });
             // Of at most four bytes each; from the end where the number is below 0.
             let made = characters.filter(|n| *n >= 0.0).map_or(u64::MAX, |n| 4 * n as u64);
-            all.and_units(16).and_passes(2, text).but_longest(text.min(made).min(MADE).max(1))
+            all.and_units(16).and_passes(2, text).but_longest(text.min(made).clamp(1, MADE))
         }
         "lower" | "upper" | "reverse" => {
             all.and_units(16).and_passes(4, text).but_longest((2 * text).min(MADE))
