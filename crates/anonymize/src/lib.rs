@@ -6,7 +6,7 @@
 //! | [`hierarchy`] | how values become coarser, level by level |
 //! | [`class`] | equivalence classes and the histograms of their sensitive values |
 //! | [`search`] | optimal full-domain generalization with record suppression |
-//! | [`release`] | writes what the search found |
+//! | [`publish`] | a release beside its table: verdicts, the sets behind them, the published table |
 //! | [`exact`] | fractions, and logarithms compared: what decides a threshold |
 //! | [`model`] | k-anonymity, l-diversity, closeness and the rest, decided class by class |
 //! | [`recoding`] | a release described by its classes and their cells |
@@ -36,9 +36,9 @@ pub mod observer;
 pub mod partition;
 mod peel;
 pub mod population;
+pub mod publish;
 pub mod recoding;
 mod records;
-pub mod release;
 pub mod risk;
 pub mod search;
 pub mod superset;

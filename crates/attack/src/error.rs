@@ -20,6 +20,14 @@ pub enum Error {
         /// What it belongs to.
         of: &'static str,
     },
+    /// Neighbours cannot be made of this table.
+    #[error("the table has no column of the unit's name")]
+    NoUnit,
+    /// Neighbours cannot be made of one unit.
+    #[error(
+        "the table needs two units at least to make neighbours of; or give two neighbouring tables"
+    )]
+    TooFewUnits,
     /// The linear program was given up.
     #[error("the linear program was not solved ({status}): use least squares, or fewer rows")]
     Unsolved {

@@ -106,7 +106,11 @@ impl Error {
 }
 
 fn hint(source: &io::Error) -> &'static str {
-    if source.kind() == io::ErrorKind::NotFound { "\nhint: check the path" } else { "" }
+    match source.kind() {
+        io::ErrorKind::NotFound => "\nhint: check the path",
+        io::ErrorKind::IsADirectory => "\nhint: give a file, not a folder",
+        _ => "",
+    }
 }
 
 /// ` at line 7`, where it is known.

@@ -6,6 +6,7 @@
 //! | [`column`] | one column, cell by cell |
 //! | [`heading`] | the names in a CSV file's first line, and nothing behind it |
 //! | [`parquet`] | columns of Parquet as texts or as whole numbers; texts as Parquet |
+//! | [`records`] | whole rows of small CSV files |
 //! | [`write`](mod@write) | a file that is complete or not there |
 //! | [`error`] | what can go wrong: places in a file, never its contents |
 //!
@@ -22,6 +23,7 @@ pub mod column;
 pub mod error;
 pub mod heading;
 pub mod parquet;
+pub mod records;
 pub mod source;
 pub mod write;
 

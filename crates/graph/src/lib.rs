@@ -8,6 +8,7 @@
 //! | [`Stars`] | the number of k-stars, likewise |
 //! | [`DegreeSequence`] | degrees in order, made consistent after the noise |
 //! | [`clustering`] | the clustering coefficient, from released counts |
+//! | [`relation`] | one edge more or less, or one edge for another: what of a budget a step gets |
 //! | [`Method`] | how a count is released: ladder, smooth, private bound, propose-test-release, naive; which is best |
 //!
 //! ```
@@ -42,6 +43,7 @@ mod graph;
 mod method;
 mod pairs;
 pub mod read;
+pub mod relation;
 mod stars;
 mod triangles;
 

@@ -54,7 +54,7 @@ pub fn whole_with_error(x: f64, error: f64) -> (String, String) {
 /// A number beside an axis: `0.001`, `1e-5`, `20,000`.
 #[must_use]
 pub fn tick(x: f64) -> String {
-    let plain = x == 0.0 || (1e-4..1e9).contains(&x.abs());
+    let plain = x == 0.0 || (1e-4..1e6).contains(&x.abs());
     if plain { grouped(x) } else { format!("{x:e}") }
 }
 
@@ -166,7 +166,7 @@ mod tests {
             (grouped_if_long(9999.0), grouped_if_long(1e15)),
             ("9999".into(), "1.000e15".into())
         );
-        assert_eq!([0.001, 1e-5, 20_000.0, 1e12].map(tick), ["0.001", "1e-5", "20,000", "1e12"]);
+        assert_eq!([0.001, 1e-5, 20_000.0, 5e7].map(tick), ["0.001", "1e-5", "20,000", "5e7"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! | `choose` | which event to test |
 //! | `examine` | the audit: scout on some runs, test on others |
 //! | `one_run` | the audit of one run with many canaries |
+//! | `neighbour` | neighbouring tables, made from one |
 //! | `subject` | a mechanism with the neighbouring inputs to try it on |
 //! | `library/` | every mechanism of `demure-core`, which no audit may convict |
 //! | `gallery/` | broken mechanisms, which every audit must convict |
@@ -33,6 +34,7 @@ mod feature;
 pub mod gallery;
 pub mod library;
 pub mod limit;
+pub mod neighbour;
 pub mod one_run;
 mod picture;
 mod score;

@@ -4,13 +4,13 @@ use super::columns::{Columns, positions, read, read_file};
 use super::hierarchies::Hierarchies;
 use super::options::{Promise, Source};
 use super::proof::Said;
-use super::verdict::{Verdict, warnings};
-use super::{answer, config, models};
+use super::{config, models, render};
 use crate::Failure;
 use clap::Parser;
 use demure_anonymize::check::{Claim, check};
 use demure_anonymize::hierarchy::Hierarchy;
 use demure_anonymize::population::Matching;
+use demure_anonymize::publish::verdict::{Verdict, warnings};
 use demure_anonymize::table::Table;
 use demure_report::{Report, grouped};
 use std::io::Write;
@@ -105,16 +105,16 @@ pub(super) fn run(mut args: Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(path) = &args.witness {
         Said::read(path)?.decide(&promised, &claim, &typed, &mut found)?;
     }
-    let verdicts: Vec<Verdict> = (0..promised.models.len())
-        .filter_map(|at| Verdict::checked(&promised, at, &found, &sensitive))
-        .collect();
+    let asked = promised.models.iter().map(AsRef::as_ref).zip(&promised.notes).enumerate();
+    let verdicts: Vec<Verdict> =
+        asked.filter_map(|(at, model)| Verdict::checked(model, at, &found, &sensitive)).collect();
     let (holds, classes, suppressed) = (found.holds(), found.classes.len(), found.suppressed);
     let report = Report::default()
         .described("holds", holds, if holds { "yes" } else { "NO" })
         .field("rows", table.rows)
         .described("suppressed", suppressed, grouped(suppressed as f64))
         .described("classes", classes, grouped(classes as f64));
-    answer::models(report, &verdicts).print(args.json, out)?;
+    render::models(report, &verdicts).print(args.json, out)?;
     for warning in warnings(&verdicts) {
         eprintln!("warning: {warning}");
     }

@@ -2,7 +2,6 @@
 
 use super::columns::Columns;
 use super::options::{Measure, Method, Search};
-use super::release::{Levels, Release, whole};
 use super::watch::{self, interrupt};
 use crate::Failure;
 use demure_anonymize::class::Class;
@@ -10,6 +9,7 @@ use demure_anonymize::local::{Start, local_recoding};
 use demure_anonymize::model::Model;
 use demure_anonymize::mondrian::mondrian;
 use demure_anonymize::partition;
+use demure_anonymize::publish::{Levels, Release, whole};
 use demure_anonymize::recoding::{Attribute, Cell, Recoding, Scale};
 use demure_anonymize::search::{self, Answer, Options, Outcome, Problem};
 use demure_report::progress::Progress;

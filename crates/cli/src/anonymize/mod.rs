@@ -6,18 +6,15 @@
 //! | `config.rs` | the same from a TOML file |
 //! | `columns.rs` | the table, and the part its columns play |
 //! | `hierarchies.rs`, `order.rs` | how columns become coarser, how their values are ordered |
-//! | `models.rs`, `verdict.rs` | what is promised, and whether it holds |
+//! | `models.rs` | what is promised |
 //! | `find.rs` | the search, by any method |
-//! | `release.rs` | what was found, beside the original |
-//! | `answer.rs`, `explain.rs`, `html/` | telling it |
-//! | `witness.rs` | the sets that (n,t)-closeness compares with, shown and read again |
-//! | `output.rs` | the published table |
+//! | `render.rs`, `explain.rs`, `html/` | what was found, as text, JSON and a page |
+//! | `output.rs` | the published table as a file |
 //! | `watch.rs` | what is said while it takes long, and Ctrl-C |
 //! | `check.rs`, `proof.rs`, `risk.rs` | the subcommands |
 //!
 //! No differential privacy is claimed anywhere here, and the help says so.
 
-mod answer;
 mod check;
 pub(crate) mod columns;
 mod config;
@@ -30,14 +27,14 @@ mod options;
 mod order;
 mod output;
 mod proof;
-mod release;
+mod render;
 mod risk;
-mod verdict;
 mod watch;
-mod witness;
 
 use crate::Failure;
 use clap::{Parser, Subcommand};
+use demure_anonymize::publish::output::write;
+use demure_anonymize::publish::verdict;
 use demure_files as files;
 use options::{Promise, Search, Source};
 use std::io::Write;
@@ -144,7 +141,7 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     let (found, models) = find::release(&job.search, &columns, &attributes, promised.models)?;
     let release = match found {
         find::Found::Release(release) => *release,
-        find::Found::Nothing(nearest) => return answer::nothing(&nearest, job.json, out),
+        find::Found::Nothing(nearest) => return render::nothing(&nearest, job.json, out),
     };
     let verdicts = verdict::all(&models, &asked, &release)?;
     // The search promised them; a release that breaks one must not leave this process.
@@ -170,10 +167,10 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
         let columns = if left == 1 { "column that is" } else { "columns that are" };
         eprintln!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
     }
-    let report = answer::report(&release, &verdicts);
+    let report = render::report(&release, &verdicts);
     if job.json || job.output.is_some() {
         return Ok(report.print(job.json, out)?);
     }
-    output::write(&release, &shown, job.source.delimiter, out)?;
+    write(&release, &shown, job.source.delimiter, out).map_err(Failure::writing)?;
     Ok(report.print(false, &mut std::io::stderr())?)
 }

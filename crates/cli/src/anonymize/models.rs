@@ -13,25 +13,8 @@ use demure_anonymize::model::{
     KAnonymity, KMap, LogBase, Model, NaturalCloseness, RecursiveDiversity, SharedSubset,
     TCloseness,
 };
+use demure_anonymize::publish::verdict::{Note, Worse};
 use demure_anonymize::table::Column;
-
-/// Which end of a model's measure is the bad one.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Worse {
-    /// Sizes, diversities.
-    Small,
-    /// Distances, gains.
-    Large,
-}
-
-/// How a model's measure is read.
-#[derive(Clone, Copy)]
-pub(super) struct Note {
-    /// The bad end.
-    pub(super) worse: Worse,
-    /// Whether it is a distance between distributions.
-    pub(super) distance: bool,
-}
 
 /// Models, and how to read each.
 pub(super) struct Promised {

@@ -3,9 +3,9 @@
 use super::columns::{population, positions, read};
 use super::config;
 use super::options::Source;
-use super::release::{group, matching};
 use crate::Failure;
 use clap::Parser;
+use demure_anonymize::publish::{group, matching};
 use demure_anonymize::risk::{Chance, Risk, Threshold, of_sizes};
 use demure_anonymize::table::Column;
 use demure_report::{Report, grouped, percent, short};

@@ -1,6 +1,6 @@
 //! `demure audit command`: any program that reads a dataset and prints numbers.
 
-use super::neighbour::{Table, files};
+use super::neighbour::{files, read};
 use super::options::{Effort, Usual, claim};
 use super::render::{Audit, tell};
 use crate::Failure;
@@ -84,8 +84,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                 "there is nothing to run it on\nhint: give --left and --right, or --data to make neighbours of",
             ));
         };
-        let table = Table::read(data, usize::MAX)?;
-        table.neighbours(args.unit.as_deref(), args.neighbours.into(), args.pairs)
+        let table = read(data, usize::MAX)?;
+        Ok(table.neighbours(args.unit.as_deref(), args.neighbours.into(), args.pairs)?)
     };
     let pairs = files((args.left.as_ref(), args.right.as_ref()), made, folder.path())?;
     let waiting = pairs.iter().map(|_| [VecDeque::new(), VecDeque::new()]).collect();

@@ -7,7 +7,7 @@
 //! | `query/` | `audit query`: a question to the curator, on neighbouring databases |
 //! | `collect.rs` | `audit collect`: a survey's randomizer |
 //! | `command.rs` | `audit command`: any program that reads a file and prints numbers |
-//! | `neighbour.rs` | neighbouring tables, made from one |
+//! | `neighbour.rs` | neighbouring tables as files |
 //! | `render.rs` | what was found, as text and JSON |
 //! | `page.rs` | the same as an HTML page with pictures |
 //!

@@ -1,7 +1,7 @@
 //! `demure graph clustering`: how often two who know a third know each other.
 
 use super::count::{self, Options, error_95, name, release};
-use super::relation;
+use super::render;
 use super::source::refused;
 use crate::Failure;
 use crate::mechanism::unknown;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                 "known with the release where the errors of both counts are",
             );
         return Ok(
-            relation::fields(report, budget, options.neighbours).print(options.shown.json, out)?
+            render::promise(report, budget, options.neighbours).print(options.shown.json, out)?
         );
     }
     let graph = options.source.read()?;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let report = Report::default().described("method", name(method), methods);
     let report = error_95(report, error, answered);
     let report = report.field("triangles", count::json(t)).field("wedges", count::json(w));
-    let report = relation::fields(report, budget, options.neighbours);
+    let report = render::promise(report, budget, options.neighbours);
     options.shown.answer(&value, &options.source.noted(report, &graph), out)
 }
 

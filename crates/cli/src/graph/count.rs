@@ -1,7 +1,7 @@
 //! What counts share: methods, what is public of them, releases.
 
 use super::Shown;
-use super::relation;
+use super::render;
 use super::source::{Source, refused};
 use crate::Failure;
 use crate::input::{Relation, number, whole};
@@ -14,7 +14,7 @@ use demure_core::sensitivity::{
 };
 use demure_core::unit::{Beta, L1, L2, Sensitivity};
 use demure_core::utility::Accuracy;
-use demure_graph::{Graph, Method};
+use demure_graph::{Graph, Method, relation};
 use demure_report::{Report, grouped, integer, short};
 use serde_json::Value;
 use std::io::Write;
@@ -90,7 +90,8 @@ impl Options {
 
     /// What one edge may cost.
     pub(super) fn step(&self) -> Result<Guarantee, Failure> {
-        let step = relation::step(self.loss.guarantee()?, self.neighbours)?;
+        let step =
+            relation::step(self.loss.guarantee()?, self.neighbours.into()).map_err(refused)?;
         let delta = matches!(step, Guarantee::Approximate(..));
         if !delta && matches!(self.method, Named::PrivateBound | Named::Ptr) {
             return Err(Failure::usage(
@@ -125,18 +126,20 @@ pub(super) fn run<S: Statistic>(
             Some(n) => explained(method, &empty(n).map_err(refused)?, step, count)?,
             None => (method, undeclared(method, count)),
         };
-        let spent = relation::promised(spent(method, step), budget, options.neighbours)?;
+        let spent = relation::promised(spent(method, step), budget, options.neighbours.into())
+            .map_err(refused)?;
         return Ok(
-            relation::fields(report, spent, options.neighbours).print(options.shown.json, out)?
+            render::promise(report, spent, options.neighbours).print(options.shown.json, out)?
         );
     }
     let graph = options.source.read()?;
     let statistic = of(&graph).map_err(refused)?;
     let mut rng = SystemRandom::new()?;
     let released = release(method, &statistic, step, five_percent()?, &mut rng)?;
-    let spent = relation::promised(released.value.guarantee(), budget, options.neighbours)?;
+    let spent = relation::promised(released.value.guarantee(), budget, options.neighbours.into())
+        .map_err(refused)?;
     let report = released.report().hidden("statistic", count.statistic.clone());
-    let report = relation::fields(report, spent, options.neighbours);
+    let report = render::promise(report, spent, options.neighbours);
     let report = options.source.noted(report, &graph);
     options.shown.answer(&json(*released.value.value()), &report, out)
 }

@@ -1,7 +1,7 @@
 //! `demure graph degrees`: degrees in order, or how many vertices have each.
 
 use super::Shown;
-use super::relation;
+use super::render;
 use super::source::{Source, refused};
 use crate::Failure;
 use crate::input::Relation;
@@ -11,7 +11,7 @@ use demure_core::mechanism::{Geometric, Guarantee};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Beta, L1, Sensitivity};
 use demure_core::utility::Accuracy;
-use demure_graph::DegreeSequence;
+use demure_graph::{DegreeSequence, relation};
 use demure_report::{Report, named, short};
 use serde_json::Value;
 use std::io::Write;
@@ -55,7 +55,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let budget = args.loss.guarantee()?;
-    let epsilon = pure(relation::step(budget, args.neighbours)?)?;
+    let epsilon = pure(relation::step(budget, args.neighbours.into()).map_err(refused)?)?;
     let mechanism = DegreeSequence::new(epsilon).map_err(refused)?;
     let known = |n: Option<u32>| -> Result<Report, Failure> {
         let noise = Geometric::new(epsilon, Sensitivity::<L1>::new(2.0)?)?;
@@ -77,8 +77,8 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             None => report.described("error_95", Value::Null, "depends on n: say --vertices N"),
         };
         let spent = Guarantee::Pure(epsilon);
-        let spent = relation::promised(spent, budget, args.neighbours)?;
-        Ok(relation::fields(report, spent, args.neighbours))
+        let spent = relation::promised(spent, budget, args.neighbours.into()).map_err(refused)?;
+        Ok(render::promise(report, spent, args.neighbours))
     };
     if args.shown.explain {
         return Ok(known(args.source.declared())?.print(args.shown.json, out)?);

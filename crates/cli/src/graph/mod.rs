@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `source.rs` | the edge list, and how many vertices it has |
 //! | `parquet.rs` | edge lists in Parquet |
-//! | `relation.rs` | one edge more or less, or one edge for another: what of a budget a step gets |
+//! | `render.rs` | what is promised, as fields |
 //! | `count.rs` | what counts share: methods, what is public of them, releases |
 //! | `triangles.rs`, `stars.rs` | the two counts |
 //! | `degrees.rs` | degrees in order, or how many vertices have each |
@@ -17,7 +17,7 @@
 mod clustering;
 mod count;
 mod degrees;
-mod relation;
+mod render;
 mod source;
 mod stars;
 mod triangles;

@@ -90,7 +90,11 @@ fn files_and_curves() {
         let ran = run(&words);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         let drawn = std::fs::read_to_string(&picture).unwrap();
-        assert!(drawn.starts_with("<svg") && drawn.contains("polyline") && !drawn.contains("NaN"));
+        assert!(
+            drawn.starts_with("<svg")
+                && drawn.contains("class=\"c0 line\"")
+                && !drawn.contains("NaN")
+        );
     }
 }
 

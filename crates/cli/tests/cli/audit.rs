@@ -44,7 +44,9 @@ fn the_gallery_is_convicted_by_name_and_drawn() {
     let found = convicted(&[&args[..], &["--report", page.to_str().unwrap()]].concat());
     assert_eq!(found["event"], "the lowest bit set in number 1 at most 2^-54");
     let page = std::fs::read_to_string(page).unwrap();
-    assert!(page.contains("<svg") && page.contains("<polyline") && page.contains("violated"));
+    assert!(
+        page.contains("<svg") && page.contains("class=\"c0 line\"") && page.contains("violated")
+    );
     assert!(!page.contains("<script") && !page.contains("http") && !page.contains("NaN"));
     // What is read by people says what is wrong.
     let read = demure("audit mechanism --broken svt-stoddard --seed 1");

@@ -270,7 +270,7 @@ fn an_edge_list_from_standard_input() {
 }
 
 /// Writes columns as Parquet.
-fn parquet(name: &str, columns: Vec<(&str, ArrayRef)>) {
+pub(super) fn parquet(name: &str, columns: Vec<(&str, ArrayRef)>) {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let file = std::fs::File::create(directory().join(name)).unwrap();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();

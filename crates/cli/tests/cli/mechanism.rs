@@ -4,7 +4,9 @@
 //! large that noise of a visible size has probability below e^−100.
 
 use super::{answer, demure, file, json, number, run_with};
+use datafusion::arrow::array::{ArrayRef, Int64Array, StringArray};
 use serde_json::{Value, json as object};
+use std::sync::Arc;
 
 const SCORES: &str = "--scores Diabetes=24,Hepatitis=8,Flu=28,HIV=5";
 
@@ -294,6 +296,19 @@ fn columns_of_a_file() {
     assert_eq!(answer(&format!("mechanism histogram {city} --keys A,C")), "A  4\nC  0\n");
     let keys = json(&format!("mechanism threshold {city} --delta 0.01"));
     assert_eq!(number(&keys["value"], "A"), 4.0);
+}
+
+#[test]
+fn a_column_of_parquet_is_read_as_one_of_csv() {
+    let ages: ArrayRef = Arc::new(Int64Array::from(vec![Some(10), Some(20), None, Some(90)]));
+    let cities: ArrayRef = Arc::new(StringArray::from(vec!["A", "A", "B", "A"]));
+    super::graph::parquet("ages.parquet", vec![("age", ages), ("city", cities)]);
+    let value = |call: &str| number(&json(&format!("mechanism {call}")), "value");
+    assert_eq!(value("count ages.parquet --column age --epsilon 1000"), 4.0);
+    let mean = value("mean ages.parquet --column age --bounds 0,60 --epsilon 1e6");
+    assert!((mean - 30.0).abs() < 0.2, "{mean}");
+    let keys = answer("mechanism histogram ages.parquet --column city --keys A,C --epsilon 1000");
+    assert_eq!(keys, "A  3\nC  0\n");
 }
 
 #[test]

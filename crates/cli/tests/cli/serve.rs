@@ -449,6 +449,6 @@ fn budgets_are_shown_shared_out_and_frozen() {
     for kind in ["limit", "grant", "member", "reserve", "settle", "freeze", "thaw", "window"] {
         assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
     }
-    assert!(std::fs::read_to_string(plot).unwrap().contains("class='spent'"));
+    assert!(std::fs::read_to_string(plot).unwrap().contains("class=\"c0 line\""));
     assert_eq!(json(&["budget", "verify", name, "--json"])["verified"], true);
 }

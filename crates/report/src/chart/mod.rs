@@ -117,14 +117,21 @@ impl Series {
 }
 
 impl Chart {
-    /// A curve on logarithmic axes, named `(x, y)`, with one point chosen on it.
+    /// A curve on logarithmic axes, named `(x, y)`, with one point chosen on it. What is not positive has no place
+    /// there.
     #[must_use]
     pub fn curve(points: Vec<(f64, f64)>, chosen: (f64, f64), (x, y): (&str, &str)) -> Self {
-        let all = || points.iter().chain([&chosen]);
+        let positive = |point: &(f64, f64)| point.0 > 0.0 && point.1 > 0.0;
+        let points: Vec<(f64, f64)> = points.into_iter().filter(positive).collect();
+        let chosen = Some(chosen).filter(positive);
+        let all = || points.iter().chain(&chosen);
         Self {
             x: Axis::around(x, all().map(|point| point.0)),
             y: Axis::around(y, all().map(|point| point.1)),
-            series: vec![Series::line("", '*', points), Series::chosen("", chosen)],
+            series: [Series::line("", '*', points)]
+                .into_iter()
+                .chain(chosen.map(|point| Series::chosen("", point)))
+                .collect(),
             ..Self::default()
         }
     }
@@ -207,6 +214,7 @@ mod tests {
         ] {
             let chart = Chart::curve(points, chosen, ("x", "y"));
             let picture = chart.text();
+            assert_eq!(picture.matches('●').count(), usize::from(chosen.1 > 0.0), "{picture}");
             assert!(picture.lines().all(|line| line.chars().count() <= 80), "{picture}");
             assert!(!chart.svg().contains("NaN") && !chart.svg().contains("inf"));
         }

@@ -19,12 +19,15 @@ const COLOURS: usize = 6;
 
 /// An SVG around its parts; one that stands alone carries its style.
 pub(crate) fn frame((width, height): (f64, f64), label: &str, body: &str, alone: bool) -> String {
-    let style = match alone {
-        true => format!("<style>\n{}</style>\n", include_str!("../chart.css")),
-        false => String::new(),
+    let (space, style) = match alone {
+        true => (
+            " xmlns=\"http://www.w3.org/2000/svg\"",
+            concat!("<style>\n", include_str!("../chart.css"), "</style>\n"),
+        ),
+        false => ("", ""),
     };
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" \
+        "<svg{space} class=\"chart\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\" aria-label=\"{}\">\n{style}{body}</svg>\n",
         escape(label)
     )
@@ -136,7 +139,9 @@ impl Chart {
     }
 
     fn draw_series(&self, series: &Series, number: usize, out: &mut String) {
-        let colour = number % COLOURS;
+        // A band without a name belongs to the series before it.
+        let own = !(matches!(series.shape, Shape::Band(_)) && series.name.is_empty());
+        let colour = if own { number } else { number.saturating_sub(1) } % COLOURS;
         let inside = || series.points.iter().filter(|p| self.shows(**p)).map(|p| self.at(*p));
         let path = |points: &mut dyn Iterator<Item = (f64, f64)>| -> String {
             points.map(|(x, y)| format!("{x:.1} {y:.1}")).collect::<Vec<_>>().join("L")
@@ -144,7 +149,8 @@ impl Chart {
         match &series.shape {
             Shape::Line if inside().next().is_some() => {
                 let line = path(&mut inside());
-                let _ = writeln!(out, "<path class=\"c{colour} line\" d=\"M{line}\"/>");
+                let dashes = dashes(number);
+                let _ = writeln!(out, "<path class=\"c{colour} line\"{dashes} d=\"M{line}\"/>");
             }
             Shape::Band(lower) => {
                 let lower = series.points.iter().zip(lower).rev().map(|(p, low)| (p.0, *low));
@@ -202,7 +208,8 @@ impl Chart {
             let y = BASE + 56.0 + LINE * (count / 2) as f64;
             *out += &match series.shape {
                 Shape::Line => {
-                    format!("<path class=\"c{colour} line\" d=\"M{:.1} {y:.1}h18\"/>", x - 9.0)
+                    let (dashes, x) = (dashes(number), x - 9.0);
+                    format!("<path class=\"c{colour} line\"{dashes} d=\"M{x:.1} {y:.1}h18\"/>")
                 }
                 Shape::Bars | Shape::Band(_) => shape(2, x, y, colour),
                 Shape::Chosen => shape(1, x, y, colour),
@@ -225,6 +232,11 @@ impl Series {
     pub(super) fn is_drawn_as_bars(&self) -> bool {
         self.shape == Shape::Bars && !self.points.is_empty()
     }
+}
+
+/// Every second line is dashed, so that one on top of another hides nothing.
+fn dashes(number: usize) -> &'static str {
+    if number % 2 == 1 { " stroke-dasharray=\"7 6\"" } else { "" }
 }
 
 /// A dot of a shape by number.

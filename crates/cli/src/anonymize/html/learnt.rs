@@ -1,10 +1,10 @@
 //! What an observer learns, how easily rows are found, and what the release lost.
 
 use crate::Failure;
-use crate::anonymize::release::Release;
 use crate::anonymize::risk;
 use demure_anonymize::class::Class;
 use demure_anonymize::observer::observe;
+use demure_anonymize::publish::Release;
 use demure_anonymize::risk::Risk;
 use demure_anonymize::utility::utility;
 use demure_report::page::{escape, table};

@@ -3,10 +3,10 @@
 mod learnt;
 mod section;
 
-use super::release::Release;
-use super::verdict::Verdict;
 use crate::Failure;
 use demure_anonymize::class::Class;
+use demure_anonymize::publish::Release;
+use demure_anonymize::publish::verdict::Verdict;
 use demure_report::page::page;
 use std::io::Write;
 

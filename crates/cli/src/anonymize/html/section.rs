@@ -1,10 +1,10 @@
 //! The parts of the page.
 
-use crate::anonymize::answer;
-use crate::anonymize::release::Release;
-use crate::anonymize::verdict::{Verdict, shown};
-use crate::anonymize::witness::{Served, Sets};
+use crate::anonymize::render::{self, about, shown};
 use demure_anonymize::class::Class;
+use demure_anonymize::publish::Release;
+use demure_anonymize::publish::served::{Served, Sets};
+use demure_anonymize::publish::verdict::Verdict;
 use demure_report::chart::{Axis, Chart, Series};
 use demure_report::page::{escape, table};
 use demure_report::{grouped, percent, short};
@@ -85,7 +85,7 @@ pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
             Sets::All(Some((served, _))) => Some(format!(
                 "<p>{}: the set M that serves every class has {} ({}).</p>\n",
                 escape(&verdict.name),
-                escape(&served.about()),
+                escape(&about(served)),
                 inside(release, verdict, served)
             )),
             _ => None,
@@ -229,14 +229,14 @@ fn witness(release: &Release<'_>, verdict: &Verdict, class: usize) -> String {
     };
     format!(
         "<details class=\"set\"><summary>M: {}</summary>{}</details>",
-        escape(&served.about()),
+        escape(&about(served)),
         inside(release, verdict, served)
     )
 }
 
 /// Which values a set has: `Windows 3, Linux 1`.
 fn inside(release: &Release<'_>, verdict: &Verdict, served: &Served) -> String {
-    let values = answer::values(release, verdict);
+    let values = render::values(release, verdict);
     let counts = served.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
     let mut named: Vec<String> = counts
         .map(|(count, value)| format!("{} {}", escape(value), grouped(*count as f64)))

@@ -2,7 +2,7 @@
 
 mod asked;
 
-use super::neighbour::{Table, files};
+use super::neighbour::{files, read};
 use super::options::{Effort, Usual};
 use super::render::{Audit, tell};
 use crate::Failure;
@@ -94,7 +94,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             }
         };
         let source = policy.folder.join(&table.source);
-        Table::read(&source, args.rows)?.neighbours(unit, policy.budget.neighbours, args.pairs)
+        let table = read(&source, args.rows)?;
+        Ok(table.neighbours(unit, policy.budget.neighbours, args.pairs)?)
     };
     let pairs = files((args.left.as_ref(), args.right.as_ref()), made, folder.path())?;
     let epsilon = args.epsilon.map(Epsilon::new).transpose()?;

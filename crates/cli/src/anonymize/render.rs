@@ -1,12 +1,13 @@
-//! What is told of a release, or of there being none.
+//! A release, its verdicts and the sets behind them, as text and as JSON; or that there is none.
 
 use super::find::Nearest;
-use super::release::Release;
-use super::verdict::Verdict;
-use super::witness::Sets;
 use crate::Failure;
+use demure_anonymize::model::Measure;
+use demure_anonymize::publish::Release;
+use demure_anonymize::publish::served::{Served, Sets};
+use demure_anonymize::publish::verdict::Verdict;
 use demure_report::{Report, grouped, named, short};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::io::Write;
 
 /// More classes than this are not listed.
@@ -57,7 +58,7 @@ pub(super) fn report(release: &Release<'_>, verdicts: &[Verdict]) -> Report {
     let shared: Vec<Value> = verdicts
         .iter()
         .map(|verdict| match &verdict.sets {
-            Sets::All(Some((served, _))) => served.json(release, values(release, verdict)),
+            Sets::All(Some((served, _))) => set_json(served, release, values(release, verdict)),
             _ => Value::Null,
         })
         .collect();
@@ -88,7 +89,7 @@ fn each(release: &Release<'_>, verdicts: &[Verdict]) -> Value {
             "measures": verdicts.iter().map(measure).collect::<Vec<_>>(),
         });
         let set = |verdict: &Verdict| match (&verdict.sets, verdict.set(at)) {
-            (Sets::Each(_), Some(served)) => served.json(release, values(release, verdict)),
+            (Sets::Each(_), Some(served)) => set_json(served, release, values(release, verdict)),
             _ => Value::Null,
         };
         if verdicts.iter().any(|verdict| matches!(verdict.sets, Sets::Each(_)))
@@ -105,8 +106,8 @@ fn each(release: &Release<'_>, verdicts: &[Verdict]) -> Value {
 
 /// The field `models`.
 pub(super) fn models(report: Report, verdicts: &[Verdict]) -> Report {
-    let json: Vec<Value> = verdicts.iter().map(Verdict::json).collect();
-    let text: Vec<String> = verdicts.iter().map(Verdict::line).collect();
+    let json: Vec<Value> = verdicts.iter().map(json_of).collect();
+    let text: Vec<String> = verdicts.iter().map(line).collect();
     report.described("models", json, text.join("\n"))
 }
 
@@ -155,4 +156,79 @@ pub(super) fn nothing(nearest: &Nearest, json: bool, out: &mut impl Write) -> Re
         "{found}; {nearest}. Nothing was written\n\
          hint: allow more suppression (--suppress), ask for less, or give coarser levels (--hierarchy)"
     )))
+}
+
+/// For people: `the class 32** of 120 rows`.
+pub(super) fn about(served: &Served) -> String {
+    let rows = grouped(served.witness.rows() as f64);
+    match served.kind {
+        "class" => format!("the class itself, {rows} rows"),
+        "table" => format!("the whole table, {rows} rows"),
+        "coarser class" => format!("the class {} of {rows} rows", served.labels.join(", ")),
+        "earlier part" => {
+            format!("the part {} cuts up, {rows} rows", served.cuts)
+        }
+        _ => format!("{rows} rows"),
+    }
+}
+
+/// For programs.
+fn set_json(served: &Served, release: &Release<'_>, values: &[String]) -> Value {
+    let names = release.attributes.iter().map(|attribute| attribute.column.name.clone());
+    let counts = served.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
+    let counts: Map<String, Value> =
+        counts.map(|(count, value)| (value.clone(), (*count).into())).collect();
+    let mut object = json!({
+        "set": served.kind,
+        "rows": served.witness.rows(),
+        "distance": served.witness.measure.to_string(),
+        "counts": counts,
+    });
+    if let Some(object) = object.as_object_mut() {
+        if !served.levels.is_empty() {
+            object.insert("levels".into(), named(names.zip(served.levels.iter().copied())));
+            object.insert("labels".into(), served.labels.clone().into());
+        }
+        if served.cuts > 0 {
+            object.insert("cuts".into(), served.cuts.into());
+        }
+    }
+    object
+}
+
+/// For programs.
+fn json_of(verdict: &Verdict) -> Value {
+    json!({
+        "name": verdict.name,
+        "column": verdict.column,
+        "holds": verdict.holds,
+        "failing": verdict.failing,
+        "worst": verdict.worst.map(|(_, m)| Some(m.to_f64()).filter(|x| x.is_finite())),
+        "exact": verdict.worst.map(|(_, m)| m.to_string()),
+    })
+}
+
+/// For people: `holds: 3-anonymity (worst 3)`.
+fn line(verdict: &Verdict) -> String {
+    let about = verdict.column.as_ref().map_or(String::new(), |name| format!(" of {name}"));
+    let worst = verdict.worst.map_or(String::new(), |(_, m)| format!(", worst class {}", shown(m)));
+    match verdict.holds {
+        true => format!("{}{about}: holds{worst}", verdict.name),
+        false if verdict.failing == 0 => format!("{}{about}: does NOT hold", verdict.name),
+        false => {
+            let classes = if verdict.failing == 1 { "class" } else { "classes" };
+            let failing = verdict.failing;
+            format!("{}{about}: does NOT hold in {failing} {classes}{worst}", verdict.name)
+        }
+    }
+}
+
+/// A measure as a fraction and as a number: `5/9 = 0.555556`.
+pub(super) fn shown(measure: Measure) -> String {
+    let exact = measure.to_string();
+    match measure {
+        Measure::Exact(fraction) if fraction.denominator() == 1 => exact,
+        Measure::Exact(_) | Measure::Root(_) => format!("{exact} = {}", short(measure.to_f64())),
+        _ => exact,
+    }
 }

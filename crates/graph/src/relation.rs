@@ -1,18 +1,21 @@
 //! One edge more or less, or one edge for another: what of a budget a step gets.
+//!
+//! Replacing an edge is two steps. By group privacy what is (ε,δ)-DP for one is (2ε, (1+e^ε)δ)-DP for two, and
+//! ρ-zCDP becomes 4ρ-zCDP.
 
-use crate::Failure;
-use crate::input::Relation;
-use crate::mechanism::{budget, unknown};
+use crate::error::Result;
 use demure_core::mechanism::Guarantee;
-use demure_core::unit::{Delta, Epsilon, Rho};
-use demure_report::Report;
+use demure_core::unit::{Delta, Epsilon, Neighbours, Rho};
 
 /// What a mechanism for one edge more or less may spend, if `budget` is promised for `relation`.
 ///
-/// Replacing an edge is two steps. By group privacy what is (ε,δ)-DP for one is (2ε, (1+e^ε)δ)-DP for two, and ρ-zCDP
-/// becomes 4ρ-zCDP.
-pub(super) fn step(budget: Guarantee, relation: Relation) -> Result<Guarantee, Failure> {
-    if relation == Relation::AddRemove {
+/// # Guarantee
+/// What spends the result for one edge more or less keeps `budget` for `relation`.
+/// # Proof
+/// For [`Neighbours::AddRemove`] both are the same. A replacement is one edge less and one more, hence group
+/// privacy for two: ε and δ become 2ε and (1+e^ε)δ, which the halves here undo, with δ rounded down; ρ becomes 2²ρ. ∎
+pub fn step(budget: Guarantee, relation: Neighbours) -> Result<Guarantee> {
+    if relation == Neighbours::AddRemove {
         return Ok(budget);
     }
     let half = |epsilon: Epsilon| Epsilon::new(0.5 * epsilon.get());
@@ -29,41 +32,22 @@ pub(super) fn step(budget: Guarantee, relation: Relation) -> Result<Guarantee, F
             }
         }
         Guarantee::Concentrated(rho) => Guarantee::Concentrated(Rho::new(0.25 * rho.get())?),
-        _ => return Err(unknown()),
+        _ => {
+            let (parameter, allowed) = ("budget", "ε, (ε, δ) or ρ");
+            return Err(demure_core::Error::OutOfRange { parameter, allowed }.into());
+        }
     })
 }
 
 /// What is promised for `relation`, if `spent` is for one edge more or less. `budget` is what was asked for.
-pub(super) fn promised(
-    spent: Guarantee,
-    budget: Guarantee,
-    relation: Relation,
-) -> Result<Guarantee, Failure> {
+pub fn promised(spent: Guarantee, budget: Guarantee, relation: Neighbours) -> Result<Guarantee> {
     Ok(match (spent, relation) {
-        (spent, Relation::AddRemove) => spent,
-        (Guarantee::Pure(epsilon), Relation::Replace) => {
+        (spent, Neighbours::AddRemove) => spent,
+        (Guarantee::Pure(epsilon), Neighbours::Replace) => {
             Guarantee::Pure(Epsilon::new(2.0 * epsilon.get())?)
         }
-        (_, Relation::Replace) => budget, // never spent in part
+        (_, Neighbours::Replace) => budget, // never spent in part
     })
-}
-
-/// The fields that say what is promised.
-pub(super) fn fields(report: Report, guarantee: Guarantee, relation: Relation) -> Report {
-    let report = budget(report, guarantee);
-    let report = match relation {
-        Relation::AddRemove => report.described(
-            "neighbours",
-            "add-remove",
-            "add-remove (one edge present or absent; the vertices are public)",
-        ),
-        Relation::Replace => report.described(
-            "neighbours",
-            "replace",
-            "replace (one edge in another's place; the vertices and the number of edges are public)",
-        ),
-    };
-    report.field("guarantee", guarantee.to_string())
 }
 
 #[cfg(test)]
@@ -74,23 +58,23 @@ mod tests {
     fn an_edge_for_another_is_two_steps() {
         let (e, d) = (Epsilon::new(1.0).unwrap(), Delta::new(1e-6).unwrap());
         let both = Guarantee::Approximate(e, d);
-        let Ok(Guarantee::Approximate(half, less)) = step(both, Relation::Replace) else {
+        let Ok(Guarantee::Approximate(half, less)) = step(both, Neighbours::Replace) else {
             panic!("another kind of budget")
         };
         assert_eq!(half.get(), 0.5);
         let spent = (1.0 + 0.5f64.exp()) * less.get();
         assert!((1e-6 * (1.0 - 1e-11)..=1e-6).contains(&spent), "{spent}");
         assert_eq!(
-            promised(Guarantee::Pure(half), both, Relation::Replace).unwrap(),
+            promised(Guarantee::Pure(half), both, Neighbours::Replace).unwrap(),
             Guarantee::Pure(e)
         );
         let rho = Guarantee::Concentrated(Rho::new(2.0).unwrap());
-        let quarter = step(rho, Relation::Replace).unwrap();
+        let quarter = step(rho, Neighbours::Replace).unwrap();
         assert_eq!(quarter, Guarantee::Concentrated(Rho::new(0.5).unwrap()));
-        assert_eq!(promised(quarter, rho, Relation::Replace).unwrap(), rho);
-        assert_eq!(step(both, Relation::AddRemove).unwrap(), both);
+        assert_eq!(promised(quarter, rho, Neighbours::Replace).unwrap(), rho);
+        assert_eq!(step(both, Neighbours::AddRemove).unwrap(), both);
         let huge = Guarantee::Approximate(Epsilon::new(1e4).unwrap(), d);
         let pure = Guarantee::Pure(Epsilon::new(5e3).unwrap());
-        assert_eq!(step(huge, Relation::Replace).unwrap(), pure);
+        assert_eq!(step(huge, Neighbours::Replace).unwrap(), pure);
     }
 }

@@ -1,65 +1,65 @@
 //! A release beside the table it was made from: what answers and reports are about.
 
-use demure_anonymize::class::{Class, Histogram};
-use demure_anonymize::partition::Partition;
-use demure_anonymize::population::Population;
-use demure_anonymize::recoding::{Attribute, Recoding};
-use demure_anonymize::table::{Column, Table};
+use crate::class::{Class, Histogram};
+use crate::partition::Partition;
+use crate::population::Population;
+use crate::recoding::{Attribute, Recoding};
+use crate::table::{Column, Table};
 
 /// A table, a release of it, and how it was found.
-pub(super) struct Release<'a> {
+pub struct Release<'a> {
     /// The original.
-    pub(super) table: &'a Table,
+    pub table: &'a Table,
     /// The quasi-identifiers.
-    pub(super) attributes: &'a [Attribute<'a>],
+    pub attributes: &'a [Attribute<'a>],
     /// The sensitive columns.
-    pub(super) sensitive: Vec<&'a Column>,
+    pub sensitive: Vec<&'a Column>,
     /// Which class each row is in, and what it publishes.
-    pub(super) recoding: Recoding,
+    pub recoding: Recoding,
     /// The classes that stay, with their histograms.
-    pub(super) classes: Vec<Class>,
+    pub classes: Vec<Class>,
     /// The whole original as one class.
-    pub(super) whole: Class,
-    /// What `--method` says.
-    pub(super) method: &'static str,
+    pub whole: Class,
+    /// How it was found: `optimal`, `mondrian` or `local`.
+    pub method: &'static str,
     /// What was minimized, and how much of it is left.
-    pub(super) score: Option<(&'static str, f64)>,
+    pub score: Option<(&'static str, f64)>,
     /// Where every column has one level.
-    pub(super) levels: Option<Levels>,
+    pub levels: Option<Levels>,
     /// Where the table was cut into parts.
-    pub(super) parts: Option<Partition>,
+    pub parts: Option<Partition>,
     /// The people the table is a sample of; each class then has their count as its last histogram.
-    pub(super) population: Option<Population>,
+    pub population: Option<Population>,
 }
 
 /// The outcome of a search for levels.
-pub(super) struct Levels {
+pub struct Levels {
     /// One for each quasi-identifier.
-    pub(super) chosen: Vec<usize>,
+    pub chosen: Vec<usize>,
     /// The highest there are.
-    pub(super) heights: Vec<usize>,
+    pub heights: Vec<usize>,
     /// No other choice scores less.
-    pub(super) proven: bool,
+    pub proven: bool,
     /// By how much an unseen choice could score less.
-    pub(super) gap: f64,
+    pub gap: f64,
     /// How many choices were looked at.
-    pub(super) checked: u64,
+    pub checked: u64,
 }
 
 impl Release<'_> {
     /// How many rows have `*` in every quasi-identifier.
-    pub(super) fn suppressed(&self) -> u64 {
+    pub fn suppressed(&self) -> u64 {
         self.recoding.suppressed()
     }
 
     /// What a class publishes.
-    pub(super) fn labels(&self, class: usize) -> Vec<String> {
+    pub fn labels(&self, class: usize) -> Vec<String> {
         let cells = self.recoding.cells_of(class).iter();
         cells.zip(self.attributes).map(|(cell, attribute)| attribute.label(*cell)).collect()
     }
 
     /// The classes of the table as it is, quasi-identifiers unchanged.
-    pub(super) fn before(&self) -> Vec<Class> {
+    pub fn before(&self) -> Vec<Class> {
         let mut classes = classes_of(self.attributes, &self.sensitive);
         if let Some(people) = &self.population {
             let columns: Vec<&Column> = self.attributes.iter().map(|a| a.column).collect();
@@ -71,14 +71,14 @@ impl Release<'_> {
     }
 
     /// How many people of the population look like each class, if there is one.
-    pub(super) fn people(&self, classes: &[Class]) -> Option<Vec<u64>> {
+    pub fn people(&self, classes: &[Class]) -> Option<Vec<u64>> {
         self.population.as_ref()?;
         classes.iter().map(|class| class.sensitive.last().map(Histogram::total)).collect()
     }
 }
 
 /// For each class of rows that agree in these columns, how many rows of the population do too.
-pub(super) fn matching(columns: &[&Column], population: &Population) -> Vec<u64> {
+pub fn matching(columns: &[&Column], population: &Population) -> Vec<u64> {
     use std::collections::HashMap;
     let (class_of, sizes) = group(columns);
     let mut known: HashMap<Vec<u32>, usize> = HashMap::with_capacity(sizes.len());
@@ -101,14 +101,14 @@ pub(super) fn matching(columns: &[&Column], population: &Population) -> Vec<u64>
 }
 
 /// Rows that agree in the attributes' columns as they are.
-pub(super) fn classes_of(attributes: &[Attribute<'_>], sensitive: &[&Column]) -> Vec<Class> {
+pub fn classes_of(attributes: &[Attribute<'_>], sensitive: &[&Column]) -> Vec<Class> {
     let columns: Vec<&Column> = attributes.iter().map(|attribute| attribute.column).collect();
     let (class_of, sizes) = group(&columns);
     Recoding { class_of, sizes, ..Recoding::default() }.classes(sensitive)
 }
 
 /// For each row the number of its class, by first appearance; and the sizes.
-pub(super) fn group(columns: &[&Column]) -> (Vec<u32>, Vec<u64>) {
+pub fn group(columns: &[&Column]) -> (Vec<u32>, Vec<u64>) {
     use std::collections::HashMap;
     let rows = columns.first().map_or(0, |column| column.codes.len());
     // Column by column: a class so far and a code make a class.
@@ -130,7 +130,7 @@ pub(super) fn group(columns: &[&Column]) -> (Vec<u32>, Vec<u64>) {
 }
 
 /// All rows as one class.
-pub(super) fn whole(rows: usize, sensitive: &[&Column], population: Option<&Population>) -> Class {
+pub fn whole(rows: usize, sensitive: &[&Column], population: Option<&Population>) -> Class {
     let histogram = |column: &&Column| {
         let mut counts = vec![0; column.values.len()];
         for code in &column.codes {

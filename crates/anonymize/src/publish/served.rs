@@ -1,28 +1,28 @@
-//! The set M that (n,t)-closeness compares a class with: shown, and read again to be checked.
+//! The set M that (n,t)-closeness compares a class with.
 
-use super::release::Release;
-use demure_anonymize::class::Class;
-use demure_anonymize::model::{Measure, Model, Set, Witness};
-use demure_anonymize::recoding::{Cell, Scale};
-use demure_anonymize::superset::{Natural, in_lattice, in_partition};
-use demure_report::{grouped, named};
-use serde_json::{Map, Value, json};
+use super::Release;
+use crate::class::Class;
+use crate::error::Result;
+use crate::model::{Measure, Model, Set, Witness};
+use crate::recoding::{Cell, Scale};
+use crate::superset::{Natural, in_lattice, in_partition};
 
 /// A set that serves a class.
-pub(super) struct Served {
+pub struct Served {
     /// Which rows, and how far they are.
-    pub(super) witness: Witness,
+    pub witness: Witness,
     /// What the set is: its kind, for programs.
-    kind: &'static str,
-    /// Of a class of a coarser release, its levels and labels.
-    levels: Vec<usize>,
-    labels: Vec<String>,
+    pub kind: &'static str,
+    /// Of a class of a coarser release, its levels.
+    pub levels: Vec<usize>,
+    /// Its labels.
+    pub labels: Vec<String>,
     /// Of a part that was cut further, how many cuts up.
-    cuts: usize,
+    pub cuts: usize,
 }
 
 /// The sets that serve a release's classes, in the model's reading, or one that serves all.
-pub(super) enum Sets {
+pub enum Sets {
     /// The model asks for none.
     None,
     /// One a class.
@@ -51,51 +51,10 @@ impl Served {
         let kind = if cuts > 0 { "earlier part" } else { Self::plain(witness.clone()).kind };
         Self { levels, labels, cuts, kind, ..Self::plain(witness) }
     }
-
-    /// For people: `the class 32** of 120 rows`.
-    pub(super) fn about(&self) -> String {
-        let rows = grouped(self.witness.rows() as f64);
-        match self.kind {
-            "class" => format!("the class itself, {rows} rows"),
-            "table" => format!("the whole table, {rows} rows"),
-            "coarser class" => format!("the class {} of {rows} rows", self.labels.join(", ")),
-            "earlier part" => {
-                format!("the part {} cuts up, {rows} rows", self.cuts)
-            }
-            _ => format!("{rows} rows"),
-        }
-    }
-
-    /// For programs.
-    pub(super) fn json(&self, release: &Release<'_>, values: &[String]) -> Value {
-        let names = release.attributes.iter().map(|attribute| attribute.column.name.clone());
-        let counts = self.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
-        let counts: Map<String, Value> =
-            counts.map(|(count, value)| (value.clone(), (*count).into())).collect();
-        let mut told = json!({
-            "set": self.kind,
-            "rows": self.witness.rows(),
-            "distance": self.witness.measure.to_string(),
-            "counts": counts,
-        });
-        if let Some(told) = told.as_object_mut() {
-            if !self.levels.is_empty() {
-                told.insert("levels".into(), named(names.zip(self.levels.iter().copied())));
-                told.insert("labels".into(), self.labels.clone().into());
-            }
-            if self.cuts > 0 {
-                told.insert("cuts".into(), self.cuts.into());
-            }
-        }
-        told
-    }
 }
 
 /// Finds the sets that a model names.
-pub(super) fn find(
-    model: &dyn Model,
-    release: &Release<'_>,
-) -> Result<Sets, demure_anonymize::Error> {
+pub fn find(model: &dyn Model, release: &Release<'_>) -> Result<Sets> {
     if model.needs_ancestors() {
         let found = match (&release.levels, &release.parts) {
             (Some(levels), _) => in_lattice(

@@ -1,50 +1,65 @@
 //! Whether classes satisfy a model, and which comes nearest to not doing so.
 
-use super::models::{Note, Promised, Worse};
-use super::release::Release;
-use super::witness::{self, Served, Sets};
-use crate::Failure;
-use demure_anonymize::check;
-use demure_anonymize::class::Class;
-use demure_anonymize::model::{Measure, Model};
-use demure_report::short;
-use serde_json::{Value, json};
+use super::Release;
+use super::served::{self, Served, Sets};
+use crate::check;
+use crate::class::Class;
+use crate::error::Result;
+use crate::model::{Measure, Model};
+
+/// Which end of a model's measure is the bad one.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Worse {
+    /// Sizes, diversities.
+    Small,
+    /// Distances, gains.
+    Large,
+}
+
+/// How a model's measure is read.
+#[derive(Clone, Copy)]
+pub struct Note {
+    /// The bad end.
+    pub worse: Worse,
+    /// Whether it is a distance between distributions.
+    pub distance: bool,
+}
 
 /// One model on one set of classes.
-pub(super) struct Verdict {
+pub struct Verdict {
     /// Its name with its parameters.
-    pub(super) name: String,
+    pub name: String,
     /// The sensitive column it is about, if any.
-    pub(super) column: Option<String>,
+    pub column: Option<String>,
     /// Whether all classes satisfy it.
-    pub(super) holds: bool,
+    pub holds: bool,
     /// How many classes do not.
-    pub(super) failing: usize,
+    pub failing: usize,
     /// The class that comes nearest to breaking it, or breaks it most, and its measure.
-    pub(super) worst: Option<(usize, Measure)>,
+    pub worst: Option<(usize, Measure)>,
     /// A measure for every class; empty unless asked for.
-    pub(super) measures: Vec<Option<Measure>>,
+    pub measures: Vec<Option<Measure>>,
     /// The sets that serve the classes, where the model asks for them.
-    pub(super) sets: Sets,
+    pub sets: Sets,
     /// Whether it measures a distance between distributions.
-    pub(super) distance: bool,
+    pub distance: bool,
     /// What whoever publishes must be told.
-    pub(super) warning: Option<&'static str>,
+    pub warning: Option<&'static str>,
     /// Whether generalizing further never breaks it.
-    pub(super) monotone: bool,
+    pub monotone: bool,
 }
 
 /// The verdicts on a release. Nothing is taken over from the search: where a model asks for sets,
 /// they are found again, named, and each measured.
-pub(super) fn all(
+pub fn all(
     models: &[Box<dyn Model>],
     notes: &[Note],
     release: &Release<'_>,
-) -> Result<Vec<Verdict>, Failure> {
+) -> Result<Vec<Verdict>> {
     let names = names(release);
-    let ask = |(model, note): (&dyn Model, &Note)| -> Result<Verdict, Failure> {
+    let ask = |(model, note): (&dyn Model, &Note)| -> Result<Verdict> {
         let (classes, whole) = (&release.classes, &release.whole);
-        let sets = witness::find(model, release)?;
+        let sets = served::find(model, release)?;
         let own = |class: &Class| (model.holds(class, whole), model.measure(class, whole));
         let judged: Vec<(bool, Option<Measure>)> = match &sets {
             Sets::None => classes.iter().map(own).collect(),
@@ -70,7 +85,7 @@ pub(super) fn all(
 
 /// The measures of other classes of the same table, for pictures: nothing is said to hold. Models
 /// that compare with sets of their own choice have none.
-pub(super) fn on(
+pub fn on(
     models: &[Box<dyn Model>],
     notes: &[Note],
     classes: &[Class],
@@ -94,7 +109,7 @@ fn names(release: &Release<'_>) -> Vec<String> {
 }
 
 /// What whoever publishes must be told, each once.
-pub(super) fn warnings(verdicts: &[Verdict]) -> Vec<&'static str> {
+pub fn warnings(verdicts: &[Verdict]) -> Vec<&'static str> {
     let mut found: Vec<&'static str> = Vec::new();
     for warning in verdicts.iter().filter_map(|verdict| verdict.warning) {
         if !found.contains(&warning) {
@@ -106,18 +121,17 @@ pub(super) fn warnings(verdicts: &[Verdict]) -> Vec<&'static str> {
 
 impl Verdict {
     /// What a check of a published table found out about its `at`-th model.
-    pub(super) fn checked(
-        promised: &Promised,
+    pub fn checked(
+        (model, note): (&dyn Model, &Note),
         at: usize,
         found: &check::Report,
         names: &[String],
     ) -> Option<Self> {
-        let (model, note) = (promised.models.get(at)?, promised.notes.get(at)?);
         let said = found.verdicts.get(at)?;
         let measure = |class: &check::Checked| class.measures.get(at).copied().flatten();
         let measures: Vec<Option<Measure>> = found.classes.iter().map(measure).collect();
         let failing = usize::try_from(said.failing).unwrap_or(usize::MAX);
-        let verdict = Self::new(model.as_ref(), note, names, failing, measures);
+        let verdict = Self::new(model, note, names, failing, measures);
         Some(Self { holds: said.holds, ..verdict })
     }
 
@@ -143,39 +157,11 @@ impl Verdict {
     }
 
     /// The set that serves a class, or all.
-    pub(super) fn set(&self, class: usize) -> Option<&Served> {
+    pub fn set(&self, class: usize) -> Option<&Served> {
         match &self.sets {
             Sets::Each(each) => each.get(class)?.as_ref(),
             Sets::All(Some((served, _))) => Some(served),
             Sets::All(None) | Sets::None => None,
-        }
-    }
-
-    /// For programs.
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "column": self.column,
-            "holds": self.holds,
-            "failing": self.failing,
-            "worst": self.worst.map(|(_, m)| Some(m.to_f64()).filter(|x| x.is_finite())),
-            "exact": self.worst.map(|(_, m)| m.to_string()),
-        })
-    }
-
-    /// For people: `holds: 3-anonymity (worst 3)`.
-    pub(super) fn line(&self) -> String {
-        let about = self.column.as_ref().map_or(String::new(), |name| format!(" of {name}"));
-        let worst =
-            self.worst.map_or(String::new(), |(_, m)| format!(", worst class {}", shown(m)));
-        match self.holds {
-            true => format!("{}{about}: holds{worst}", self.name),
-            false if self.failing == 0 => format!("{}{about}: does NOT hold", self.name),
-            false => {
-                let classes = if self.failing == 1 { "class" } else { "classes" };
-                let failing = self.failing;
-                format!("{}{about}: does NOT hold in {failing} {classes}{worst}", self.name)
-            }
         }
     }
 }
@@ -187,15 +173,5 @@ fn worst(measures: &[Option<Measure>], worse: Worse) -> Option<(usize, Measure)>
     match worse {
         Worse::Small => known.min_by(order),
         Worse::Large => known.max_by(order),
-    }
-}
-
-/// A measure as a fraction and as a number: `5/9 = 0.555556`.
-pub(super) fn shown(measure: Measure) -> String {
-    let exact = measure.to_string();
-    match measure {
-        Measure::Exact(fraction) if fraction.denominator() == 1 => exact,
-        Measure::Exact(_) | Measure::Root(_) => format!("{exact} = {}", short(measure.to_f64())),
-        _ => exact,
     }
 }

@@ -1,0 +1,15 @@
+//! A release beside the table it was made from: what is published, whether it keeps its promises, and how it is written.
+//!
+//! | file | what |
+//! |---|---|
+//! | `release` | a table and its release |
+//! | [`served`] | the set M that (n,t)-closeness compares each class with |
+//! | [`verdict`] | whether classes satisfy a model, and which comes nearest to not doing so |
+//! | [`output`] | the published columns, and the table as CSV |
+
+pub mod output;
+mod release;
+pub mod served;
+pub mod verdict;
+
+pub use release::{Levels, Release, classes_of, group, matching, whole};
