@@ -2,7 +2,7 @@
 //!
 //! An engine computes a batch without a pause, and a batch may take long. On the threads that serve
 //! connections that would hold up everybody else: who asks, who cancels and what is due would wait for
-//! somebody's rows, and see by that how many there are. So rows are read by threads of their own, as
+//! protected rows, and see by that how many there are. So rows are read by threads of their own, as
 //! many as the machine has processors.
 //!
 //! # What this module does not do

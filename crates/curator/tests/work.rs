@@ -150,7 +150,7 @@ async fn dear_expressions_limit_rows_without_joins() {
             assert_eq!(count(&curator, &few).await, 5 + others, "{few}");
         }
     }
-    // Where a row is somebody else's, one costs what it costs.
+    // Where the unit is a row, one costs what it costs.
     let single = format!("SELECT COUNT(*) FROM single WHERE {dear} = 0");
     assert_eq!(explained(&curator, &single).await.work, None);
     assert_eq!(count(&curator, &single).await, i64::from(HERS) + 9);

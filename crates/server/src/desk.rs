@@ -288,8 +288,8 @@ impl Desk {
                 () = visit.overdue() => Err(Failure::TimedOut(visit.within())),
             }
         };
-        // What fails depends on protected rows: that is told on schedule too. Time is up at a public moment,
-        // and a budget that is not there is told before any row is read.
+        // What fails depends on protected rows: an error leaves on schedule too. Time is up at a public moment,
+        // and a budget that is not there is refused before any row is read.
         let at_once = matches!(outcome, Err(Failure::Budget { .. } | Failure::TimedOut(_)));
         if visit.is_reading() && !at_once {
             visit.leave().await;

@@ -48,7 +48,7 @@
 //! allows a larger σ.
 //!
 //! A statement whose time is limited ends at a public moment too: the first point of its grid after the
-//! limit, and half a step. It is told that its time is up if its own moment is later than that point: a
+//! limit, and half a step. Its time is up if its own moment is later than that point: a
 //! function of the moment, which says no more than the moment does, also where clients choose the limit.
 //!
 //! # What this module does not do

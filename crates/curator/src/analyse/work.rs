@@ -73,7 +73,7 @@ struct Output {
     protected: bool,
     /// Of one person; of a public table: those that fit one row of hers.
     rows: Count,
-    /// The longest text of each column, in bytes; 0 where there is none.
+    /// The longest text of each column, in bytes; 0 for a column that holds no text.
     longest: Vec<u64>,
 }
 

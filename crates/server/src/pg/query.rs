@@ -216,7 +216,7 @@ fn still(desk: &Desk, entered: &Entered) -> PgWireResult<()> {
     still.map(drop).map_err(|_| fatal("28000", "the account is gone, or has another password"))
 }
 
-/// Waits no longer than the session says for what reads no rows; what goes wrong inside is told to stewards
+/// Waits no longer than the session says for what reads no rows; what goes wrong inside is shown to stewards
 /// only.
 async fn timed<T>(
     desk: &Desk,
