@@ -55,6 +55,11 @@ pub(crate) fn to_bytes(batch: &RecordBatch) -> Option<Vec<u8>> {
 
 /// The released table that [`to_bytes`] wrote.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<RecordBatch> {
+    // A stream begins with a mark and the length of its schema; the reader believes any length.
+    let (mark, length) = (bytes.get(..4)?, bytes.get(4..8)?.try_into().ok()?);
+    if mark != [0xff; 4] || usize::try_from(u32::from_le_bytes(length)).ok()? > bytes.len() {
+        return None;
+    }
     StreamReader::try_new(bytes, None).ok()?.next()?.ok()
 }
 

@@ -31,7 +31,8 @@ fn relative(folder: &Path, path: &Path) -> PathBuf {
     while let (Some(a), Some(b)) = (from.peek(), to.peek())
         && a == b
     {
-        (from.next(), to.next());
+        from.next();
+        to.next();
     }
     from.map(|_| Component::ParentDir).chain(to).collect()
 }

@@ -1,7 +1,7 @@
 //! A policy that is overwritten, and its ledger, which stays.
 
 use crate::Failure;
-use demure_curator::policy::{Policy, named_in};
+use demure_curator::policy::{Named, Policy};
 use demure_ledger::{Ledger, LedgerId};
 use std::path::Path;
 
@@ -29,11 +29,13 @@ impl Previous {
 
 /// The ledger that a file names, however much else is wrong with it: that must not get lost.
 pub(super) fn named(path: &Path) -> Result<Option<(LedgerId, String)>, Failure> {
-    let text = std::fs::read_to_string(path).ok();
-    text.and_then(|text| named_in(&text).ok()).ok_or_else(|| {
-        Failure::usage(
+    let text = std::fs::read_to_string(path);
+    match text.map_or(Named::Unreadable, |text| Named::in_text(&text)) {
+        Named::Nothing => Ok(None),
+        Named::Ledger(id, at) => Ok(Some((id, at))),
+        Named::Unreadable => Err(Failure::usage(
             "the file that is there cannot be read as a policy, and may name its ledger\n\
              hint: correct it first, or move it away and copy its [ledger] into the new one",
-        )
-    })
+        )),
+    }
 }

@@ -139,16 +139,28 @@ pub fn with_ledger_in(text: &str, id: &LedgerId, at: &str) -> String {
 }
 
 /// The ledger that a text names, also if it is not a policy yet.
-///
-/// # Errors
-/// What it names cannot be known: it is not TOML, or its `ledger` is not as `demure` writes it.
-pub fn named_in(text: &str) -> Result<Option<(LedgerId, String)>, ()> {
-    let document = DeTable::parse(text).map_err(|_| ())?;
-    let Some(ledger) = document.get_ref().get("ledger") else { return Ok(None) };
-    let fields = ledger.get_ref().as_table().ok_or(())?;
-    let field = |key: &str| fields.get(key).and_then(|value| value.get_ref().as_str()).ok_or(());
-    let id = LedgerId::parse(field("id")?).ok_or(())?;
-    Ok(Some((id, field("at")?.to_owned())))
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// None.
+    Nothing,
+    /// The one of this id, and where it is.
+    Ledger(LedgerId, String),
+    /// Nobody can tell: it is not TOML, or its `ledger` is not as `demure` writes it.
+    Unreadable,
+}
+
+impl Named {
+    /// Reads it.
+    #[must_use]
+    pub fn in_text(text: &str) -> Self {
+        let Ok(document) = DeTable::parse(text) else { return Self::Unreadable };
+        let Some(ledger) = document.get_ref().get("ledger") else { return Self::Nothing };
+        let field = |key: &str| ledger.get_ref().as_table()?.get(key)?.get_ref().as_str();
+        match (field("id").and_then(LedgerId::parse), field("at")) {
+            (Some(id), Some(at)) => Self::Ledger(id, at.to_owned()),
+            _ => Self::Unreadable,
+        }
+    }
 }
 
 impl Policy {
@@ -209,12 +221,9 @@ mod tests {
         let id = LedgerId::parse(&"0a".repeat(16)).unwrap();
         for text in ["", "# Complete me.\n", "[budget]\nepsilon = 1.0\n", "# x\n[tables.t]"] {
             let named = with_ledger_in(text, &id, "x y.ledger");
-            assert_eq!(
-                named_in(&named),
-                Ok(Some((id.clone(), "x y.ledger".to_owned()))),
-                "{named}"
-            );
-            assert_eq!(named_in(text), Ok(None));
+            let own = Named::Ledger(id.clone(), "x y.ledger".to_owned());
+            assert_eq!(Named::in_text(&named), own, "{named}");
+            assert_eq!(Named::in_text(text), Named::Nothing);
         }
         let (good, at) = (format!("id = '{id}'"), "at = 'x'");
         for (text, known) in [
@@ -225,7 +234,7 @@ mod tests {
             ("ledger = 1".to_owned(), false),
             ("not toml".to_owned(), false),
         ] {
-            assert_eq!(named_in(&text).is_ok(), known, "{text}");
+            assert_eq!(Named::in_text(&text) != Named::Unreadable, known, "{text}");
         }
     }
 

@@ -75,7 +75,7 @@ mod tests;
 mod timing;
 
 pub(crate) use ledger::lines as ledger_lines;
-pub use ledger::{LedgerPolicy, named_in, with_ledger, with_ledger_in};
+pub use ledger::{LedgerPolicy, Named, with_ledger, with_ledger_in};
 pub use mistake::Mistake;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
