@@ -177,7 +177,7 @@ const CSV: &str = r#"
 
 fn write(args: &Args, text: &str, out: &mut impl Write) -> Result<(), Failure> {
     match &args.output {
-        Some(path) => Ok(files::write_text(path, &text)?),
+        Some(path) => Ok(files::write_text(path, text)?),
         None => out.write_all(text.as_bytes()).map_err(Failure::writing),
     }
 }
