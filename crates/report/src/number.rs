@@ -51,11 +51,17 @@ pub fn whole_with_error(x: f64, error: f64) -> (String, String) {
     (thousands(&format!("{x:.0}"), 5), thousands(&format!("{:.0}", error.ceil()), 5))
 }
 
+/// A longer exact number is rounded beside an axis.
+const LONGEST_TICK: usize = 8;
+
 /// A number beside an axis: `0.001`, `1e-5`, `20,000`.
 #[must_use]
 pub fn tick(x: f64) -> String {
-    let plain = x == 0.0 || (1e-4..1e6).contains(&x.abs());
-    if plain { grouped(x) } else { format!("{x:e}") }
+    if x == 0.0 || (1e-4..1e6).contains(&x.abs()) {
+        return grouped(x);
+    }
+    let exact = format!("{x:e}");
+    if exact.len() <= LONGEST_TICK { exact } else { short(x) }
 }
 
 /// A share as a percentage with at most two digits behind the point: `3.82 %`. A share that is not 0 is
@@ -167,6 +173,7 @@ mod tests {
             ("9999".into(), "1.000e15".into())
         );
         assert_eq!([0.001, 1e-5, 20_000.0, 5e7].map(tick), ["0.001", "1e-5", "20,000", "5e7"]);
+        assert_eq!(tick(4.772_060_469_928_819e-7), "4.772e-7");
     }
 
     #[test]
