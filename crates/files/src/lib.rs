@@ -3,7 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`source`] | a file or standard input: CSV, gzip or Parquet, by its first bytes |
-//! | [`column`] | one column, cell by cell |
+//! | [`column`](mod@column) | one column, cell by cell |
 //! | [`heading`] | the names in a CSV file's first line, and nothing behind it |
 //! | [`parquet`] | columns of Parquet as texts or as whole numbers; texts as Parquet |
 //! | [`records`] | whole rows of small CSV files |
