@@ -16,10 +16,10 @@
 //! Every shape is first asked of a server without a schedule: the difference of the medians there is the
 //! influence Δt that the schedule has to hide. One comparison of statements that do differ must be told
 //! apart there, or the audit has no power. Then it is asked with the schedule. A shape whose advantage
-//! looks larger than [`LOOK`] is sampled afresh, [`AGAIN`] times as often, and the second estimate counts.
+//! looks larger than [`LOOK`] is sampled afresh, [`AGAIN`] times as often, and the second estimate counts: with 300
+//! samples its standard error is 0.024, so that chance alone takes no shape without an advantage above the limit.
 //!
-//! Exit code 0: no advantage is above the limit by more than its error explains. 1: one is. 2: it could not be
-//! measured.
+//! Exit code 0: no advantage is above the limit. 1: one is. 2: it could not be measured.
 
 #![forbid(unsafe_code)]
 
@@ -42,9 +42,6 @@ type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// The largest advantage that is allowed.
 const LIMIT: f64 = 0.1;
-/// Standard errors by which an estimate must exceed the limit before the audit fails: with 40
-/// comparisons at the limit, one in 25 audits would fail by chance.
-const ERRORS: f64 = 3.1;
 /// An advantage that is looked at again.
 const LOOK: f64 = 0.05;
 /// How many times the samples the second look takes.
@@ -134,7 +131,7 @@ fn run(options: &Options) -> Fallible<bool> {
         results.push(audit.shape(shape)?);
     }
     progress.end();
-    let broken = results.iter().flat_map(|r| &r.on).filter(|a| a.surely_above(LIMIT, ERRORS));
+    let broken = results.iter().flat_map(|r| &r.on).filter(|a| a.value > LIMIT);
     let broken = broken.count();
     let met = broken == 0 && power.value >= POWER;
     match options.json {
@@ -212,7 +209,7 @@ fn as_json(options: &Options, power: &Advantage, results: &[Told], met: bool) ->
                     "advantage": off.value, "error": off.error, "samples": off.samples,
                 },
                 "advantage": on.value, "error": on.error, "samples": on.samples,
-                "above_limit": on.surely_above(LIMIT, ERRORS),
+                "above_limit": on.value > LIMIT,
             })
         });
         json!({ "shape": result.shape.name, "present": pairs.collect::<Vec<_>>() })
@@ -239,11 +236,7 @@ fn print(options: &Options, power: &Advantage, results: &[Told], broken: usize) 
         for (((median, apart, off), on), class) in
             result.off.iter().zip(&result.on).zip(&CLASSES[1..])
         {
-            let mark = match on.value > LIMIT {
-                true if on.surely_above(LIMIT, ERRORS) => " !",
-                true => " ?",
-                false => "",
-            };
+            let mark = if on.value > LIMIT { " !" } else { "" };
             println!(
                 "{:<26}{:<9}{:>9.1}{:>9.2}{:>15}{:>15}{mark}",
                 result.shape.name,
@@ -261,8 +254,8 @@ fn print(options: &Options, power: &Advantage, results: &[Told], broken: usize) 
     let largest = results.iter().flat_map(|r| &r.on).map(|a| a.value).fold(f64::MIN, f64::max);
     println!("the largest advantage on schedule: {largest:.2} (≤ {LIMIT})");
     match broken {
-        0 => println!("none is above {LIMIT} by more than {ERRORS} standard errors"),
-        n => println!("{n} are above {LIMIT} by more than {ERRORS} standard errors (marked !)"),
+        0 => println!("none is above {LIMIT}"),
+        n => println!("{n} are above {LIMIT} (marked !)"),
     }
 }
 
