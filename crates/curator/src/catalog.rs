@@ -15,6 +15,7 @@ use crate::policy::{
 };
 use crate::rows::{Limits, Owner, RESERVED, Rows};
 use crate::source::{RowsOnly, alike, parquet, rows_only, rules};
+use crate::spelling::sources;
 use crate::total::Total;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -92,6 +93,26 @@ impl TableProvider for Planned {
     }
 }
 
+/// Refuses a source that is protected in one table and public in another: it would protect nobody.
+fn check_sources(policy: &Policy) -> Result<()> {
+    let spelled = |table: &TablePolicy| sources(&policy.folder, &table.source);
+    let (public, protected): (Vec<&TablePolicy>, Vec<&TablePolicy>) =
+        policy.tables.iter().partition(|table| matches!(table.access, Access::Public { .. }));
+    for table in protected {
+        let here = spelled(table);
+        let same =
+            |other: &&&TablePolicy| spelled(other).iter().any(|source| here.contains(source));
+        if let Some(other) = public.iter().find(same) {
+            let reason = format!(
+                "its source is the public table {}'s too; leave `public = true` out there, or name another file",
+                other.name
+            );
+            return Err(Error::Source { table: table.name.clone(), reason });
+        }
+    }
+    Ok(())
+}
+
 impl Catalog {
     /// Refuses to go on if a table's files are not those that were checked when it was opened:
     /// their columns may have other places now, a person other rows, and a key several.
@@ -129,6 +150,7 @@ impl Catalog {
 
     /// Opens every source of the policy.
     pub(crate) async fn open(policy: &Policy, state: SessionStateBuilder) -> Result<Self> {
+        check_sources(policy)?;
         let mut config = SessionConfig::new().with_information_schema(false);
         rows_only(&mut config);
         let options = config.options_mut();

@@ -230,3 +230,18 @@ async fn a_long_text_is_nothing_everywhere() {
     let sql = format!("SELECT COUNT(*) FROM t WHERE {}", many.join(" OR "));
     assert!(curator.session("tester").run(&sql).await.unwrap_err().refusal().is_some());
 }
+
+#[tokio::test]
+async fn no_file_is_protected_and_public_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t.csv"), "id,x,k\n1,2,3\n").unwrap();
+    std::fs::write(folder.path().join("u.csv"), "id,x,k\n1,2,3\n").unwrap();
+    for (source, refused) in [("t.csv", true), ("./t.csv", true), ("u.csv", false)] {
+        let text = POLICY.replace("EXT", "csv");
+        let text = format!("{text}[tables.copy]\nsource = \"{source}\"\npublic = true\n");
+        let policy = Policy::parse(&text, folder.path()).unwrap();
+        let opened = Curator::in_memory(policy).await;
+        let said = opened.err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(said.contains("public table copy's too"), refused, "{source}: {said}");
+    }
+}
