@@ -554,8 +554,11 @@ fn visible(
         UnitPolicy::Column(column) | UnitPolicy::Via { column, .. } => Some(column.as_str()),
     };
     let declared = protection.columns.iter().map(|column| column.name.as_str()).chain(needed);
+    // The type that the policy declares, whatever the writer of a Parquet file made of the values: one missing
+    // value makes some writers store whole numbers as real ones, and queries must not see that.
+    let declares = |column: &ColumnPolicy| !matches!(column.kind, None | Some(ColumnKind::Other));
     let shown = |field: &Field| match named(field.name()) {
-        Some(column) if csv => csv_type(column),
+        Some(column) if csv || declares(column) => csv_type(column),
         _ => plain(field.data_type()),
     };
     if let UnitPolicy::Column(unit) = &protection.unit

@@ -265,7 +265,11 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
         "regexp_count" | "regexp_like" => {
             // A longer text is NULL before it is matched.
             let read = text.min(MADE);
-            all.and_units(32).and_passes(places(call.args.get(1)).max(4), read)
+            let once = places(call.args.get(1)).max(4);
+            // Each match that is counted may look as far ahead as a match can be long.
+            let ahead = longest_match(call.args.get(1)).min(read).max(1);
+            let passes = if name == "regexp_count" { once.saturating_mul(ahead) } else { once };
+            all.and_units(32).and_passes(passes, read)
         }
         _ if name.starts_with("cast_") => {
             let to = call.func.name();
@@ -278,6 +282,18 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
             converted(all.but_longest(longest), &to).and_units(if text { 4 } else { 32 })
         }
         _ => all.and_units(64).and_passes(UNKNOWN, longest).but_longest(longest),
+    }
+}
+
+/// How long a match of a regular expression can be, in bytes.
+fn longest_match(pattern: Option<&Expr>) -> u64 {
+    let Some(Expr::Literal(value, _)) = pattern else { return u64::MAX };
+    match value.try_as_str().flatten().map(regex_syntax::parse) {
+        Some(Ok(pattern)) => {
+            pattern.properties().maximum_len().map_or(u64::MAX, |bytes| bytes as u64)
+        }
+        Some(Err(_)) => u64::MAX,
+        None => 0,
     }
 }
 

@@ -245,3 +245,27 @@ async fn no_file_is_protected_and_public_at_once() {
         assert_eq!(said.contains("public table copy's too"), refused, "{source}: {said}");
     }
 }
+
+/// Some writers store whole numbers as real ones as soon as one is missing.
+#[tokio::test]
+async fn a_declared_type_holds_whatever_the_file_stores() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = Int64Array::from_iter_values(0..100);
+    let real = Float64Array::from_iter((0..100).map(|i| (i != 7).then_some(f64::from(i))));
+    let mut seen = Vec::new();
+    for k in [Arc::new(whole) as ArrayRef, Arc::new(real)] {
+        let ids = Arc::new(Int64Array::from_iter_values(0..100));
+        let xs = Arc::new(Float64Array::from_iter_values((0..100).map(f64::from)));
+        written(folder.path(), [("id", ids), ("x", xs), ("k", k)]);
+        let policy = Policy::parse(&POLICY.replace("EXT", "parquet"), folder.path()).unwrap();
+        let curator = Curator::in_memory(policy).await.unwrap();
+        let sql = "SELECT SUM(CLAMP(k, 0, 100)) AS s FROM t WHERE k = 6 OR k = 9";
+        let Outcome::Answer(answer) = curator.session("tester").run(sql).await.unwrap() else {
+            panic!("no answer")
+        };
+        let sum = array_value_to_string(answer.batches[0].column(0), 0).unwrap();
+        assert_eq!(sum, "15");
+        seen.push((curator.tables(), answer.schema));
+    }
+    assert_eq!(seen[0], seen[1]);
+}

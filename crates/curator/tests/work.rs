@@ -121,6 +121,18 @@ async fn long_texts_of_many_public_rows_are_refused() {
     assert_eq!(count(&curator, &cheap).await, (6 + 9) * 10_000);
 }
 
+/// Each match that is counted may look at all the rest of the text: 8 million steps on one row.
+#[tokio::test]
+async fn matches_are_counted_in_short_texts_alone() {
+    let (curator, _folder) = curator().await;
+    let text = format!("CASE WHEN id = 7 THEN '{}' ELSE '' END", "A".repeat(4_000));
+    let sql = |text: &str| {
+        format!("SELECT SUM(CLAMP(regexp_count({text}, '.*[^A-M]|[A-Z]'), 0, 1)) FROM t")
+    };
+    refusal(&curator, &sql(&text)).await;
+    curator.session("tester").run(&sql("left(note, 20)")).await.unwrap();
+}
+
 /// Nothing is multiplied, but she has many rows, and each costs much.
 #[tokio::test]
 async fn dear_expressions_limit_rows_without_joins() {

@@ -198,7 +198,7 @@ impl Capping {
             }
             let tables = people.capacity() * 4 + counts.capacity() * 4 + numbers.capacity() * 20;
             self.held.add(batch, tables, &self.context)?;
-            tokio::task::consume_budget().await;
+            tokio::task::yield_now().await;
         }
         drop(numbers);
         self.hand_on(&people, &counts).await
