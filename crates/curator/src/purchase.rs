@@ -2,9 +2,9 @@
 //!
 //! # Guarantee
 //! Every debit of a query is on disk before any row is read for it. All that a query buys or
-//! receives is decided on at once: after a refusal nothing is debited and nothing is received. Where
-//! it waits for somebody else's purchase, what it bought before that stays bought, free from then on,
-//! and the error says so. Of equal queries that are
+//! receives is decided on at once: after a refusal nothing is debited and nothing is received. A
+//! query that waits for another analyst's purchase may fail after it has bought a part: that part stays
+//! bought and is free from then on, and the error says so. Of equal queries that are
 //! under way in this process one is bought ([`crate::flight`]). Nothing that was read shows before
 //! the gate's moment: no table, no error, no entry in the ledger. Rows are read by threads of their own
 //! ([`crate::workers`]): who waits for a moment does not wait for them.

@@ -515,8 +515,8 @@ impl Session {
         Ok((after, priced))
     }
 
-    /// The answer that is free for whoever asks. Where the one under the key was stored by another
-    /// build and cannot be read, the key becomes the next one: it is bought once anew, and found.
+    /// The answer that this analyst has already paid for. If another build stored it in a form that this one
+    /// cannot read, the next key is tried: the answer is bought once more, and found from then on.
     fn known(&self, priced: &mut Priced) -> Result<Option<RecordBatch>> {
         let (curator, first) = (&self.curator, priced.key.clone());
         for form in 1..=FORMS {

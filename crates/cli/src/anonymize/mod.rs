@@ -10,7 +10,7 @@
 //! | `find.rs` | the search, by any method |
 //! | `render.rs`, `explain.rs`, `html/` | what was found, as text, JSON and a page |
 //! | `output.rs` | the published table as a file |
-//! | `watch.rs` | what is said while it takes long, and Ctrl-C |
+//! | `watch.rs` | progress of a long search, and Ctrl-C |
 //! | `check.rs`, `proof.rs`, `risk.rs` | the subcommands |
 //!
 //! No differential privacy is claimed anywhere here, and the help says so.

@@ -1,4 +1,4 @@
-//! A release, its verdicts and the sets behind them, as text and as JSON; or that there is none.
+//! Prints a release, its verdicts and their witness sets as text or JSON, or says that no release was found.
 
 use super::find::Nearest;
 use crate::Failure;

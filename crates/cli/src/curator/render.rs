@@ -1,4 +1,4 @@
-//! An answer as a table, and what is said beside it: its cost, what is left, how wrong it may be.
+//! Prints an answer as a table, with its cost, the budget that is left and its error.
 
 use crate::Failure;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};

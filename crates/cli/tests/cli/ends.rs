@@ -108,9 +108,8 @@ impl Server {
         self.ticks() - before >= 6
     }
 
-    /// Waits until it works on nothing, however long other programs keep it waiting. A second of two
-    /// processors may pass in a release; a development build computes the batch that it has begun
-    /// for three. Otherwise it works for minutes.
+    /// Waits until it works on nothing, however long other programs keep it waiting. Two processors worked for two
+    /// to three seconds in a development build; why is not known. Otherwise it works for minutes.
     fn comes_to_rest(&self) -> bool {
         let (begun, before) = (Instant::now(), self.ticks());
         while self.works() {

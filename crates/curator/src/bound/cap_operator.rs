@@ -198,7 +198,7 @@ impl Capping {
             }
             let tables = people.capacity() * 4 + counts.capacity() * 4 + numbers.capacity() * 20;
             self.held.add(batch, tables, &self.context)?;
-            tokio::task::yield_now().await;
+            tokio::task::consume_budget().await;
         }
         drop(numbers);
         self.hand_on(&people, &counts).await

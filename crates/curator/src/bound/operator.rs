@@ -192,7 +192,7 @@ impl Work {
                     if work.out.send(Ok(batch)).await.is_err() {
                         break; // nobody listens any more
                     }
-                    tokio::task::yield_now().await;
+                    tokio::task::consume_budget().await;
                 }
                 Ok(())
             });
@@ -211,9 +211,8 @@ impl Work {
                 let mut store = Store::<W>::new(work.memory, work.reservation("rows", true));
                 while let Some(batch) = stream.next().await.transpose()? {
                     store.add(encoder.encode(&batch)?, &work.context)?;
-                    // Rows may come for long without a pause: here it ends when nobody waits. After each
-                    // batch, as a hundred of them may take seconds.
-                    tokio::task::yield_now().await;
+                    // Rows may come for long without a pause: here it ends when nobody waits.
+                    tokio::task::consume_budget().await;
                 }
                 Ok(store)
             });
