@@ -313,14 +313,24 @@ fn root_error(variance: f64, error: f64) -> f64 {
     (root - low).max(high - root)
 }
 
+/// A released number as its column's type has it: the nearest whole number, and the nearest that the type can
+/// hold. A sum of unsigned numbers whose noise takes it below 0 is 0.
 fn as_type(value: ScalarValue, data_type: &DataType) -> Result<ScalarValue> {
-    let value = match value {
-        ScalarValue::Float64(Some(x)) if data_type.is_integer() => {
-            ScalarValue::Float64(Some(x.round()))
-        }
-        other => other,
-    };
-    value.cast_to(data_type).map_err(|_| Error::After("a released number does not fit".to_owned()))
+    use DataType as T;
+    use ScalarValue as S;
+    Ok(match (value, data_type) {
+        (S::Float64(Some(x)), T::Int8) => S::Int8(Some(x.round() as i8)),
+        (S::Float64(Some(x)), T::Int16) => S::Int16(Some(x.round() as i16)),
+        (S::Float64(Some(x)), T::Int32) => S::Int32(Some(x.round() as i32)),
+        (S::Float64(Some(x)), T::Int64) => S::Int64(Some(x.round() as i64)),
+        (S::Float64(Some(x)), T::UInt8) => S::UInt8(Some(x.round() as u8)),
+        (S::Float64(Some(x)), T::UInt16) => S::UInt16(Some(x.round() as u16)),
+        (S::Float64(Some(x)), T::UInt32) => S::UInt32(Some(x.round() as u32)),
+        (S::Float64(Some(x)), T::UInt64) => S::UInt64(Some(x.round() as u64)),
+        (value, data_type) => value
+            .cast_to(data_type)
+            .map_err(|_| Error::After("a released number does not fit".to_owned()))?,
+    })
 }
 
 /// The public keys of a DISTINCT: the policy's own list.
@@ -333,7 +343,7 @@ pub(crate) fn public_keys(aggregate: &PrivateAggregate) -> Result<RecordBatch> {
 
 #[cfg(test)]
 mod tests {
-    use super::root_error;
+    use super::*;
 
     #[test]
     fn the_error_of_a_root_covers_all_variances_within_the_error() {
@@ -348,5 +358,15 @@ mod tests {
         }
         // Much less than √error where the variance is large beside it.
         assert!(root_error(100.0, 19.0) == 1.0);
+    }
+
+    #[test]
+    fn a_number_that_its_type_cannot_hold_becomes_the_nearest() {
+        let of = |x: f64, data_type| as_type(ScalarValue::Float64(Some(x)), &data_type).unwrap();
+        assert_eq!(of(-3.6, DataType::UInt64), ScalarValue::UInt64(Some(0)));
+        assert_eq!(of(-3.6, DataType::Int64), ScalarValue::Int64(Some(-4)));
+        assert_eq!(of(300.0, DataType::Int8), ScalarValue::Int8(Some(127)));
+        assert_eq!(of(1e300, DataType::Int64), ScalarValue::Int64(Some(i64::MAX)));
+        assert_eq!(of(2.5, DataType::Float64), ScalarValue::Float64(Some(2.5)));
     }
 }

@@ -214,9 +214,23 @@ impl Curator {
         Ok(key)
     }
 
-    /// The key of an answer that is stored in another form than those before it.
-    fn next_key(&self, first: &str, form: u32) -> String {
-        self.ledger.seal(&Sha256::digest(format!("{first} form {form}")).into())
+    /// Goes on to the key of the next form of an answer; false after the last.
+    fn next_form(&self, priced: &mut Priced) -> bool {
+        priced.form += 1;
+        let text = format!("{} form {}", priced.first_key, priced.form);
+        priced.key = self.ledger.seal(&Sha256::digest(text).into());
+        priced.form < FORMS
+    }
+
+    /// Finds the key under which an answer is to be bought: the first under which none is stored that this build
+    /// cannot read, whoever bought it.
+    fn key_to_buy(&self, priced: &mut Priced) -> Result<()> {
+        while let Some(bytes) = self.ledger.find(&priced.key)? {
+            if priced.fitting(&bytes).is_some() || !self.next_form(priced) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The plan, the price, the policy and the sources. It must not leave the process.
@@ -333,7 +347,10 @@ pub(crate) struct Priced {
     pub(crate) aggregate: PrivateAggregate,
     pub(crate) table: Arc<LaterTable>,
     pub(crate) quote: Quote,
+    /// What the answer is found by, and stored under: in the first form, and in the form that this build reads.
+    first_key: String,
     pub(crate) key: String,
+    form: u32,
     pub(crate) known: Option<RecordBatch>,
 }
 
@@ -489,7 +506,7 @@ impl Session {
         &self,
         query: Parsed,
         values: &[ScalarValue],
-    ) -> Result<(LogicalPlan, Vec<Arc<Priced>>)> {
+    ) -> Result<(LogicalPlan, Vec<Priced>)> {
         let curator = &self.curator;
         let plan = curator.completed(curator.written(query).await?, values)?;
         let Analysis { after, aggregates, publics, fans } =
@@ -508,29 +525,24 @@ impl Session {
             let quote = quote(&aggregate, &curator.policy.budget, &self.settings)?;
             let key = curator.key(&aggregate, &quote);
             let key = curator.key_in_use(key, &aggregate, &quote)?;
-            let mut one = Priced { aggregate, table, quote, key, known: None };
+            let first_key = key.clone();
+            let mut one = Priced { aggregate, table, quote, first_key, key, form: 0, known: None };
             one.known = self.known(&mut one)?;
-            priced.push(Arc::new(one));
+            priced.push(one);
         }
         Ok((after, priced))
     }
 
     /// The answer that this analyst has already paid for. If another build stored it in a form that this one
     /// cannot read, the next key is tried: the answer is bought once more, and found from then on.
+    ///
+    /// What others bought is not looked at: how long it takes to price a question would depend on it.
     fn known(&self, priced: &mut Priced) -> Result<Option<RecordBatch>> {
-        let (curator, first) = (&self.curator, priced.key.clone());
-        for form in 1..=FORMS {
-            let own =
-                curator.ledger.recall(&self.who, &priced.key, curator.policy.budget.answers)?;
-            // What others bought is what she would be given.
-            let bytes = match own.is_some() {
-                true => own.clone(),
-                false => curator.ledger.find(&priced.key)?,
-            };
-            match bytes.map(|bytes| priced.fitting(&bytes)) {
-                None => return Ok(None),
-                Some(Some(table)) => return Ok(own.map(|_| table)),
-                Some(None) => priced.key = curator.next_key(&first, form),
+        let (ledger, answers) = (&self.curator.ledger, self.curator.policy.budget.answers);
+        while let Some(bytes) = ledger.recall(&self.who, &priced.key, answers)? {
+            let table = priced.fitting(&bytes);
+            if table.is_some() || !self.curator.next_form(priced) {
+                return Ok(table);
             }
         }
         Ok(None)
@@ -573,7 +585,7 @@ impl Session {
                 .push(format!("{which} does not have that much left: it would be refused{unless}"));
         }
         let explained =
-            |p: &Arc<Priced>| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
+            |p: &Priced| AggregateExplanation::new(&p.aggregate, &p.quote, p.known.is_some());
         Ok(Explanation {
             aggregates: priced.iter().map(explained).collect(),
             price,
@@ -591,7 +603,7 @@ impl Session {
         values: &[ScalarValue],
         words: usize,
     ) -> Result<(Answer, bool)> {
-        let (after, priced) = self.priced(query, values).await?;
+        let (after, mut priced) = self.priced(query, values).await?;
         let curator = &self.curator;
         let unbought = || priced.iter().filter(|p| p.unbought());
         let buys = unbought().next().is_some();
@@ -600,6 +612,10 @@ impl Session {
             curator.catalog.is_as_opened()?;
             gate.admit(Reads::of(unbought().map(|p| &p.aggregate), &curator.policy))?;
         }
+        for p in priced.iter_mut().filter(|p| p.unbought()) {
+            curator.key_to_buy(p)?;
+        }
+        let priced: Vec<Arc<Priced>> = priced.into_iter().map(Arc::new).collect();
         let repeated = !priced.is_empty() && priced.iter().all(|p| p.known.is_some());
         let (tables, price) = self.obtain(gate, &priced, words).await?;
         for (p, table) in priced.iter().zip(tables) {

@@ -131,7 +131,7 @@ fn reserved(replay: &Replay, request: Request, text: String) -> Result<Row> {
 fn allowed(totals: &Totals, accounts: Vec<Account>, event: &Event) -> Result<Price> {
     let unpriced = |source| Error::Unpriced { accounting: totals.limit.accounting, source };
     let price = totals.price(event).map_err(unpriced)?;
-    match totals.forbidding(accounts, event).map_err(unpriced)? {
+    match totals.forbidding(accounts, std::iter::once(event)).map_err(unpriced)? {
         Some(account) => Err(over(totals, &account, price)),
         None => Ok(price),
     }
@@ -174,29 +174,34 @@ fn purchased(
     }
 }
 
-/// Says of a purchase of several answers that was refused what all of them cost and what was left
-/// before the first, as `replay` has it: not of the one among them that was too much.
+/// Says of a purchase of several answers that was refused what all of them cost and which rule does not allow
+/// all of them, as `replay` has it before the first: not of the one among them that was too much.
+///
+/// # Guarantee
+/// Under [`Answers::Personal`] the error does not depend on which of the answers others have bought. What is asked
+/// is the price of all that the analyst has not been shown, and rules are tried with all of it.
 pub(crate) fn in_all(error: Error, replay: &Replay, acts: &[Act]) -> Error {
-    let Error::OverBudget { accounting, which, .. } = &error else { return error };
+    let Error::OverBudget { .. } = &error else { return error };
     let Ok(totals) = replay.begun() else { return error };
-    let mut asked = Price::ZERO;
-    let mut left = None;
+    let mut due_ones: Vec<&Request> = Vec::new();
     for act in acts {
         let Act::Purchase(request, _, answers) = act else { return error };
-        let concerned = match due(replay, request, *answers) {
-            None => Vec::new(),
-            Some(Kind::Receive) => totals.personal(&request.who),
-            Some(_) => totals.concerned(&request.who),
-        };
-        let account = concerned.into_iter().find(|account| account.rule() == *which);
-        if let (Some(account), Ok(price)) = (account, totals.price(&request.event)) {
-            asked.main += price.main;
-            asked.delta += price.delta;
-            left = totals.left(&account);
-        }
+        due_ones.extend(due(replay, request, *answers).map(|_| request));
     }
-    let Some(left) = left else { return error };
-    Error::OverBudget { accounting: *accounting, asked, left, which: which.clone() }
+    let Some(first) = due_ones.first() else { return error };
+    let mut asked = Price::ZERO;
+    for request in &due_ones {
+        let Ok(price) = totals.price(&request.event) else { return error };
+        asked.main += price.main;
+        asked.delta += price.delta;
+    }
+    let events = due_ones.iter().map(|request| &request.event);
+    let accounts =
+        totals.denying(&first.who).map_or_else(|| totals.concerned(&first.who), |one| vec![one]);
+    match totals.forbidding(accounts, events) {
+        Ok(Some(account)) => over(totals, &account, asked),
+        _ => error,
+    }
 }
 
 fn received(totals: &Totals, sale: &Sale, request: Request, text: String) -> Result<Row> {

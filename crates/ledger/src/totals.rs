@@ -133,11 +133,11 @@ impl Totals {
         Some(self.most(account)?.left_after(self.spent(account)))
     }
 
-    /// The accounts that a debit of `who` concerns.
+    /// The accounts that a debit of `who` concerns: her own first, which do not depend on what others bought.
     pub(crate) fn concerned(&self, who: &str) -> Vec<Account> {
-        let mut accounts = vec![Account::Dataset];
+        let mut accounts = self.personal(who);
+        accounts.push(Account::Dataset);
         accounts.extend(self.window.map(|(seq, _)| Account::Window(seq)));
-        accounts.extend(self.personal(who));
         accounts
     }
 
@@ -157,17 +157,20 @@ impl Totals {
         })
     }
 
-    /// The first of `accounts` whose rule does not allow `event`; `None` if all do.
-    pub(crate) fn forbidding(
+    /// The first of `accounts` whose rule does not allow these events, one after the other; `None` if all do.
+    pub(crate) fn forbidding<'a>(
         &self,
         accounts: Vec<Account>,
-        event: &Event,
+        events: impl Iterator<Item = &'a Event> + Clone,
     ) -> demure_core::Result<Option<Account>> {
         for account in accounts {
             let Some(most) = self.most(&account) else { continue };
-            let next = self.meter(&account).with(event)?;
-            if !next.is_some_and(|next| next.within(most)) {
-                return Ok(Some(account));
+            let mut meter = self.meter(&account).clone();
+            for event in events.clone() {
+                match meter.with(event)? {
+                    Some(next) if next.within(most) => meter = next,
+                    _ => return Ok(Some(account)),
+                }
             }
         }
         Ok(None)

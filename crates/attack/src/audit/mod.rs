@@ -9,6 +9,7 @@
 //! | `choose` | which event to test |
 //! | `examine` | the audit: scout on some runs, test on others |
 //! | `one_run` | the audit of one run with many canaries |
+//! | `made_up` | rows of nobody, of a known shape |
 //! | `neighbour` | neighbouring tables, made from one |
 //! | `subject` | a mechanism with the neighbouring inputs to try it on |
 //! | `library/` | every mechanism of `demure-core`, which no audit may convict |
@@ -34,6 +35,7 @@ mod feature;
 pub mod gallery;
 pub mod library;
 pub mod limit;
+pub mod made_up;
 pub mod neighbour;
 pub mod one_run;
 mod picture;

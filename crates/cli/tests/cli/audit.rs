@@ -159,6 +159,59 @@ fn a_query_is_charged_for_what_it_shows() {
 }
 
 #[test]
+fn a_query_is_audited_on_rows_of_nobody() {
+    let folder = directory().join("audited-nobody");
+    std::fs::create_dir_all(&folder).unwrap();
+    let policy = folder.join("p.toml");
+    // No row at all: what is asked about is made of the columns and of what the policy states.
+    std::fs::write(folder.join("people.csv"), "id,born,smoker,city\n").unwrap();
+    std::fs::write(folder.join("visits.csv"), "visit,person,cost\n").unwrap();
+    std::fs::write(folder.join("drugs.csv"), "of,drug\n").unwrap();
+    std::fs::write(folder.join("cities.csv"), "city,region\nu,north\nv,south\n").unwrap();
+    let text = "[budget]\nepsilon = 1\ndelta = 1e-6\n\
+        [tables.people]\nsource = \"people.csv\"\nunit = \"id\"\n[tables.people.columns]\n\
+        id = { hidden = true }\nborn = { type = \"date\" }\nsmoker = { type = \"boolean\" }\ncity = { values = [\"u\", \"v\"] }\n\
+        [tables.visits]\nsource = \"visits.csv\"\nunit = \"person\"\n[tables.visits.columns]\n\
+        visit = { type = \"integer\" }\nperson = { type = \"integer\" }\ncost = { bounds = [0, 50] }\n\
+        [tables.drugs]\nsource = \"drugs.csv\"\nunit = { column = \"of\", references = \"visits.visit\" }\n\
+        [tables.drugs.columns]\nof = { type = \"integer\" }\n\
+        [tables.cities]\nsource = \"cities.csv\"\npublic = true\nkey = \"city\"\n";
+    std::fs::write(&policy, text).unwrap();
+    let policy = policy.to_str().unwrap();
+    for (sql, table) in [
+        ("SELECT smoker, COUNT(*) FROM people GROUP BY smoker", "people"),
+        ("SELECT COUNT(*) FROM people WHERE born < DATE '2020-06-01'", "people"),
+        (
+            "SELECT region, COUNT(*) FROM people JOIN cities ON people.city = cities.city GROUP BY region",
+            "people",
+        ),
+        ("SELECT SUM(cost) FROM visits", "visits"),
+        ("SELECT COUNT(*) FROM visits JOIN drugs ON visits.visit = drugs.of", "visits"),
+    ] {
+        let asked = [
+            "audit",
+            "query",
+            policy,
+            sql,
+            "--table",
+            table,
+            "--samples",
+            "40",
+            "--pairs",
+            "2",
+            "--json",
+        ];
+        let found = not_refuted(&asked);
+        assert!(found["neighbours"].as_str().unwrap().starts_with("made-up rows: "), "{found}");
+        let real = run(&[&asked[..], &["--on-protected-rows"]].concat());
+        // There is no row to make neighbours of.
+        assert_eq!(real.code, Some(2), "{sql}: {}", real.out);
+        assert!(real.err.contains("two units at least"), "{sql}: {}", real.err);
+        assert!(real.err.contains("keep it as you keep the rows"), "{sql}: {}", real.err);
+    }
+}
+
+#[test]
 fn a_question_that_is_refused_convicts_nobody() {
     let folder = directory().join("audited-zcdp");
     std::fs::create_dir_all(&folder).unwrap();

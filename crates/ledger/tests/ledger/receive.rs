@@ -24,6 +24,7 @@ scenarios! {
         whoever_bought_a_copy_keeps_it,
         a_receipt_is_in_the_datasets_currency,
         what_one_query_needs_is_bought_together_or_not_at_all,
+        a_refusal_does_not_tell_what_others_bought,
     ];
     in_a_file: [
         receipts_survive_and_bind_others,
@@ -218,6 +219,37 @@ fn whoever_bought_a_copy_keeps_it(place: &Place) {
     let other = ledger.purchase(&by("max", "k", "pure(eps=0.5)"), Personal).unwrap_err();
     assert!(matches!(other, Error::Broken { fault: Fault::Receipt, .. }), "{other:?}");
     ledger.verify().unwrap();
+}
+
+fn a_refusal_does_not_tell_what_others_bought(place: &Place) {
+    // Ben has bought the second part of Ann's question, or one of the same price that is not hers.
+    let refusal = |bought: &str, granted: Option<f64>, parts: [f64; 3]| {
+        let ledger = place.open(pure(1.0));
+        buys(&ledger, "ben", bought, &format!("pure(eps={})", parts[1]), b"42");
+        if let Some(most) = granted {
+            ledger.grant("sam", "ann", epsilon(most), Delta::ZERO).unwrap();
+        }
+        let requests: Vec<Request> = ["first", "second", "third"]
+            .iter()
+            .zip(parts)
+            .map(|(key, eps)| by("ann", key, &format!("pure(eps={eps})")))
+            .collect();
+        match ledger.purchase_all(&requests, Personal) {
+            Err(Error::OverBudget { asked, left, which, .. }) => (asked, left, which),
+            other => panic!("{other:?}"),
+        }
+    };
+    // The dataset has too little either way; the analyst has; both have, in whichever order they are found out.
+    for (granted, parts) in [
+        (None, [0.5, 0.5, 0.5]),
+        (Some(0.25), [0.125, 0.125, 0.125]),
+        (Some(0.5), [0.5, 0.5, 0.5]),
+        (Some(0.5), [0.875, 0.125, 0.25]),
+    ] {
+        let (told, other) = (refusal("second", granted, parts), refusal("others", granted, parts));
+        assert_eq!(told, other, "{granted:?} {parts:?}");
+        assert_eq!(told.0.main, parts.iter().sum::<f64>());
+    }
 }
 
 fn what_one_query_needs_is_bought_together_or_not_at_all(place: &Place) {

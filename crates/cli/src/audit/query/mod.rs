@@ -1,17 +1,21 @@
 //! `demure audit query`: a question to the curator, on neighbouring databases.
 
 mod asked;
+mod made_up;
 
 use super::neighbour::{files, read};
 use super::options::{Effort, Usual};
 use super::render::{Audit, tell};
 use crate::Failure;
+use crate::curator::runtime;
 use crate::input::number;
 use asked::Asked;
 use demure_attack::audit::Claim;
 use demure_core::account::zcdp;
 use demure_core::unit::{Delta, Epsilon, Rho};
+use demure_curator::Curator;
 use demure_curator::policy::{Accounting, Policy, TablePolicy, UnitPolicy};
+use made_up::MadeUp;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -21,8 +25,12 @@ use std::path::{Path, PathBuf};
 /// in one unit; every answer is bought anew, from budgets in memory that are as large as need be. The real ledger is not touched. What is
 /// claimed is what one answer is charged.
 ///
-/// Neighbours are made of the policy's own table, cut to its first rows: a unit left out, or replaced where the policy says so. An
-/// answer takes milliseconds, so a few thousand runs are what a minute gives; ε far above 5 cannot be told
+/// The rows are made up: the columns that the sources have, with values as the policy states them. So the report tells of nobody.
+/// Neighbours are made of them: a unit left out, or replaced where the policy says so. With
+/// --on-protected-rows they are made of the first rows of the real table. Thousands of answers that nobody paid for go into such a
+/// report: keep it as you keep the rows.
+///
+/// An answer takes milliseconds, so a few thousand runs are what a minute gives; ε far above 5 cannot be told
 /// from more with so few.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -62,9 +70,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", requires = "left")]
     right: Option<PathBuf>,
 
-    /// Rows of the policy's table that neighbours are made of
+    /// Rows that neighbours are made of
     #[arg(long, value_name = "N", default_value_t = 200)]
     rows: usize,
+
+    /// Ask about the protected rows themselves; what is printed then tells nearly exactly of them
+    #[arg(long)]
+    on_protected_rows: bool,
 
     /// Pairs of neighbours to try, at most
     #[arg(long, value_name = "N", default_value_t = 4)]
@@ -82,6 +94,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         what: "making a folder for neighbours".into(),
         source,
     })?;
+    let given = args.left.is_some();
+    let (rows, base) = if args.on_protected_rows {
+        eprintln!(
+            "warning: the report holds answers about protected rows that nobody paid for; keep it as you keep the rows"
+        );
+        (None, policy.clone())
+    } else {
+        // The columns of every table, from a curator whose budget is of no account.
+        let schemas = runtime()?.block_on(Curator::in_memory(policy.clone()))?.tables();
+        let rows = MadeUp::new(&policy, &schemas, args.rows);
+        let base = rows.policy(&policy, &schemas, given.then_some(&table.name), folder.path())?;
+        (Some(rows), base)
+    };
     let made = || {
         let protection = table.protection().ok_or_else(|| Failure::usage("the table is public"))?;
         let unit = match &protection.unit {
@@ -93,14 +118,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
                 ));
             }
         };
-        let source = policy.folder.join(&table.source);
-        let table = read(&source, args.rows)?;
+        let table = match &rows {
+            Some(rows) => rows.table(&table.name)?,
+            None => read(&policy.folder.join(&table.source), args.rows)?,
+        };
         Ok(table.neighbours(unit, policy.budget.neighbours, args.pairs)?)
     };
-    let pairs = files((args.left.as_ref(), args.right.as_ref()), made, folder.path())?;
+    let mut pairs = files((args.left.as_ref(), args.right.as_ref()), made, folder.path())?;
+    if rows.is_some() && !given {
+        pairs.iter_mut().for_each(|(what, _)| what.insert_str(0, "made-up rows: "));
+    }
     let epsilon = args.epsilon.map(Epsilon::new).transpose()?;
     let delta = args.delta.map(Delta::positive).transpose()?;
-    let mut asked = Asked::new(&policy, &table.name, &args.sql, pairs, (epsilon, delta))?;
+    let mut asked = Asked::new(&base, &table.name, &args.sql, pairs, (epsilon, delta))?;
     let price = asked.price()?;
     let claim = match policy.budget.accounting {
         Accounting::Pure => Claim { epsilon: Some(price.main), delta: price.delta },
