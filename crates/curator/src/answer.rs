@@ -1,6 +1,6 @@
 //! What comes back: a table, what it cost, what is left.
 
-use crate::price::ColumnQuote;
+use crate::aggregate::ColumnQuote;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::ipc::reader::StreamReader;

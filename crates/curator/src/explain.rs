@@ -1,9 +1,10 @@
 //! `EXPLAIN PRIVACY`: the price and the expected error, before anything is bought.
 
-use crate::analyse::{Keys, PrivateAggregate};
+use crate::aggregate::{Keys, PrivateAggregate};
 use crate::bound::limit;
 use crate::policy::odds;
-use crate::price::{ColumnQuote, Expected, Quote};
+use crate::aggregate::{ColumnQuote, Expected};
+use crate::quote::Quote;
 use demure_core::unit::{Epsilon, Neighbours};
 use demure_ledger::Price;
 

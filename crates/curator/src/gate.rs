@@ -9,7 +9,7 @@
 //! # What this module does not do
 //! It knows no clock: a command that a steward runs passes [`Open`], which waits for nothing.
 
-use crate::analyse::PrivateAggregate;
+use crate::aggregate::PrivateAggregate;
 use crate::error::Result;
 use crate::policy::Policy;
 use datafusion::common::tree_node::TreeNodeRecursion;

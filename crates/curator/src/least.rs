@@ -6,7 +6,7 @@
 
 use crate::explain::short;
 use crate::policy::BudgetPolicy;
-use crate::price::Quote;
+use crate::quote::Quote;
 use crate::refusal::{Refusal, Rule};
 
 /// The least ε of the aggregates that a statement has to buy, if that is less than the policy's.

@@ -14,7 +14,8 @@
 //! | `admit`, `total` | which expressions may touch protected rows, made total |
 //! | `expression`, `interval`, `domain` | what is known of an expression without looking |
 //! | `analyse/` | the plan, split at the private aggregates |
-//! | `price/` | mechanisms, scales, errors, the event that is charged |
+//! | `aggregate/` | a file for each family of aggregates: mechanism, event, error, release |
+//! | `quote` | the price: the budget divided between blocks |
 //! | `least` | the least ε of a new query |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
 //! | `purchase`, `flight` | known, given by the ledger, or bought; once for equal questions |
@@ -37,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod admit;
+mod aggregate;
 mod analyse;
 mod answer;
 pub mod bound;
@@ -58,10 +60,10 @@ mod lasting;
 mod least;
 mod parse;
 pub mod policy;
-mod price;
 #[cfg(test)]
 mod property;
 mod purchase;
+mod quote;
 mod read_all;
 mod refusal;
 mod release;
@@ -75,6 +77,7 @@ mod spelling;
 mod total;
 mod workers;
 
+pub use aggregate::{ColumnQuote, Expected};
 pub use answer::{Answer, Description};
 pub use error::{Error, Result};
 pub use explain::{AggregateExplanation, Explanation, expected, price as price_in_words};
@@ -84,7 +87,6 @@ pub use identity::{
     replaced_ledger_of,
 };
 pub use incident::Incidents;
-pub use price::{ColumnQuote, Expected};
 pub use refusal::{Refusal, Rule};
 pub use session::{Curator, Outcome, Session};
 pub use settings::{SETTINGS, Settings};

@@ -1,7 +1,8 @@
 //! A curator and its sessions: `Sql → Plan → PrivatePlan → Quote → Reservation → Exact →
 //! Release → Answer`, each stage by value.
 
-use crate::analyse::{Analysis, PrivateAggregate, analyse, share_rows, spread};
+use crate::aggregate::PrivateAggregate;
+use crate::analyse::{Analysis, analyse, share_rows, spread};
 use crate::answer::{Answer, Description, to_bytes};
 use crate::bound::{Engine, Key, Native, Task};
 use crate::catalog::{Catalog, PUBLIC_MEMORY};
@@ -17,7 +18,7 @@ use crate::lasting::changing;
 use crate::least;
 use crate::parse::{Statement, is_bare, parse};
 use crate::policy::{self, Policy};
-use crate::price::{Quote, quote};
+use crate::quote::{Quote, quote};
 use crate::refusal::{Refusal, Rule};
 use crate::release::release;
 use crate::released::LaterTable;

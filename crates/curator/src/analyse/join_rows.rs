@@ -35,7 +35,7 @@
 //! some times, which takes about as long again as reading them from a file. It does not count what it takes to carry plain columns through joins and
 //! to group by them: long texts of hers are copied as often as joins repeat them.
 
-use super::PrivateAggregate;
+use crate::aggregate::PrivateAggregate;
 use super::hold::hold;
 use super::rows::planned;
 use super::work::Work;

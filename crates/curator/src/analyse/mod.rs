@@ -23,9 +23,9 @@ mod person;
 mod rows;
 mod work;
 
-pub(crate) use aggregate::{Keys, Measure, PrivateAggregate};
 pub(crate) use join_rows::{PublicJoin, share_rows, spread};
 
+use crate::aggregate::{PrivateAggregate, digest};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::lasting::changing;
@@ -292,7 +292,7 @@ impl Walk<'_> {
                           another one: write the value itself (a date, a number)";
             return Err(Refusal::new(Rule::Function, what, remedy).into());
         }
-        let name = format!("{RESERVED}public_{}", aggregate::digest(&public));
+        let name = format!("{RESERVED}public_{}", digest(&public));
         let same = self.publics.iter().find(|(plan, _)| *plan == public);
         let rows = match same {
             Some((_, rows)) => Arc::clone(rows),

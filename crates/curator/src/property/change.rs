@@ -3,14 +3,18 @@
 //! Nothing here is taken from the mechanisms but their scale and what they were sold for:
 //! vectors, scores and norms are computed again from the exact groups.
 
-use crate::analyse::{Keys, PrivateAggregate};
+use crate::aggregate::{
+    Block, Chooser, DistinctBlock, Extreme, Method, Mode, NumbersBlock, Ordered, Source,
+};
+use crate::aggregate::{Keys, PrivateAggregate};
 use crate::bound::{Exact, ExactArgument, ExactGroup, Form};
 use crate::domain::normal;
-use crate::price::{Block, Chooser, Method, Mode, Quote, Source};
+use crate::quote::Quote;
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
-use demure_core::mechanism::{Bounds, Change, Family, Guarantee, Statistics as Wanted};
+use demure_core::mechanism::{Bounds, Change, Family, Groups, Guarantee, Statistics};
 use demure_core::unit::Neighbours;
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Floats are off by less.
@@ -57,9 +61,9 @@ impl Claim<'_> {
             event => vec![event.clone()],
         };
         let skipped = usize::from(self.quote.selection.is_some());
-        let forms = self.quote.forms(self.aggregate);
+        let forms = self.quote.forms();
         for (block, price) in self.quote.blocks.iter().zip(prices.into_iter().skip(skipped)) {
-            self.block(block, &price, &forms, &pairs, &mut found);
+            self.block(&**block, &price, &forms, &pairs, &mut found);
         }
         found
     }
@@ -117,7 +121,7 @@ impl Claim<'_> {
 
     fn block(
         &self,
-        block: &Block,
+        block: &dyn Block,
         price: &Event,
         forms: &[(usize, Form)],
         pairs: &[Pair<'_>],
@@ -135,148 +139,148 @@ impl Claim<'_> {
         let limits = self.aggregate.limits;
         let (g, m) = (f64::from(limits.groups), f64::from(limits.rows));
         let sides = if self.neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
-        match block {
-            Block::Numbers { source, groups } => {
-                let vector = |group: Option<&ExactGroup>| self.vector(*source, group, forms);
-                let (mut l1, mut l2) = (0u128, 0u128);
-                for (l, r) in pairs {
-                    for (x, y) in vector(*l).into_iter().zip(vector(*r)) {
-                        l1 += (x - y).unsigned_abs();
-                        l2 += (x - y).unsigned_abs().pow(2);
+        let numbers = |what: &str,
+                       groups: &Groups,
+                       unit: f64,
+                       vector: &dyn Fn(Option<&ExactGroup>) -> Vec<i128>,
+                       found: &mut Found| {
+            let (mut l1, mut l2) = (0u128, 0u128);
+            for (l, r) in pairs {
+                for (x, y) in vector(*l).into_iter().zip(vector(*r)) {
+                    l1 += (x - y).unsigned_abs();
+                    l2 += (x - y).unsigned_abs().pow(2);
+                }
+            }
+            let noise = groups.calibration();
+            let (norm, truth) = match noise.family {
+                Family::Laplace => ("L1", l1 as f64),
+                Family::Gaussian => ("L2", (l2 as f64).sqrt()),
+            };
+            found.compare(&format!("{norm} of {what}"), truth, noise.sensitivity / unit);
+        };
+        let block: &dyn Any = block;
+        if let Some(NumbersBlock { source, groups, .. }) = block.downcast_ref() {
+            let unit = match *source {
+                Source::Values { value, wanted, .. } => {
+                    let spacing = self.bounds(value).grid().spacing();
+                    match wanted {
+                        Statistics::Count => 1.0,
+                        Statistics::Sum | Statistics::Mean => spacing,
+                        Statistics::Variance => spacing * spacing,
                     }
                 }
-                let noise = groups.calibration();
-                let unit = match *source {
-                    Source::Values { value, wanted, .. } => {
-                        let spacing = self.bounds(value).grid().spacing();
-                        match wanted {
-                            Wanted::Count => 1.0,
-                            Wanted::Sum | Wanted::Mean => spacing,
-                            Wanted::Variance => spacing * spacing,
+                _ => 1.0,
+            };
+            let vector = |group: Option<&ExactGroup>| self.vector(*source, group, forms);
+            numbers(&format!("{source:?}"), groups, unit, &vector, found);
+        } else if let Some(DistinctBlock { value, groups, .. }) = block.downcast_ref() {
+            let different = |group: Option<&ExactGroup>| {
+                let found = codes(argument(group, *value, true).as_ref());
+                vec![found.keys().filter(|value| !value.is_null()).count() as i128]
+            };
+            numbers(&format!("different values of {value}"), groups, 1.0, &different, found);
+        } else if let Some(ordered) = block.downcast_ref::<Ordered>() {
+            let value = ordered.value;
+            let both = |(l, r): &Pair<'_>| {
+                let (l, r) = (argument(*l, value, false), argument(*r, value, false));
+                (histogram(l.as_ref()), histogram(r.as_ref()))
+            };
+            match ordered.method() {
+                Method::Ranks(quantile) => {
+                    let (scale, rank) = (quantile.scale(), ordered.rank);
+                    let range = pairs.iter().map(|pair| {
+                        let (l, r) = both(pair);
+                        rank_range(rank, &l, &r) / scale
+                    });
+                    paid(&format!("ranks of value {value}"), range, price, found);
+                }
+                Method::Smooth(noise) => {
+                    // Values replaced, one after the other: as many as came or as went.
+                    let replaced = |pair| {
+                        let (l, r) = both(pair);
+                        let steps: BTreeSet<u32> = l.keys().chain(r.keys()).copied().collect();
+                        let of = |h: &BTreeMap<u32, u64>, s| h.get(s).copied().unwrap_or(0);
+                        let came = steps.iter().map(|s| of(&r, s).saturating_sub(of(&l, s)));
+                        let went = steps.iter().map(|s| of(&l, s).saturating_sub(of(&r, s)));
+                        came.sum::<u64>().max(went.sum::<u64>()) as f64
+                    };
+                    let (cost, claimed) = match (noise.guarantee(), price) {
+                        (Guarantee::Pure(one), Event::Pure { epsilon }) => {
+                            let each = pairs.iter().map(replaced);
+                            (each.sum::<f64>() * one.get(), epsilon.get())
                         }
-                    }
-                    _ => 1.0,
-                };
-                let claimed = noise.sensitivity / unit;
-                let (what, truth) = match noise.family {
-                    Family::Laplace => ("L1", l1 as f64),
-                    Family::Gaussian => ("L2", (l2 as f64).sqrt()),
-                };
-                found.compare(&format!("{what} of {source:?}"), truth, claimed);
-            }
-            Block::Rank(ordered) => {
-                let value = ordered.value;
-                let both = |(l, r): &Pair<'_>| {
-                    let (l, r) = (argument(*l, value, false), argument(*r, value, false));
-                    (histogram(l.as_ref()), histogram(r.as_ref()))
-                };
-                match ordered.method() {
-                    Method::Ranks(quantile) => {
-                        let (scale, rank) = (quantile.scale(), self.rank_of(block));
-                        let range = pairs.iter().map(|pair| {
-                            let (l, r) = both(pair);
-                            rank_range(rank, &l, &r) / scale
-                        });
-                        paid(&format!("ranks of value {value}"), range, price, found);
-                    }
-                    Method::Smooth(noise) => {
-                        // Values replaced, one after the other: as many as came or as went.
-                        let replaced = |pair| {
-                            let (l, r) = both(pair);
-                            let steps: BTreeSet<u32> = l.keys().chain(r.keys()).copied().collect();
-                            let of = |h: &BTreeMap<u32, u64>, s| h.get(s).copied().unwrap_or(0);
-                            let came = steps.iter().map(|s| of(&r, s).saturating_sub(of(&l, s)));
-                            let went = steps.iter().map(|s| of(&l, s).saturating_sub(of(&r, s)));
-                            came.sum::<u64>().max(went.sum::<u64>()) as f64
-                        };
-                        let (cost, claimed) = match (noise.guarantee(), price) {
-                            (Guarantee::Pure(one), Event::Pure { epsilon }) => {
-                                let each = pairs.iter().map(replaced);
-                                (each.sum::<f64>() * one.get(), epsilon.get())
-                            }
-                            (Guarantee::Concentrated(one), Event::Concentrated { rho }) => {
-                                let each = pairs.iter().map(|pair| replaced(pair).powi(2));
-                                (each.sum::<f64>() * one.get(), rho.get())
-                            }
-                            other => panic!("sold for something else: {other:?}"),
-                        };
-                        found.compare(&format!("replaced of value {value}"), cost, claimed);
-                    }
-                }
-            }
-            Block::Mode(mode) => {
-                let value = &mode.value;
-                let Some(chooser) = mode.chooser() else {
-                    return self.stable(
-                        mode,
-                        price,
-                        |group| argument(group, *value, true),
-                        pairs,
-                        found,
-                    );
-                };
-                let change = match self.neighbours {
-                    Neighbours::AddRemove => Change::Monotone,
-                    Neighbours::Replace => Change::General,
-                };
-                let scale = match chooser {
-                    Chooser::PermuteAndFlip(chooser) => chooser.scale(change),
-                    Chooser::Exponential(chooser) => chooser.scale(change),
-                };
-                let candidates = self.aggregate.values[*value].facts.values.clone().unwrap();
-                let mut ranges = Vec::new();
-                for (l, r) in pairs {
-                    let (l, r) = (argument(*l, *value, true), argument(*r, *value, true));
-                    let (l, r) = (codes(l.as_ref()), codes(r.as_ref()));
-                    let of = |c: &ScalarValue, n: &HashMap<ScalarValue, i128>| {
-                        n.get(&normal(c.clone())).copied().unwrap_or(0)
+                        (Guarantee::Concentrated(one), Event::Concentrated { rho }) => {
+                            let each = pairs.iter().map(|pair| replaced(pair).powi(2));
+                            (each.sum::<f64>() * one.get(), rho.get())
+                        }
+                        other => panic!("sold for something else: {other:?}"),
                     };
-                    let moved = candidates.iter().map(|c| of(c, &r) - of(c, &l));
-                    let (rise, fall) = rise_and_fall(moved);
-                    if change == Change::Monotone && rise > 0 && fall > 0 {
-                        found.broken.push("votes rise and fall".to_owned());
-                    }
-                    ranges.push((rise + fall) as f64 / scale);
+                    found.compare(&format!("replaced of value {value}"), cost, claimed);
                 }
-                paid(&format!("votes for value {value}"), ranges.into_iter(), price, found);
             }
-            Block::Extreme(extreme) => {
-                let (mut one, mut two) = (0.0, 0.0);
-                for (l, r) in pairs {
-                    let (l, r) =
-                        (argument(*l, extreme.value, false), argument(*r, extreme.value, false));
-                    let (l, r) = (histogram(l.as_ref()), histogram(r.as_ref()));
-                    let steps: BTreeSet<u32> = l.keys().chain(r.keys()).copied().collect();
-                    let reach = |h: &BTreeMap<u32, u64>, step: u32| -> i128 {
-                        let within =
-                            |s: &u32| if extreme.largest { *s >= step } else { *s <= step };
-                        h.iter().filter(|(s, _)| within(s)).map(|(_, n)| i128::from(*n)).sum()
-                    };
-                    let moved = steps.iter().map(|&step| reach(&r, step) - reach(&l, step));
-                    let (rise, fall) = rise_and_fall(moved);
-                    if sides == 1.0 && rise > 0 && fall > 0 {
-                        found.broken.push("counts rise and fall".to_owned());
-                    }
-                    one += (rise + fall) as f64;
-                    two += ((rise + fall) as f64).powi(2);
+        } else if let Some(mode) = block.downcast_ref::<Mode>() {
+            let value = &mode.value;
+            let Some(chooser) = mode.chooser() else {
+                return self.stable(
+                    mode,
+                    price,
+                    |group| argument(group, *value, true),
+                    pairs,
+                    found,
+                );
+            };
+            let change = match self.neighbours {
+                Neighbours::AddRemove => Change::Monotone,
+                Neighbours::Replace => Change::General,
+            };
+            let scale = match chooser {
+                Chooser::PermuteAndFlip(chooser) => chooser.scale(change),
+                Chooser::Exponential(chooser) => chooser.scale(change),
+            };
+            let candidates = self.aggregate.values[*value].facts.values.clone().unwrap();
+            let mut ranges = Vec::new();
+            for (l, r) in pairs {
+                let (l, r) = (argument(*l, *value, true), argument(*r, *value, true));
+                let (l, r) = (codes(l.as_ref()), codes(r.as_ref()));
+                let of = |c: &ScalarValue, n: &HashMap<ScalarValue, i128>| {
+                    n.get(&normal(c.clone())).copied().unwrap_or(0)
+                };
+                let moved = candidates.iter().map(|c| of(c, &r) - of(c, &l));
+                let (rise, fall) = rise_and_fall(moved);
+                if change == Change::Monotone && rise > 0 && fall > 0 {
+                    found.broken.push("votes rise and fall".to_owned());
                 }
-                found.compare("counts of an extreme", one, sides * g * m);
-                found.compare("squared counts of an extreme", two, sides * sides * g * m * m);
+                ranges.push((rise + fall) as f64 / scale);
             }
+            paid(&format!("votes for value {value}"), ranges.into_iter(), price, found);
+        } else if let Some(extreme) = block.downcast_ref::<Extreme>() {
+            let (mut one, mut two) = (0.0, 0.0);
+            for (l, r) in pairs {
+                let (l, r) =
+                    (argument(*l, extreme.value, false), argument(*r, extreme.value, false));
+                let (l, r) = (histogram(l.as_ref()), histogram(r.as_ref()));
+                let steps: BTreeSet<u32> = l.keys().chain(r.keys()).copied().collect();
+                let reach = |h: &BTreeMap<u32, u64>, step: u32| -> i128 {
+                    let within = |s: &u32| if extreme.largest { *s >= step } else { *s <= step };
+                    h.iter().filter(|(s, _)| within(s)).map(|(_, n)| i128::from(*n)).sum()
+                };
+                let moved = steps.iter().map(|&step| reach(&r, step) - reach(&l, step));
+                let (rise, fall) = rise_and_fall(moved);
+                if sides == 1.0 && rise > 0 && fall > 0 {
+                    found.broken.push("counts rise and fall".to_owned());
+                }
+                one += (rise + fall) as f64;
+                two += ((rise + fall) as f64).powi(2);
+            }
+            found.compare("counts of an extreme", one, sides * g * m);
+            found.compare("squared counts of an extreme", two, sides * sides * g * m * m);
+        } else {
+            panic!("a family without a check of its sensitivity");
         }
     }
 
     fn bounds(&self, value: usize) -> Bounds {
         self.aggregate.values[value].bounds.expect("a number has bounds")
-    }
-
-    fn rank_of(&self, block: &Block) -> f64 {
-        let place = self.quote.blocks.iter().position(|b| std::ptr::eq(b, block)).unwrap();
-        let measure = self.quote.from.iter().position(|from| *from == place).unwrap();
-        match self.aggregate.measures[measure] {
-            crate::analyse::Measure::Quantile(_, rank) => rank,
-            ref other => panic!("a rank block of {other:?}"),
-        }
     }
 
     /// What noise is added to, for one group: the table of [`demure_core::mechanism::Groups`].
@@ -300,11 +304,6 @@ impl Claim<'_> {
                     _ => panic!("another form"),
                 })]
             }
-            Source::Distinct(value) => {
-                let place = place(value, |f| matches!(f, Form::Code));
-                let found = codes(group.map(|g| &g.arguments[place]));
-                vec![found.keys().filter(|value| !value.is_null()).count() as i128]
-            }
             Source::Values { value, wanted, nulls } => {
                 let place = place(value, |f| matches!(f, Form::Steps { .. }));
                 let (n, sum, squares) = group.map_or((0, 0, 0), |g| match g.arguments[place] {
@@ -318,10 +317,10 @@ impl Claim<'_> {
                 let low = (bounds.lower() / spacing).round() as i128;
                 let w = (bounds.upper() / spacing).round() as i128 - low;
                 let (mut parts, size) = match wanted {
-                    Wanted::Count => (vec![n], 1),
-                    Wanted::Sum => (vec![sum + n * low], 0),
-                    Wanted::Mean => (vec![sum, n * w - sum], w),
-                    Wanted::Variance => (
+                    Statistics::Count => (vec![n], 1),
+                    Statistics::Sum => (vec![sum + n * low], 0),
+                    Statistics::Mean => (vec![sum, n * w - sum], w),
+                    Statistics::Variance => (
                         vec![n * w * w - 2 * w * sum + squares, 2 * (w * sum - squares), squares],
                         w * w,
                     ),
@@ -331,7 +330,6 @@ impl Claim<'_> {
                 }
                 parts
             }
-            Source::Rank(..) | Source::Mode(_) => panic!("not numbers"),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! A world on disk, and the stages up to the exact aggregates with a key that is given.
 
 use super::world::{CODES, PAIRS, PROTECTED, World, header};
-use crate::analyse::{Analysis, PrivateAggregate, analyse, share_rows, spread};
+use crate::aggregate::PrivateAggregate;
+use crate::analyse::{Analysis, analyse, share_rows, spread};
 use crate::bound::{BoundContributions, BoundPlanner, BoundSpec, Exact, Key, accumulate};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::parse::{Statement, parse};
 use crate::policy::Policy;
-use crate::price::{Quote, quote};
+use crate::quote::{Quote, quote};
 use crate::settings::Settings;
 use async_trait::async_trait;
 use datafusion::catalog::Session;

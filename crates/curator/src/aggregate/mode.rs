@@ -4,28 +4,99 @@
 //! noised counts needs the list of all values to be public, and always answers. A stable release gives the true value or none,
 //! needs a δ, and no list: whatever the values are, one that leads by far is nobody's secret.
 
-use super::block::{Chooser, down, event};
-use super::{BETA, Expected};
+use super::share::down;
+use super::{
+    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
+    PrivateAggregate, Released, Share, each_its_block, internal,
+};
+use crate::bound::Form;
+use crate::domain::normal;
 use crate::error::Result;
 use crate::explain::short;
 use crate::refusal::{Refusal, Rule};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
-use demure_core::mechanism::{Budget, Change, Exponential, PermuteAndFlip};
+use demure_core::mechanism::{Budget, Change, Exponential, PermuteAndFlip, Scores};
 use demure_core::random::Randomness;
 use demure_core::sensitivity::{Stable, Tally, mode_of_counts};
 use demure_core::unit::{Beta, Delta, Epsilon, Neighbours, Sensitivity};
 use std::collections::{BTreeMap, HashMap};
+
+/// `MODE(x)`.
+pub(super) struct Modes;
+
+const CODE: isize = 9;
+
+impl Family for Modes {
+    fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>> {
+        if call.name() != "mode" {
+            return Ok(None);
+        }
+        let value = Some(call.any_value()?);
+        Ok(Some(Measure { family: self, code: CODE, value, rank: None }))
+    }
+
+    fn written(&self, _: &Measure, argument: &str) -> String {
+        format!("mode({argument})")
+    }
+
+    fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
+        each_its_block(measures, |measure| Box::new(ModePlan(*measure)))
+    }
+}
+
+struct ModePlan(Measure);
+
+impl BlockPlan for ModePlan {
+    fn wants_delta(&self) -> bool {
+        true
+    }
+
+    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
+        let value = self.0.argument()?;
+        let price = Price {
+            share: *share,
+            groups: aggregate.limits.groups,
+            rows: aggregate.limits.rows,
+            single: aggregate.single(),
+            bounded: aggregate.bounded,
+        };
+        let candidates = aggregate.values[value].facts.values.clone();
+        let mode = Mode::new(value, candidates.as_ref().map(Vec::len), price)?;
+        Ok(Box::new(Mode { candidates, ..mode.ok_or_else(no_delta)? }))
+    }
+}
+
+/// Values that are not public, and no δ.
+fn no_delta() -> crate::Error {
+    Refusal::new(
+        Rule::Keys,
+        "MODE of a column whose possible values are not public, and there is no δ to pay for \
+         showing one",
+        "list them in the policy: `values = [...]`, or give the budget a δ",
+    )
+    .into()
+}
 
 /// The most common value of each group.
 pub(crate) struct Mode {
     pub(crate) value: usize,
     method: Method,
     price: Price,
-    /// Public values; 0 if they are not public.
-    candidates: usize,
-    pub(super) why: String,
+    /// How many public values there are; 0 if they are not public.
+    listed: usize,
+    /// The public values, if they are public.
+    candidates: Option<Vec<ScalarValue>>,
+    why: String,
+}
+
+/// Chooses one of the public values by its count.
+pub(crate) enum Chooser {
+    /// Never worse than the exponential mechanism at the same ε.
+    PermuteAndFlip(PermuteAndFlip),
+    /// Under zCDP its bounded range buys it twice the ε.
+    Exponential(Exponential),
 }
 
 enum Method {
@@ -35,26 +106,19 @@ enum Method {
 
 /// What all groups of a unit may cost together.
 #[derive(Clone, Copy)]
-pub(super) struct Price {
-    pub(super) budget: Budget,
-    /// For a stable release, if it is to be had.
-    pub(super) delta: Option<Delta>,
-    pub(super) neighbours: Neighbours,
-    pub(super) groups: u32,
-    pub(super) rows: u32,
-    pub(super) single: bool,
+struct Price {
+    share: Share,
+    groups: u32,
+    rows: u32,
+    single: bool,
     /// Whether groups and rows of a unit are bounded; if not, `rows` is the number of a row's copies.
-    pub(super) bounded: bool,
+    bounded: bool,
 }
 
 impl Mode {
     /// For a column with so many public values; `None` if they are not public.
-    pub(super) fn new(
-        value: usize,
-        candidates: Option<usize>,
-        price: Price,
-    ) -> Result<Option<Self>> {
-        if candidates == Some(0) {
+    fn new(value: usize, listed: Option<usize>, price: Price) -> Result<Option<Self>> {
+        if listed == Some(0) {
             return Err(Refusal::new(
                 Rule::Aggregate,
                 "MODE of a column that has no value but NULL",
@@ -62,10 +126,10 @@ impl Mode {
             )
             .into());
         }
-        let drawn = candidates.map(|n| Ok::<_, crate::Error>((price.drawn()?, n))).transpose()?;
+        let drawn = listed.map(|n| Ok::<_, crate::Error>((price.drawn()?, n))).transpose()?;
         let stable = price.stable()?;
-        let candidates = candidates.unwrap_or(0);
-        let build = |method, why| Mode { value, method, price, candidates, why };
+        let (listed, candidates) = (listed.unwrap_or(0), None);
+        let build = |method, why| Mode { value, method, price, listed, candidates, why };
         let lead_of = |stable: &Stable| short(price.lead(stable));
         Ok(match (drawn, stable) {
             (None, None) => None,
@@ -75,7 +139,7 @@ impl Mode {
                 Some(build(Method::Stable(stable), why.to_owned()))
             }
             (Some((chooser, n)), stable) => {
-                let by_draw = chooser.error(n, price.neighbours)?;
+                let by_draw = chooser.error(n, price.share.neighbours)?;
                 match stable {
                     Some(stable) if price.lead(&stable) < by_draw => {
                         let why = format!(
@@ -104,24 +168,13 @@ impl Mode {
         })
     }
 
-    /// What all groups cost together.
-    pub(super) fn event(&self) -> Result<Event> {
-        Ok(match (&self.method, self.price.delta, self.price.budget) {
-            (Method::Stable(_), Some(delta), _) => {
-                Event::Approximate { epsilon: self.price.epsilon()?, delta }
-            }
-            (Method::Stable(_), None, _) => return Err(super::internal("a δ that is not there")),
-            (Method::Drawn(_), _, budget) => event(budget),
-        })
-    }
-
     /// The mechanism, its scale and its error.
-    pub(super) fn told(&self) -> Result<(&'static str, f64, Expected)> {
+    fn told(&self) -> Result<(&'static str, f64, Expected)> {
         let price = self.price;
-        let change = change(price.neighbours);
+        let change = change(price.share.neighbours);
         Ok(match &self.method {
             Method::Drawn(chooser) => {
-                let error = chooser.error(self.candidates, price.neighbours)?;
+                let error = chooser.error(self.listed, price.share.neighbours)?;
                 let (name, scale) = match chooser {
                     Chooser::PermuteAndFlip(chooser) => ("permute-and-flip", chooser.scale(change)),
                     Chooser::Exponential(chooser) => {
@@ -141,19 +194,18 @@ impl Mode {
     ///
     /// # Guarantee
     /// For all groups together what the block was given: see [`Price::stable`] and [`Chooser::choose`].
-    pub(crate) fn release(
+    fn release_one(
         &self,
-        candidates: Option<&[ScalarValue]>,
         counted: &HashMap<ScalarValue, u64>,
         rng: &mut dyn Randomness,
     ) -> Result<ScalarValue> {
         let counts = |list: &[ScalarValue]| -> Vec<u64> {
-            let count = |c: &ScalarValue| counted.get(&crate::domain::normal(c.clone())).copied();
+            let count = |c: &ScalarValue| counted.get(&normal(c.clone())).copied();
             list.iter().map(|c| count(c).unwrap_or(0)).collect()
         };
-        let missing = || super::internal("a mode without values");
-        let Price { neighbours, rows, .. } = self.price;
-        match (&self.method, candidates) {
+        let missing = || internal("a mode without values");
+        let (neighbours, rows) = (self.price.share.neighbours, self.price.rows);
+        match (&self.method, &self.candidates) {
             (Method::Drawn(chooser), Some(list)) => {
                 let chosen = chooser.choose(&counts(list), neighbours, rng)?;
                 list.get(chosen).cloned().ok_or_else(missing)
@@ -177,10 +229,54 @@ impl Mode {
     }
 }
 
+impl Block for Mode {
+    fn event(&self) -> Result<Event> {
+        Ok(match (&self.method, self.price.share.delta) {
+            (Method::Stable(_), Some(delta)) => {
+                Event::Approximate { epsilon: self.price.epsilon()?, delta }
+            }
+            (Method::Stable(_), None) => return Err(internal("a δ that is not there")),
+            (Method::Drawn(_), _) => self.price.share.event(),
+        })
+    }
+
+    fn reads(&self) -> Option<(usize, Form)> {
+        Some((self.value, Form::Code))
+    }
+
+    fn describe(&self, _: &Measure, of: &PrivateAggregate, _: Beta) -> Result<Described> {
+        let (mechanism, scale, error) = self.told()?;
+        let rows = of.limits.rows;
+        Ok(Described {
+            mechanism: mechanism.to_owned(),
+            sensitivity: format!("{rows} ({})", of.reach(rows)),
+            scale,
+            error,
+            why: Some(self.why.clone()),
+        })
+    }
+
+    fn release(
+        &self,
+        groups: &ExactGroups<'_>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Box<dyn Released>> {
+        let mut made: Vec<ScalarValue> = Vec::new();
+        for values in groups.codes(self.value) {
+            let mut counted: HashMap<ScalarValue, u64> = HashMap::new();
+            for (value, n) in values {
+                *counted.entry(normal(value.clone())).or_insert(0) += n;
+            }
+            made.push(self.release_one(&counted, rng)?);
+        }
+        Ok(Box::new(made))
+    }
+}
+
 /// The values that somebody has, by bytes that are in their order and different for different
 /// values, as texts of values are not: a public rule for ties, and no value is lost.
 fn in_order(counted: &HashMap<ScalarValue, u64>) -> Result<BTreeMap<Vec<u8>, (&ScalarValue, u64)>> {
-    let odd = |_| super::internal("a mode of such values");
+    let odd = |_| internal("a mode of such values");
     let present: Vec<(&ScalarValue, u64)> = counted
         .iter()
         .filter(|(value, n)| !value.is_null() && **n > 0)
@@ -190,7 +286,7 @@ fn in_order(counted: &HashMap<ScalarValue, u64>) -> Result<BTreeMap<Vec<u8>, (&S
         return Ok(BTreeMap::new());
     }
     let column = ScalarValue::iter_to_array(present.iter().map(|(value, _)| (*value).clone()));
-    let column = column.map_err(|_| super::internal("a mode of such values"))?;
+    let column = column.map_err(|_| internal("a mode of such values"))?;
     let fields = vec![SortField::new(column.data_type().clone())];
     let converter = RowConverter::new(fields).map_err(odd)?;
     let rows = converter.convert_columns(&[column]).map_err(odd)?;
@@ -199,7 +295,7 @@ fn in_order(counted: &HashMap<ScalarValue, u64>) -> Result<BTreeMap<Vec<u8>, (&S
         names.zip(present.iter().copied()).collect();
     match named.len() == present.len() {
         true => Ok(named),
-        false => Err(super::internal("values that are one and two")),
+        false => Err(internal("values that are one and two")),
     }
 }
 
@@ -207,7 +303,7 @@ impl Price {
     fn drawn(&self) -> Result<Chooser> {
         let sensitivity = Sensitivity::new(f64::from(self.rows))?;
         let g = f64::from(self.groups);
-        Ok(match self.budget {
+        Ok(match self.share.budget {
             Budget::Pure(epsilon) => {
                 let each = Epsilon::new(down(epsilon.get() / g))?;
                 Chooser::PermuteAndFlip(PermuteAndFlip::new(each, sensitivity)?)
@@ -221,7 +317,7 @@ impl Price {
 
     /// ε of the whole block for a stable release, which has no better price under zCDP.
     fn epsilon(&self) -> Result<Epsilon> {
-        Ok(match self.budget {
+        Ok(match self.share.budget {
             Budget::Pure(epsilon) => epsilon,
             Budget::Concentrated(rho) => Epsilon::new(down((2.0 * rho.get()).sqrt()))?,
         })
@@ -233,8 +329,8 @@ impl Price {
     /// in as many groups. *Replace*: one, if there is
     /// one group, else the old rows' g and the new rows' g. Groups have no row in common: ε′ and δ′ add up. ∎
     fn stable(&self) -> Result<Option<Stable>> {
-        let Some(delta) = self.delta else { return Ok(None) };
-        let touched = match self.neighbours {
+        let Some(delta) = self.share.delta else { return Ok(None) };
+        let touched = match self.share.neighbours {
             _ if self.single => 1.0,
             Neighbours::AddRemove => self.reached(),
             Neighbours::Replace => 2.0 * self.reached(),
@@ -261,7 +357,7 @@ impl Price {
     /// By how many rows a unit changes the lead.
     fn step(&self) -> f64 {
         let rows = f64::from(self.rows);
-        match self.neighbours {
+        match self.share.neighbours {
             Neighbours::AddRemove => rows,
             Neighbours::Replace => 2.0 * rows,
         }
@@ -283,6 +379,26 @@ fn change(neighbours: Neighbours) -> Change {
 }
 
 impl Chooser {
+    /// Chooses a candidate by its count, for one group.
+    ///
+    /// # Guarantee
+    /// For all groups together what the block was given: a group whose counts rise and fall
+    /// costs ε′, one whose counts only rise or only fall costs ε′ if the noise is for that
+    /// (add or remove), and ε′/2 if it is for both (replace): gε′ in all, or g·ε′²/8.
+    fn choose(
+        &self,
+        counts: &[u64],
+        neighbours: Neighbours,
+        rng: &mut dyn Randomness,
+    ) -> Result<usize> {
+        let scores = Scores::counts(counts, neighbours)?;
+        let chosen = match self {
+            Self::PermuteAndFlip(chooser) => chooser.select(&scores, rng)?,
+            Self::Exponential(chooser) => chooser.select(&scores, rng)?,
+        };
+        Ok(chosen.into_value())
+    }
+
     /// The lead of the best value that is enough, 95 times in 100.
     fn error(&self, candidates: usize, neighbours: Neighbours) -> Result<f64> {
         let (beta, n, change) = (Beta::new(BETA)?, candidates.max(1), change(neighbours));
@@ -319,7 +435,8 @@ mod tests {
     fn price(delta: f64, neighbours: Neighbours) -> Price {
         let budget = Budget::Pure(Epsilon::new(1.0).unwrap());
         let delta = Some(Delta::new(delta).unwrap());
-        Price { budget, delta, neighbours, groups: 1, rows: 2, single: true, bounded: true }
+        let share = Share { budget, delta, neighbours };
+        Price { share, groups: 1, rows: 2, single: true, bounded: true }
     }
 
     #[test]
@@ -331,7 +448,8 @@ mod tests {
         assert!(of(Some(10_000_000), 1e-8).stable().is_none());
         assert!(of(Some(10_000_000), 1e-3).stable().is_some());
         assert!(of(None, 1e-8).stable().is_some());
-        let none = Price { delta: None, ..price(0.1, Neighbours::Replace) };
+        let some = price(0.1, Neighbours::Replace);
+        let none = Price { share: Share { delta: None, ..some.share }, ..some };
         assert!(Mode::new(0, None, none).unwrap().is_none());
         assert!(Mode::new(0, Some(10_000_000), none).unwrap().unwrap().stable().is_none());
     }
@@ -348,7 +466,7 @@ mod tests {
             let mode = Mode::new(0, None, price(1e-8, Neighbours::AddRemove)).unwrap().unwrap();
             let mut rng = SeededForTests::insecure(1);
             for _ in 0..50 {
-                assert_eq!(mode.release(None, &counted, &mut rng).unwrap(), *leader);
+                assert_eq!(mode.release_one(&counted, &mut rng).unwrap(), *leader);
             }
         }
     }
@@ -379,7 +497,7 @@ mod tests {
                     (ScalarValue::from("asthma"), 100),
                     (ScalarValue::Utf8(None), 100_000),
                 ]);
-                let released = (0..1_000).map(|_| mode.release(None, &counted, &mut rng).unwrap());
+                let released = (0..1_000).map(|_| mode.release_one(&counted, &mut rng).unwrap());
                 released.filter(|value| *value == ScalarValue::from("flu")).count()
             };
             assert!(answered(lead) >= 915, "{neighbours}");

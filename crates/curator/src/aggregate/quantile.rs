@@ -1,4 +1,4 @@
-//! A quantile: by which mechanism, and why.
+//! MEDIAN and other quantiles: by which mechanism, and why.
 //!
 //! Which of the two errs less depends on the data; what is known in public is ε, the relation and
 //! how many rows a person has. So both are compared on values that are evenly spread around the
@@ -7,25 +7,74 @@
 //! apart is `d·max_k (k+1)e^(−tk)`, so its noise has that many deviations. A stable release would
 //! find the values next to the quantile different and give no answer, whatever ε is.
 
-use super::BETA;
-use super::block::{down, per_row};
+use super::share::down;
+use super::{
+    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
+    PrivateAggregate, Released, Share, each_its_block, extreme,
+};
+use crate::bound::Form;
 use crate::error::Result;
 use crate::explain::short;
+use datafusion::common::ScalarValue;
+use demure_core::event::Event;
 use demure_core::mechanism::{Bounds, Budget, Guarantee, Quantile};
 use demure_core::random::Randomness;
 use demure_core::sensitivity::{NoiseFamily, OrderStatistic, SmoothNoise, Smoothness, Values};
-use demure_core::unit::{Epsilon, Neighbours, Rho};
+use demure_core::unit::{Beta, Epsilon, Neighbours, Rho};
+use demure_core::utility::Accuracy;
+use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
 /// Of the budget of one row, what the smoothing may take: one of these.
 const SHARES: [f64; 8] = [0.02, 0.05, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25];
 
+/// `MEDIAN(x)`, `APPROX_PERCENTILE_CONT(x, q)` and their like.
+pub(super) struct Quantiles;
+
+/// The code of all quantiles; MIN and MAX are those of rank 0 and 1.
+pub(super) const CODE: isize = 8;
+
+impl Family for Quantiles {
+    fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>> {
+        let rank = match call.name() {
+            "median" | "approx_median" => 0.5,
+            "approx_percentile_cont" | "percentile_cont" => call.take_rank()?,
+            _ => return Ok(None),
+        };
+        let value = Some(call.ranked_number()?);
+        let inside = rank > 0.0 && rank < 1.0;
+        let family: &'static dyn Family = if inside { self } else { &extreme::Extremes };
+        Ok(Some(Measure { family, code: CODE, value, rank: Some(rank) }))
+    }
+
+    fn written(&self, measure: &Measure, argument: &str) -> String {
+        format!("quantile({argument}, {})", measure.rank.unwrap_or(0.5))
+    }
+
+    fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
+        each_its_block(measures, |measure| Box::new(QuantilePlan(*measure)))
+    }
+}
+
+struct QuantilePlan(Measure);
+
+impl BlockPlan for QuantilePlan {
+    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
+        let (value, rank) = (self.0.argument()?, self.0.rank.unwrap_or(0.5));
+        let limits = (aggregate.limits.groups, aggregate.limits.rows);
+        let bounds = aggregate.bounds(value)?;
+        Ok(Box::new(Ordered::new((value, rank), bounds, share, limits, aggregate.single())?))
+    }
+}
+
 /// A quantile of each group.
 pub(crate) struct Ordered {
     pub(crate) value: usize,
-    rank: f64,
+    pub(crate) rank: f64,
+    bounds: Bounds,
     method: Method,
-    pub(super) why: String,
+    event: Event,
+    why: String,
 }
 
 pub(crate) enum Method {
@@ -34,21 +83,21 @@ pub(crate) enum Method {
 }
 
 impl Ordered {
-    pub(super) fn new(
+    fn new(
         (value, rank): (usize, f64),
-        bounds: &Bounds,
-        budget: Budget,
-        neighbours: Neighbours,
-        (g, m): (u32, u32),
+        bounds: Bounds,
+        share: &Share,
+        limits: (u32, u32),
         single: bool,
     ) -> Result<Self> {
         // The quantile rounds its rank to 2⁻³².
         let h = rank.max(1.0 - rank) + 2f64.powi(-32);
-        let epsilon = per_row(budget, neighbours, (g, m), single, h)?;
+        let epsilon = share.per_row(limits, single, h)?;
         let (low, high) = (bounds.lower(), bounds.upper());
-        let ranks = Quantile::with_grid(epsilon, neighbours, rank, low..=high, bounds.grid())?;
+        let ranks =
+            Quantile::with_grid(epsilon, share.neighbours, rank, low..=high, bounds.grid())?;
         let by_ranks = SQRT_2 * ranks.scale();
-        let smooth = smooth(budget, neighbours, (g, m), single);
+        let smooth = smooth(share.budget, share.neighbours, limits, single);
         let by_smooth = smooth.as_ref().map_or(f64::INFINITY, even_deviation);
         let (method, chosen, other, least, more) = match smooth {
             Some(noise) if by_smooth < by_ranks => (
@@ -72,20 +121,21 @@ impl Ordered {
             short(least),
             short(more)
         );
-        Ok(Self { value, rank, method, why })
+        Ok(Self { value, rank, bounds, method, event: share.event(), why })
     }
 
+    #[cfg(test)]
     pub(crate) fn method(&self) -> &Method {
         &self.method
     }
 
     /// The 95 % error of smooth noise, in ranks, where values are evenly spread.
-    pub(super) fn even_error(noise: &SmoothNoise) -> f64 {
+    fn even_error(noise: &SmoothNoise) -> f64 {
         steepest(noise.t().get()) * exceeded(noise.family(), BETA) / noise.s()
     }
 
     /// The mechanism, in words, its sensitivity and its scale.
-    pub(super) fn told(&self, rows: u32) -> (String, String, f64) {
+    fn told(&self, rows: u32) -> (String, String, f64) {
         match &self.method {
             Method::Ranks(quantile) => (
                 "exponential mechanism on ranks".to_owned(),
@@ -103,22 +153,61 @@ impl Ordered {
     /// Releases the quantile of a group's values.
     ///
     /// # Guarantee
-    /// For all groups together what the block was given: see [`per_row`] and [`smooth`].
-    pub(crate) fn release(
-        &self,
-        bounds: Bounds,
-        values: &[f64],
-        rng: &mut dyn Randomness,
-    ) -> Result<f64> {
+    /// For all groups together what the block was given: see [`Share::per_row`] and [`smooth`].
+    fn release_one(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<f64> {
         match &self.method {
             Method::Ranks(quantile) => Ok(quantile.release(values, rng)?.into_value()),
             Method::Smooth(noise) => {
-                let values = Values::new(bounds, values.iter().copied());
+                let values = Values::new(self.bounds, values.iter().copied());
                 let statistic = OrderStatistic::of_rows(&values, self.rank)?;
                 Ok(noise.release(&statistic, rng)?.into_value())
             }
         }
     }
+}
+
+impl Block for Ordered {
+    fn event(&self) -> Result<Event> {
+        Ok(self.event.clone())
+    }
+
+    fn reads(&self) -> Option<(usize, Form)> {
+        Some((self.value, Form::Steps { bounds: self.bounds, histogram: true }))
+    }
+
+    fn describe(&self, _: &Measure, of: &PrivateAggregate, beta: Beta) -> Result<Described> {
+        let rows = of.limits.rows;
+        let (mechanism, sensitivity, scale) = self.told(rows);
+        let error = match &self.method {
+            Method::Ranks(quantile) => Expected::Ranks(quantile.error(beta)?),
+            Method::Smooth(noise) => Expected::EvenRanks(Self::even_error(noise)),
+        };
+        let sensitivity = format!("{sensitivity} ({})", of.reach(rows));
+        Ok(Described { mechanism, sensitivity, scale, error, why: Some(self.why.clone()) })
+    }
+
+    fn release(
+        &self,
+        groups: &ExactGroups<'_>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Box<dyn Released>> {
+        let mut made: Vec<ScalarValue> = Vec::new();
+        for histogram in groups.histograms(self.value, self.bounds) {
+            let released = self.release_one(&spread(&self.bounds, &histogram), rng)?;
+            made.push(ScalarValue::Float64(Some(released)));
+        }
+        Ok(Box::new(made))
+    }
+}
+
+/// The values of a histogram, on the grid.
+pub(super) fn spread(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<f64> {
+    let lower = (bounds.lower() / bounds.grid().spacing()).round() as i128;
+    let value = |step: u32| bounds.grid().at(lower + i128::from(step));
+    let repeat = |(step, n): (&u32, &u64)| {
+        std::iter::repeat_n(value(*step), usize::try_from(*n).unwrap_or(usize::MAX))
+    };
+    histogram.iter().flat_map(repeat).collect()
 }
 
 /// Smooth noise for one row, such that all groups together cost the budget; none if ε is too little.
@@ -215,9 +304,16 @@ mod tests {
         Bounds::on(0.0, 1000.0, grid()).unwrap()
     }
 
+    /// A median by this method.
+    fn by(method: Method, bounds: Bounds) -> Ordered {
+        let event = Event::Compose(Vec::new());
+        Ordered { value: 0, rank: 0.5, bounds, method, event, why: String::new() }
+    }
+
     fn pure(epsilon: f64, neighbours: Neighbours) -> Ordered {
         let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
-        Ordered::new((0, 0.5), &bounds(), budget, neighbours, (1, 1), true).unwrap()
+        let share = Share { budget, delta: None, neighbours };
+        Ordered::new((0, 0.5), bounds(), &share, (1, 1), true).unwrap()
     }
 
     #[test]
@@ -248,9 +344,9 @@ mod tests {
             let both = [Method::Smooth(noise), Method::Ranks(Box::new(quantile.unwrap()))];
             let mut errors = both.map(|method| {
                 let smooth = matches!(method, Method::Smooth(_));
-                let of = Ordered { value: 0, rank: 0.5, method, why: String::new() };
+                let of = by(method, bounds());
                 let squares: f64 = (0..4_000)
-                    .map(|_| (of.release(bounds(), &values, &mut rng).unwrap() - 491.0).powi(2))
+                    .map(|_| (of.release_one(&values, &mut rng).unwrap() - 491.0).powi(2))
                     .sum();
                 (squares, smooth)
             });
@@ -272,10 +368,9 @@ mod tests {
         for budget in budgets {
             let noise = smooth(budget, Neighbours::Replace, (1, 1), true).unwrap();
             let told = Ordered::even_error(&noise);
-            let of =
-                Ordered { value: 0, rank: 0.5, method: Method::Smooth(noise), why: String::new() };
+            let of = by(Method::Smooth(noise), wide);
             let beyond = (0..20_000)
-                .filter(|_| (of.release(wide, &values, &mut rng).unwrap() - 499.0).abs() > told)
+                .filter(|_| (of.release_one(&values, &mut rng).unwrap() - 499.0).abs() > told)
                 .count();
             assert!((840..1160).contains(&beyond), "{beyond}");
         }

@@ -1,6 +1,14 @@
 //! MIN and MAX: the outermost point of a grid that enough rows reach.
 
+use super::share::down;
+use super::{
+    Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
+    PrivateAggregate, Released, Share, each_its_block, quantile,
+};
+use crate::bound::Form;
 use crate::error::Result;
+use datafusion::common::ScalarValue;
+use demure_core::event::Event;
 use demure_core::mechanism::{AboveThreshold, Answer, Bounds, Budget, Change};
 use demure_core::random::Randomness;
 use demure_core::unit::{Beta, Epsilon, Neighbours, Sensitivity};
@@ -9,6 +17,43 @@ use std::collections::BTreeMap;
 
 /// The most points that are asked for, from the far end inwards.
 const POINTS: f64 = 4096.0;
+
+/// `MIN(x)` and `MAX(x)`: the quantiles of rank 0 and 1.
+pub(super) struct Extremes;
+
+impl Family for Extremes {
+    fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>> {
+        let rank = match call.name() {
+            "min" => 0.0,
+            "max" => 1.0,
+            _ => return Ok(None),
+        };
+        let value = Some(call.ranked_number()?);
+        Ok(Some(Measure { family: self, code: quantile::CODE, value, rank: Some(rank) }))
+    }
+
+    fn written(&self, measure: &Measure, argument: &str) -> String {
+        format!("{}({argument})", if largest(measure) { "max" } else { "min" })
+    }
+
+    fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
+        each_its_block(measures, |measure| Box::new(ExtremePlan(*measure)))
+    }
+}
+
+fn largest(measure: &Measure) -> bool {
+    measure.rank.is_some_and(|rank| rank >= 1.0)
+}
+
+struct ExtremePlan(Measure);
+
+impl BlockPlan for ExtremePlan {
+    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
+        let (value, limits) = (self.0.argument()?, aggregate.limits);
+        let of = (value, largest(&self.0), aggregate.bounds(value)?);
+        Ok(Box::new(Extreme::new(of, share, (limits.groups, limits.rows))?))
+    }
+}
 
 /// From the far end of the bounds inwards, the first point of a grid which at least T rows
 /// reach: MAX is the largest `o` with `#{x ≥ o} ≥ T`, MIN the smallest with `#{x ≤ o} ≥ T`, both
@@ -32,25 +77,23 @@ pub(crate) struct Extreme {
     /// A point is 2^coarse steps of the column's grid.
     coarse: u32,
     points: u32,
+    event: Event,
 }
 
 impl Extreme {
-    pub(super) fn new(
-        value: usize,
-        largest: bool,
-        bounds: Bounds,
-        budget: Budget,
-        neighbours: Neighbours,
+    fn new(
+        (value, largest, bounds): (usize, bool, Bounds),
+        share: &Share,
         (g, m): (u32, u32),
     ) -> Result<Self> {
         let g = f64::from(g);
-        let each = match (budget, neighbours) {
+        let each = match (share.budget, share.neighbours) {
             (Budget::Pure(epsilon), Neighbours::AddRemove) => epsilon.get() / g,
             (Budget::Pure(epsilon), Neighbours::Replace) => epsilon.get() / (2.0 * g),
             (Budget::Concentrated(rho), Neighbours::AddRemove) => (2.0 * rho.get() / g).sqrt(),
             (Budget::Concentrated(rho), Neighbours::Replace) => (rho.get() / (2.0 * g)).sqrt(),
         };
-        let epsilon = Epsilon::new(super::block::down(each))?;
+        let epsilon = Epsilon::new(down(each))?;
         let sensitivity = Sensitivity::new(f64::from(m))?;
         let mechanism = AboveThreshold::new(epsilon, sensitivity, 1, Change::Monotone)?;
         let steps = (bounds.upper() - bounds.lower()) / bounds.grid().spacing();
@@ -60,24 +103,21 @@ impl Extreme {
         let (first, second) = mechanism.scales();
         let threshold = first * 40f64.ln() + second * (40.0 * f64::from(points)).ln();
         let threshold = threshold.ceil() as i128;
-        Ok(Self { value, largest, mechanism, threshold, bounds, coarse, points })
+        let event = share.event();
+        Ok(Self { value, largest, mechanism, threshold, bounds, coarse, points, event })
     }
 
-    pub(crate) fn scale(&self) -> f64 {
+    fn scale(&self) -> f64 {
         self.mechanism.scales().1
     }
 
     /// How many rows may lie beyond the answer.
-    pub(crate) fn error(&self, beta: Beta) -> Result<f64> {
+    fn error(&self, beta: Beta) -> Result<f64> {
         Ok(self.threshold as f64 + self.mechanism.error(beta)?)
     }
 
     /// Releases the extreme of one group, from the counts of the column's grid steps.
-    pub(crate) fn release(
-        &self,
-        histogram: &BTreeMap<u32, u64>,
-        rng: &mut dyn Randomness,
-    ) -> Result<f64> {
+    fn release_one(&self, histogram: &BTreeMap<u32, u64>, rng: &mut dyn Randomness) -> Result<f64> {
         let mut counts = vec![0u64; self.points as usize];
         for (step, n) in histogram {
             let point = (step >> self.coarse).min(self.points - 1);
@@ -97,5 +137,38 @@ impl Extreme {
         let lower = (self.bounds.lower() / self.bounds.grid().spacing()).round() as i128;
         let place = self.bounds.grid().at(lower + (i128::from(found) << self.coarse));
         Ok(place.clamp(self.bounds.lower(), self.bounds.upper()))
+    }
+}
+
+impl Block for Extreme {
+    fn event(&self) -> Result<Event> {
+        Ok(self.event.clone())
+    }
+
+    fn reads(&self) -> Option<(usize, Form)> {
+        Some((self.value, Form::Steps { bounds: self.bounds, histogram: true }))
+    }
+
+    fn describe(&self, _: &Measure, of: &PrivateAggregate, beta: Beta) -> Result<Described> {
+        let rows = of.limits.rows;
+        Ok(Described {
+            mechanism: "sparse vector on counts".to_owned(),
+            sensitivity: format!("{rows} ({})", of.reach(rows)),
+            scale: self.scale(),
+            error: Expected::Ranks(self.error(beta)?),
+            why: None,
+        })
+    }
+
+    fn release(
+        &self,
+        groups: &ExactGroups<'_>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Box<dyn Released>> {
+        let mut made: Vec<ScalarValue> = Vec::new();
+        for histogram in groups.histograms(self.value, self.bounds) {
+            made.push(ScalarValue::Float64(Some(self.release_one(&histogram, rng)?)));
+        }
+        Ok(Box::new(made))
     }
 }

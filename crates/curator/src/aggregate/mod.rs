@@ -1,0 +1,436 @@
+//! What an aggregate over protected rows asks, and how each family of functions answers it.
+//!
+//! A family is a file. It says which SQL functions are its own, what its mechanism reads, what it costs, what its
+//! error will be, and how it is released. To add an aggregate, write its file and add a line to [`FAMILIES`].
+//!
+//! A query's budget is divided between *blocks*. Numbers of one column share a block: its
+//! count, sum, mean and variance come out of one vector of noised parts, at one price
+//! ([`demure_core::mechanism::Groups`]). Other families have a block for each measure.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod.rs` | the aggregate, its measures, and what every family does |
+//! | `call.rs` | one call of an aggregate function, as a query writes it |
+//! | `numbers.rs` | COUNT, SUM, AVG, VAR, STDDEV |
+//! | `distinct.rs` | COUNT(DISTINCT x) |
+//! | `quantile.rs` | MEDIAN and other quantiles: by ranks, or by smooth sensitivity |
+//! | `extreme.rs` | MIN and MAX |
+//! | `mode.rs` | the most common value: drawn, or released where it is stable |
+//! | `keys.rs` | where group keys come from, and the choice of private ones |
+//! | `share.rs` | the budget of one block, and of one group and row of it |
+//! | `exact.rs` | what a block reads of the exact groups |
+
+mod call;
+mod distinct;
+mod exact;
+mod extreme;
+mod keys;
+mod mode;
+mod numbers;
+mod quantile;
+mod share;
+
+pub(crate) use call::{Call, Columns};
+pub(crate) use exact::ExactGroups;
+pub(crate) use keys::{Keys, select_keys};
+pub(crate) use share::{Share, part_of};
+#[cfg(test)]
+pub(crate) use {
+    distinct::DistinctBlock,
+    extreme::Extreme,
+    mode::{Chooser, Mode},
+    numbers::{NumbersBlock, Source},
+    quantile::{Method, Ordered},
+};
+
+use crate::bound::Form;
+use crate::error::{Error, Result};
+use crate::explain::short;
+use crate::expression::Facts;
+use crate::rows::Limits;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{DFSchemaRef, ScalarValue};
+use datafusion::logical_expr::LogicalPlan;
+use demure_core::event::Event;
+use demure_core::mechanism::Bounds;
+use demure_core::random::Randomness;
+use demure_core::unit::Beta;
+use sha2::{Digest, Sha256};
+use std::any::Any;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// Every family, in the order in which a call is shown to them.
+static FAMILIES: &[&dyn Family] = &[
+    &numbers::Numbers,
+    &distinct::Distinct,
+    &extreme::Extremes,
+    &quantile::Quantiles,
+    &mode::Modes,
+];
+
+/// The confidence that errors are stated with is 1 − this.
+pub(crate) const BETA: f64 = 0.05;
+/// Rows that the error of an average is illustrated with: their number is protected.
+pub(crate) const TYPICAL_ROWS: u64 = 1_000;
+
+/// Aggregate functions of one kind.
+pub(crate) trait Family: Any + Sync {
+    /// The measure that a call asks for; `None` if the function belongs to another family.
+    fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>>;
+
+    /// A measure of this family, as a query would write it.
+    fn written(&self, measure: &Measure, argument: &str) -> String;
+
+    /// The blocks that these measures need, which are all of this family.
+    fn blocks(&self, measures: &[(usize, Measure)], aggregate: &PrivateAggregate) -> Vec<Planned>;
+}
+
+/// What one aggregate function of a query asks of each group.
+#[derive(Clone, Copy)]
+pub(crate) struct Measure {
+    pub(crate) family: &'static dyn Family,
+    /// Which function. Bought answers are found by these numbers, so none is given to another function:
+    /// 0 to 7 numbers and distinct counts, 8 quantiles and extremes, 9 modes.
+    pub(crate) code: isize,
+    /// The argument's place among the values; `None` for COUNT(*).
+    pub(crate) value: Option<usize>,
+    /// The rank of a quantile.
+    pub(crate) rank: Option<f64>,
+}
+
+impl PartialEq for Measure {
+    fn eq(&self, other: &Self) -> bool {
+        (self.code, self.value, self.rank) == (other.code, other.value, other.rank)
+    }
+}
+
+impl fmt::Debug for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.family.written(self, "…"))
+    }
+}
+
+impl Measure {
+    /// The place of its argument.
+    pub(crate) fn argument(&self) -> Result<usize> {
+        self.value.ok_or_else(|| internal("a measure without an argument"))
+    }
+}
+
+/// A block before it has a price.
+pub(crate) struct Planned {
+    pub(crate) place: Place,
+    /// The measures that are taken from it.
+    pub(crate) serves: Vec<usize>,
+    pub(crate) block: Box<dyn BlockPlan>,
+}
+
+/// The order of blocks: those of a column first, then those of a measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    Column(usize),
+    Measure(usize),
+}
+
+/// What a block will measure.
+pub(crate) trait BlockPlan {
+    /// Whether it cannot do without a δ, or may be better with one.
+    fn wants_delta(&self) -> bool {
+        false
+    }
+
+    /// Its mechanism, for this share of the budget.
+    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>>;
+}
+
+/// A mechanism, calibrated for all groups of an aggregate together.
+pub(crate) trait Block: Any + Send + Sync {
+    /// What it costs.
+    fn event(&self) -> Result<Event>;
+
+    /// The value it reads, and what is kept of it; `None` if rows or people are counted.
+    fn reads(&self) -> Option<(usize, Form)>;
+
+    /// What a measure that is taken from it will be like.
+    fn describe(&self, measure: &Measure, of: &PrivateAggregate, beta: Beta) -> Result<Described>;
+
+    /// Releases all groups.
+    fn release(
+        &self,
+        groups: &ExactGroups<'_>,
+        rng: &mut dyn Randomness,
+    ) -> Result<Box<dyn Released>>;
+}
+
+/// What a block released.
+pub(crate) trait Released {
+    /// The values of one measure, and for each half the width of its 95 % interval.
+    fn column(&self, measure: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>>;
+}
+
+/// Values that are released as they are, without an error in their own units.
+impl Released for Vec<ScalarValue> {
+    fn column(&self, _: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>> {
+        Ok(self.iter().map(|value| (value.clone(), None)).collect())
+    }
+}
+
+/// What one noised column will be like.
+pub(crate) struct Described {
+    pub(crate) mechanism: String,
+    pub(crate) sensitivity: String,
+    pub(crate) scale: f64,
+    pub(crate) error: Expected,
+    pub(crate) why: Option<String>,
+}
+
+impl Described {
+    /// The same for a column of this name.
+    pub(crate) fn named(self, name: String) -> ColumnQuote {
+        let Self { mechanism, sensitivity, scale, error, why } = self;
+        ColumnQuote { name, mechanism, sensitivity, scale, error, why }
+    }
+}
+
+/// What one noised column will be like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnQuote {
+    /// Its name.
+    pub name: String,
+    /// How it is made private.
+    pub mechanism: String,
+    /// By how much one unit can change it, in words.
+    pub sensitivity: String,
+    /// The scale of its noise, in its own units.
+    pub scale: f64,
+    /// Its expected 95 % error.
+    pub error: Expected,
+    /// Why it is made private in this way, where there was a choice.
+    pub why: Option<String>,
+}
+
+/// An error that is exceeded with a probability of at most 5 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// In the column's units.
+    Within(f64),
+    /// In the column's units, for a group of this many rows.
+    WithinAt {
+        /// The rows of the group.
+        rows: u64,
+        /// The error.
+        error: f64,
+    },
+    /// The released value's place among the group's values, in ranks.
+    Ranks(f64),
+    /// The same, where the values around it are evenly spread; on other data it can be anything.
+    EvenRanks(f64),
+    /// The most common value is released if it occurs this many times more than the next, and
+    /// otherwise NULL is.
+    Lead(f64),
+    /// The chosen value occurs at most this many times less than the most common one.
+    Votes(f64),
+}
+
+/// An aggregate over protected rows, ready to be priced.
+#[derive(Clone, Debug)]
+pub(crate) struct PrivateAggregate {
+    /// Columns: the unit's id if there is one, the keys, the arguments.
+    pub(crate) input: LogicalPlan,
+    /// Whether the input's first column is the id of people whose rows must be bounded.
+    pub(crate) bounded: bool,
+    /// At most so many groups of a unit, at most so many rows in each.
+    pub(crate) limits: Limits,
+    pub(crate) keys: Keys,
+    pub(crate) key_count: usize,
+    /// What each argument column is.
+    pub(crate) values: Vec<Value>,
+    /// One for each aggregate of the query.
+    pub(crate) measures: Vec<Measure>,
+    /// What the query calls the columns: keys, then measures.
+    pub(crate) schema: DFSchemaRef,
+}
+
+/// An argument column of the input.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    /// How the query writes it.
+    pub(crate) text: String,
+    pub(crate) facts: Facts,
+    /// Numbers: the bounds their sums and ranks are taken in.
+    pub(crate) bounds: Option<Bounds>,
+}
+
+/// SHA-256 as a hasher of structures.
+#[derive(Default)]
+struct Fingerprint(Sha256);
+
+impl Hasher for Fingerprint {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0 // nobody asks: the whole digest is taken
+    }
+}
+
+/// A plan's structure and text, as a name.
+pub(crate) fn digest(plan: &LogicalPlan) -> String {
+    let mut hasher = Fingerprint::default();
+    plan.hash(&mut hasher);
+    plan.display_indent().to_string().hash(&mut hasher);
+    hasher.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl PrivateAggregate {
+    /// What is asked, for people to read.
+    pub(crate) fn text(&self) -> String {
+        let names: Vec<String> = self.measures.iter().map(|one| self.written(one)).collect();
+        let Limits { groups, rows } = self.limits;
+        format!(
+            "{}; at most {rows} rows in each of {groups} groups\n{}",
+            names.join(", "),
+            self.input.display_indent()
+        )
+    }
+
+    /// A measure, as a query would write it.
+    pub(crate) fn written(&self, measure: &Measure) -> String {
+        let argument = measure.value.and_then(|v| self.values.get(v));
+        measure.family.written(measure, argument.map_or("*", |value| &value.text))
+    }
+
+    /// The blocks that the measures need, in their order, and for each measure its block.
+    pub(crate) fn blocks(&self) -> (Vec<Box<dyn BlockPlan>>, Vec<usize>) {
+        let mut planned: Vec<Planned> = Vec::new();
+        for family in FAMILIES {
+            let own: Vec<(usize, Measure)> = self
+                .measures
+                .iter()
+                .copied()
+                .enumerate()
+                // By type: units have no address of their own.
+                .filter(|(_, measure)| (*measure.family).type_id() == (**family).type_id())
+                .collect();
+            planned.extend(family.blocks(&own, self));
+        }
+        planned.sort_by_key(|one| one.place);
+        let mut from = vec![0; self.measures.len()];
+        for (i, one) in planned.iter().enumerate() {
+            one.serves.iter().for_each(|&measure| from[measure] = i);
+        }
+        (planned.into_iter().map(|one| one.block).collect(), from)
+    }
+
+    /// The bounds of a number.
+    pub(crate) fn bounds(&self, value: usize) -> Result<Bounds> {
+        self.values[value].bounds.ok_or_else(|| internal("a number without bounds"))
+    }
+
+    /// Whether there is one group, whatever the data.
+    pub(crate) fn single(&self) -> bool {
+        matches!(self.keys, Keys::One)
+    }
+
+    /// What one unit changes at most, in words, where it has so many rows in a group.
+    pub(crate) fn reach(&self, rows: u32) -> String {
+        let plural = if rows == 1 { "row" } else { "rows" };
+        match (self.bounded, self.limits.groups, rows) {
+            (false, 1, 1) => "one row".to_owned(),
+            (_, 1, rows) => format!("{rows} {plural} of one person"),
+            (_, groups, rows) => {
+                format!("{rows} {plural} in each of {groups} groups of one person")
+            }
+        }
+    }
+
+    /// Equal for aggregates that ask the same, and different for others: what an answer is found
+    /// by. The plan's own structure is hashed, not a text of it, which two plans can share.
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        let mut hasher = Fingerprint::default();
+        self.input.hash(&mut hasher);
+        // A number's hash does not say its type; its text does.
+        self.input.display_indent().to_string().hash(&mut hasher);
+        (self.bounded, self.limits.groups, self.limits.rows, self.key_count).hash(&mut hasher);
+        for value in &self.values {
+            let bounds = value
+                .bounds
+                .map(|b| (b.lower().to_bits(), b.upper().to_bits(), b.grid().exponent()));
+            (bounds, value.facts.nullable, &value.facts.values).hash(&mut hasher);
+        }
+        for Measure { code, value, rank, .. } in &self.measures {
+            code.hash(&mut hasher);
+            value.iter().for_each(|value| value.hash(&mut hasher));
+            rank.iter().for_each(|rank| rank.to_bits().hash(&mut hasher));
+        }
+        for field in self.schema.fields() {
+            field.data_type().hash(&mut hasher);
+        }
+        hasher.0.finalize().into()
+    }
+}
+
+/// A block for each different measure, at the place of the first that asks for it.
+pub(crate) fn each_its_block(
+    measures: &[(usize, Measure)],
+    plan: impl Fn(&Measure) -> Box<dyn BlockPlan>,
+) -> Vec<Planned> {
+    let mut found: Vec<(Measure, Planned)> = Vec::new();
+    for (i, measure) in measures {
+        match found.iter_mut().find(|(known, _)| known == measure) {
+            Some((_, planned)) => planned.serves.push(*i),
+            None => {
+                let (place, serves) = (Place::Measure(*i), vec![*i]);
+                found.push((*measure, Planned { place, serves, block: plan(measure) }));
+            }
+        }
+    }
+    found.into_iter().map(|(_, planned)| planned).collect()
+}
+
+/// A released number as its column's type has it: the nearest whole number, and the nearest that the type can
+/// hold. A sum of unsigned numbers whose noise takes it below 0 is 0.
+pub(crate) fn as_type(value: ScalarValue, data_type: &DataType) -> Result<ScalarValue> {
+    use DataType as T;
+    use ScalarValue as S;
+    Ok(match (value, data_type) {
+        (S::Float64(Some(x)), T::Int8) => S::Int8(Some(x.round() as i8)),
+        (S::Float64(Some(x)), T::Int16) => S::Int16(Some(x.round() as i16)),
+        (S::Float64(Some(x)), T::Int32) => S::Int32(Some(x.round() as i32)),
+        (S::Float64(Some(x)), T::Int64) => S::Int64(Some(x.round() as i64)),
+        (S::Float64(Some(x)), T::UInt8) => S::UInt8(Some(x.round() as u8)),
+        (S::Float64(Some(x)), T::UInt16) => S::UInt16(Some(x.round() as u16)),
+        (S::Float64(Some(x)), T::UInt32) => S::UInt32(Some(x.round() as u32)),
+        (S::Float64(Some(x)), T::UInt64) => S::UInt64(Some(x.round() as u64)),
+        (value, data_type) => value
+            .cast_to(data_type)
+            .map_err(|_| Error::After("a released number does not fit".to_owned()))?,
+    })
+}
+
+/// What a range of bounds is called in a sensitivity.
+fn within(bounds: &Bounds) -> String {
+    format!(", values within {} to {}", short(bounds.lower()), short(bounds.upper()))
+}
+
+pub(crate) fn internal(what: &str) -> Error {
+    Error::Sql(format!("the query could not be priced: {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_its_type_cannot_hold_becomes_the_nearest() {
+        let of = |x: f64, data_type| as_type(ScalarValue::Float64(Some(x)), &data_type).unwrap();
+        assert_eq!(of(-3.6, DataType::UInt64), ScalarValue::UInt64(Some(0)));
+        assert_eq!(of(-3.6, DataType::Int64), ScalarValue::Int64(Some(-4)));
+        assert_eq!(of(300.0, DataType::Int8), ScalarValue::Int8(Some(127)));
+        assert_eq!(of(1e300, DataType::Int64), ScalarValue::Int64(Some(i64::MAX)));
+        assert_eq!(of(2.5, DataType::Float64), ScalarValue::Float64(Some(2.5)));
+    }
+}

@@ -1,0 +1,71 @@
+//! The budget of one block, and what is left of it for one row of one group.
+
+use crate::error::Result;
+use crate::policy::Accounting;
+use demure_core::event::Event;
+use demure_core::mechanism::Budget;
+use demure_core::unit::Rho;
+use demure_core::unit::{Delta, Epsilon, Neighbours};
+
+/// What a block may spend on all groups together.
+#[derive(Clone, Copy)]
+pub(crate) struct Share {
+    pub(crate) budget: Budget,
+    /// For a release that needs one, if it is to be had.
+    pub(crate) delta: Option<Delta>,
+    pub(crate) neighbours: Neighbours,
+}
+
+impl Share {
+    /// What is charged where all of the budget is spent.
+    pub(crate) fn event(&self) -> Event {
+        match self.budget {
+            Budget::Pure(epsilon) => Event::Pure { epsilon },
+            Budget::Concentrated(rho) => Event::Concentrated { rho },
+        }
+    }
+
+    /// The ε at which the quantile of each group may be drawn, as if a unit were one row.
+    ///
+    /// # Proof
+    /// A unit has at most m rows in each of at most g groups. Its m rows in one group move the rank
+    /// error m times as far as one row does, so a quantile drawn at ε/m is ε-DP and has a bounded
+    /// range of ε for them, and so is ε²/8-zCDP. Let h = max(q, 1−q), the change of the rank error by
+    /// one row added or removed, and 1 its change by one replaced; a quantile calibrated for
+    /// *replace* at ε costs hε where a group only gains or only loses rows.
+    /// *Add or remove*: g groups change: gε, or gε²/8. *Replace*, one group: ε, or ε²/8. *Replace*, the
+    /// old and the new rows sharing t groups: tε + 2(g−t)hε ≤ 2ghε as h ≥ ½, or `(t + 2(g−t)h²)ε²/8 ≤
+    /// g·max(1, 2h²)·ε²/8`. ∎
+    pub(super) fn per_row(&self, (g, m): (u32, u32), single: bool, h: f64) -> Result<Epsilon> {
+        let (g, m) = (f64::from(g), f64::from(m));
+        let each = match (self.budget, self.neighbours) {
+            (Budget::Pure(epsilon), Neighbours::AddRemove) => epsilon.get() / g,
+            (Budget::Pure(epsilon), Neighbours::Replace) if single => epsilon.get(),
+            (Budget::Pure(epsilon), Neighbours::Replace) => epsilon.get() / (2.0 * g * h),
+            (Budget::Concentrated(rho), Neighbours::AddRemove) => (8.0 * rho.get() / g).sqrt(),
+            (Budget::Concentrated(rho), Neighbours::Replace) if single => (8.0 * rho.get()).sqrt(),
+            (Budget::Concentrated(rho), Neighbours::Replace) => {
+                (8.0 * rho.get() / (g * (2.0 * h * h).max(1.0))).sqrt()
+            }
+        };
+        Ok(Epsilon::new(down(each / m))?)
+    }
+}
+
+/// A share of the query's budget. A little is left for rounding, so that shares never add up to
+/// more than the whole, nor ten queries of 0.1 to more than a budget of 1.
+pub(crate) fn part_of(epsilon: Epsilon, accounting: Accounting, share: f64) -> Result<Budget> {
+    let share = share * (1.0 - 1e-14);
+    Ok(match accounting {
+        Accounting::Pure => Budget::Pure(Epsilon::new(epsilon.get() * share)?),
+        // ρ = ε²/2: what a pure ε costs as zCDP.
+        Accounting::Zcdp => {
+            Budget::Concentrated(Rho::new(epsilon.get() * epsilon.get() * 0.5 * share)?)
+        }
+    })
+}
+
+/// A little less: these quotients only set how much noise there is, and more is safe.
+pub(super) fn down(x: f64) -> f64 {
+    x * (1.0 - 1e-15)
+}
