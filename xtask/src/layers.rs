@@ -3,12 +3,14 @@
 //! | file | rule |
 //! |---|---|
 //! | `graph.rs` | which crate may depend on which, and what the core may use |
+//! | `rooms.rs` | which room of the curator may import from which |
 //! | `core_source.rs` | what the core's sources must and must not contain, and their size |
 //!
 //! Each rule is a function from what was read to the list of what breaks it.
 
 mod core_source;
 mod graph;
+mod rooms;
 
 use crate::{Failure, metadata, root};
 use std::fs;
@@ -36,6 +38,7 @@ pub(crate) fn run() -> Result<(), Failure> {
 
     let mut broken = graph::violations(&workspace.packages);
     broken.extend(core_source::violations(&core));
+    broken.extend(rooms::violations(&files));
     for line in &broken {
         eprintln!("layers: {line}");
     }

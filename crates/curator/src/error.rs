@@ -1,8 +1,8 @@
 //! What can go wrong. No variant holds a value from a protected table.
 
 use crate::policy::PolicyError;
-use crate::price_in_words;
 use crate::refusal::Refusal;
+use crate::words::price as price_in_words;
 use datafusion::error::DataFusionError;
 use demure_ledger::Accounting;
 use std::path::PathBuf;

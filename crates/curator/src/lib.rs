@@ -4,32 +4,25 @@
 //! bounds each person's contribution, prices it, debits it, runs the bulk on DataFusion, adds
 //! exact noise, and runs the rest of the plan on the noised table.
 //!
-//! `Sql → Plan → PrivatePlan → Quote → Reservation → Exact → Release → Answer`
+//! `Planned → Quoted → Reserved → Measured → Noised → Released → Answer`: the stages of a question are types
+//! (`pipeline/`), and each consumes the one before.
 //!
-//! | file | stage |
+//! | room | what |
 //! |---|---|
+//! | `curator`, `session` | policy, tables, engine and ledger; one analyst's conversation with them |
+//! | `statement/` | which statements there are, how large they may be, settings |
 //! | `policy/` | what a steward declares: budget, tables, units, bounds |
-//! | `catalog` | the tables, as the planner sees them and as the engine reads them |
-//! | `parse` | which statements there are |
-//! | `admit`, `total` | which expressions may touch protected rows, made total |
-//! | `expression`, `interval`, `domain` | what is known of an expression without looking |
-//! | `analyse/` | the plan, split at the private aggregates |
+//! | `identity/` | which ledger is the policy's, and which source is which |
+//! | `tables/` | the tables, as the planner sees them and as the engine reads them: no short cut that depends on rows |
+//! | `rows/` | which expressions may touch protected rows, made total; what is known of them, what they cost |
+//! | `plan/` | the plan, cut at the private aggregates |
 //! | `aggregate/` | a file for each family of aggregates: mechanism, event, error, release |
-//! | `quote` | the price: the budget divided between blocks |
-//! | `least` | the least ε of a new query |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
-//! | `purchase`, `flight` | known, given by the ledger, or bought; once for equal questions |
-//! | `read_all/` | no short cut that depends on rows |
-//! | `release` | exact in, noised out |
-//! | `released`, `intervals` | the noised table that the rest of the plan reads |
-//! | `lasting` | what gives the same whenever it is run |
-//! | `explain`, `answer` | what is shown |
-//! | `gate` | what a server puts between a statement and its answer |
-//! | `cost` | what an expression costs on one row |
-//! | `workers` | the threads that read protected rows |
-//! | `identity`, `spelling` | which ledger is the policy's, and which source is which |
-//! | `settings`, `session` | one analyst's conversation |
+//! | `pipeline/` | the stages |
+//! | `answer/` | the answer, deferred tables, intervals, the cache, explanations |
 //! | `refusal`, `error`, `incident` | why there is no answer |
+//!
+//! `cargo xtask layers` checks that rooms import only from those before them.
 //!
 //! # What this crate does not do
 //! It draws no noise of its own and proves no mechanism: that is `demure-core`. It keeps no
@@ -37,56 +30,38 @@
 
 #![forbid(unsafe_code)]
 
-mod admit;
 mod aggregate;
-mod analyse;
 mod answer;
 pub mod bound;
-mod catalog;
-mod cost;
-mod domain;
+mod curator;
 mod error;
-mod explain;
-mod expression;
-mod extent;
-mod flight;
-mod functions;
-mod gate;
 mod identity;
 mod incident;
-mod interval;
-mod intervals;
-mod lasting;
-mod least;
-mod parse;
+mod pipeline;
+mod plan;
 pub mod policy;
 #[cfg(test)]
 mod property;
-mod purchase;
-mod quote;
-mod read_all;
 mod refusal;
-mod release;
-mod released;
-mod remembered;
 mod rows;
 mod session;
-mod settings;
-mod source;
-mod spelling;
-mod total;
-mod workers;
+mod statement;
+mod tables;
+mod words;
 
 pub use aggregate::{ColumnQuote, Expected};
+pub use answer::explain::{AggregateExplanation, Explanation, expected};
 pub use answer::{Answer, Description};
+pub use curator::Curator;
 pub use error::{Error, Result};
-pub use explain::{AggregateExplanation, Explanation, expected, price as price_in_words};
-pub use gate::{DEFAULT_ROWS, Gate, Open, Reads};
 pub use identity::{
     NewLedger, SHARED_LEDGER, fits, ledger_expecting, ledger_of, ledger_path, new_ledger,
     replaced_ledger_of,
 };
 pub use incident::Incidents;
+pub use pipeline::gate::{Gate, Open, Reads};
+pub use policy::DEFAULT_ROWS;
 pub use refusal::{Refusal, Rule};
-pub use session::{Curator, Outcome, Session};
-pub use settings::{SETTINGS, Settings};
+pub use session::{Outcome, Session};
+pub use statement::settings::{SETTINGS, Settings};
+pub use words::price as price_in_words;

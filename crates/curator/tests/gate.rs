@@ -180,9 +180,9 @@ impl Engine for Blocking {
     async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> Result<Task> {
         let task = self.native.prepare(input, spec, key).await?;
         let allowed = Arc::clone(&self.allowed);
-        Ok(Task::new(async move {
+        Ok(task.within(|reading| async move {
             allowed.lock().unwrap().recv().unwrap();
-            task.run().await
+            reading.await
         }))
     }
 }

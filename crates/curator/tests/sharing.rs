@@ -181,14 +181,14 @@ impl Engine for Slow {
         key: Key,
     ) -> demure_curator::Result<Task> {
         let (task, log) = (self.native.prepare(input, spec, key).await?, Arc::clone(&self.log));
-        Ok(Task::new(async move {
+        Ok(task.within(|reading| async move {
             log.begun.fetch_add(1, Ordering::SeqCst);
             tokio::time::sleep(Duration::from_millis(200)).await;
             if log.failing.load(Ordering::SeqCst) > 0 {
                 let failed: EngineResult<_> = Err(DataFusionError::Execution("told to".into()));
                 return failed;
             }
-            let exact = task.run().await;
+            let exact = reading.await;
             log.ended.fetch_add(1, Ordering::SeqCst);
             exact
         }))

@@ -104,7 +104,7 @@ fn forbidden(line: &str) -> Option<&'static str> {
 }
 
 /// The lines that are not of a `#[cfg(test)]` item, numbered from one.
-fn shipped(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn shipped(text: &str) -> impl Iterator<Item = (usize, &str)> {
     /// Where in a `#[cfg(test)]` item the reader is, with the item's indentation.
     enum In {
         Nothing,

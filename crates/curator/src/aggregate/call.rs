@@ -1,10 +1,10 @@
 //! One call of an aggregate function over protected rows: its name, its argument, its DISTINCT and FILTER.
 
 use super::{FAMILIES, Measure, Value};
-use crate::admit::{admit, conversion};
 use crate::error::{Error, Result};
-use crate::expression::{Facts, facts, number};
 use crate::refusal::{Refusal, Rule};
+use crate::rows::admit::{admit, conversion};
+use crate::rows::expression::{Facts, facts, number};
 use crate::rows::{Owner, Rows};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::expr::AggregateFunction;

@@ -3,11 +3,11 @@
 use super::numbers::Summaries;
 use super::{
     Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, Released, Share, each_its_block, internal,
+    PrivateAggregate, ReleasedColumns, Share, each_its_block, internal,
 };
 use crate::bound::Form;
 use crate::error::Result;
-use crate::explain::short;
+use crate::words::short;
 use demure_core::event::Event;
 use demure_core::mechanism::{Contributions, GroupTotals, Groups};
 use demure_core::random::Randomness;
@@ -82,7 +82,7 @@ impl Block for DistinctBlock {
         &self,
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
-    ) -> Result<Box<dyn Released>> {
+    ) -> Result<Box<dyn ReleasedColumns>> {
         let different = groups.codes(self.value).map(|values| {
             let values = values.iter().filter(|(value, _)| !value.is_null());
             GroupTotals::rows(values.count() as u64)

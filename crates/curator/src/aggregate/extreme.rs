@@ -3,7 +3,7 @@
 use super::share::down;
 use super::{
     Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, Released, Share, each_its_block, quantile,
+    PrivateAggregate, ReleasedColumns, Share, each_its_block, quantile,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -164,7 +164,7 @@ impl Block for Extreme {
         &self,
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
-    ) -> Result<Box<dyn Released>> {
+    ) -> Result<Box<dyn ReleasedColumns>> {
         let mut made: Vec<ScalarValue> = Vec::new();
         for histogram in groups.histograms(self.value, self.bounds) {
             made.push(ScalarValue::Float64(Some(self.release_one(&histogram, rng)?)));

@@ -19,6 +19,8 @@
 //! | `keys.rs` | where group keys come from, and the choice of private ones |
 //! | `share.rs` | the budget of one block, and of one group and row of it |
 //! | `exact.rs` | what a block reads of the exact groups |
+//! | `quote.rs` | the price of an aggregate: the budget divided between its blocks |
+//! | `release.rs` | exact groups in, noised table out |
 
 mod call;
 mod distinct;
@@ -28,11 +30,15 @@ mod keys;
 mod mode;
 mod numbers;
 mod quantile;
+mod quote;
+mod release;
 mod share;
 
 pub(crate) use call::{Call, Columns};
 pub(crate) use exact::ExactGroups;
 pub(crate) use keys::{Keys, select_keys};
+pub(crate) use quote::{Quote, quote};
+pub(crate) use release::{Released, release};
 pub(crate) use share::{Share, part_of};
 #[cfg(test)]
 pub(crate) use {
@@ -45,9 +51,9 @@ pub(crate) use {
 
 use crate::bound::Form;
 use crate::error::{Error, Result};
-use crate::explain::short;
-use crate::expression::Facts;
 use crate::rows::Limits;
+use crate::rows::expression::Facts;
+use crate::words::short;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchemaRef, ScalarValue};
 use datafusion::logical_expr::LogicalPlan;
@@ -160,17 +166,17 @@ pub(crate) trait Block: Any + Send + Sync {
         &self,
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
-    ) -> Result<Box<dyn Released>>;
+    ) -> Result<Box<dyn ReleasedColumns>>;
 }
 
 /// What a block released.
-pub(crate) trait Released {
+pub(crate) trait ReleasedColumns {
     /// The values of one measure, and for each half the width of its 95 % interval.
     fn column(&self, measure: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>>;
 }
 
 /// Values that are released as they are, without an error in their own units.
-impl Released for Vec<ScalarValue> {
+impl ReleasedColumns for Vec<ScalarValue> {
     fn column(&self, _: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>> {
         Ok(self.iter().map(|value| (value.clone(), None)).collect())
     }

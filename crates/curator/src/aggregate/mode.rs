@@ -7,13 +7,13 @@
 use super::share::down;
 use super::{
     BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, Released, Share, each_its_block, internal,
+    PrivateAggregate, ReleasedColumns, Share, each_its_block, internal,
 };
 use crate::bound::Form;
-use crate::domain::normal;
 use crate::error::Result;
-use crate::explain::short;
 use crate::refusal::{Refusal, Rule};
+use crate::rows::domain::normal;
+use crate::words::short;
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
@@ -260,7 +260,7 @@ impl Block for Mode {
         &self,
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
-    ) -> Result<Box<dyn Released>> {
+    ) -> Result<Box<dyn ReleasedColumns>> {
         let mut made: Vec<ScalarValue> = Vec::new();
         for values in groups.codes(self.value) {
             let mut counted: HashMap<ScalarValue, u64> = HashMap::new();

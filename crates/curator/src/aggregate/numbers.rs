@@ -5,12 +5,12 @@
 
 use super::{
     BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Place,
-    Planned, PrivateAggregate, Released, Share, TYPICAL_ROWS, internal, within,
+    Planned, PrivateAggregate, ReleasedColumns, Share, TYPICAL_ROWS, internal, within,
 };
 use crate::bound::Form;
 use crate::error::Result;
-use crate::explain::short;
 use crate::rows::Owner;
+use crate::words::short;
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
 use demure_core::mechanism::{
@@ -238,7 +238,7 @@ impl Block for NumbersBlock {
         &self,
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
-    ) -> Result<Box<dyn Released>> {
+    ) -> Result<Box<dyn ReleasedColumns>> {
         let released = self.groups.release(&self.totals(groups)?, rng)?.into_value();
         Ok(Box::new(Summaries::new(&self.groups, released)))
     }
@@ -256,7 +256,7 @@ impl Summaries {
     }
 }
 
-impl Released for Summaries {
+impl ReleasedColumns for Summaries {
     fn column(&self, measure: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>> {
         let errors = Errors::of(measure, &self.groups)?;
         let number = |summary| {

@@ -10,11 +10,11 @@
 use super::share::down;
 use super::{
     BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, Released, Share, each_its_block, extreme,
+    PrivateAggregate, ReleasedColumns, Share, each_its_block, extreme,
 };
 use crate::bound::Form;
 use crate::error::Result;
-use crate::explain::short;
+use crate::words::short;
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
 use demure_core::mechanism::{Bounds, Budget, Guarantee, Quantile};
@@ -190,7 +190,7 @@ impl Block for Ordered {
         &self,
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
-    ) -> Result<Box<dyn Released>> {
+    ) -> Result<Box<dyn ReleasedColumns>> {
         let mut made: Vec<ScalarValue> = Vec::new();
         for histogram in groups.histograms(self.value, self.bounds) {
             let released = self.release_one(&spread(&self.bounds, &histogram), rng)?;

@@ -7,14 +7,15 @@ use super::node::{BoundContributions, BoundPlanner};
 use super::operator::MEMORY_LIMIT;
 use super::spec::BoundSpec;
 use crate::error::{Error, Result};
-use crate::read_all::{read_all, thorough};
-use crate::total;
+use crate::rows::total;
+use crate::tables::read_all::{read_all, thorough};
 use async_trait::async_trait;
 use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
+use demure_ledger::Reading;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::fmt;
@@ -39,12 +40,21 @@ impl Task {
         Self(run.boxed())
     }
 
-    /// Reads the rows.
+    /// Reads the rows. The ledger's reading is the proof that they are paid for.
     ///
     /// # Errors
     /// What the engine says may quote rows: it is for the steward alone.
-    pub async fn run(self) -> EngineResult<Exact> {
+    pub async fn run(self, _paid: &Reading) -> EngineResult<Exact> {
         self.0.await
+    }
+
+    /// The same task within other work, for an engine that wraps another. Nothing is read before that runs.
+    #[must_use]
+    pub fn within<F>(self, work: impl FnOnce(BoxFuture<'static, EngineResult<Exact>>) -> F) -> Self
+    where
+        F: Future<Output = EngineResult<Exact>> + Send + 'static,
+    {
+        Self::new(work(self.0))
     }
 }
 
@@ -116,5 +126,5 @@ pub(super) async fn exact(
 ) -> EngineResult<Exact> {
     let task = engine.prepare(input, spec, key).await;
     let task = task.map_err(|error| DataFusionError::Plan(error.to_string()))?;
-    task.run().await
+    task.0.await
 }

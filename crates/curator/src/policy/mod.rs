@@ -87,6 +87,9 @@ use demure_ledger::Answers;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// Rows that a protected table is taken to have where the policy does not say.
+pub const DEFAULT_ROWS: u64 = 1_000_000;
+
 /// A policy without mistakes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {

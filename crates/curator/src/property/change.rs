@@ -3,13 +3,13 @@
 //! Nothing here is taken from the mechanisms but their scale and what they were sold for:
 //! vectors, scores and norms are computed again from the exact groups.
 
+use crate::aggregate::Quote;
 use crate::aggregate::{
     Block, Chooser, DistinctBlock, Extreme, Method, Mode, NumbersBlock, Ordered, Source,
 };
 use crate::aggregate::{Keys, PrivateAggregate};
 use crate::bound::{Exact, ExactArgument, ExactGroup, Form};
-use crate::domain::normal;
-use crate::quote::Quote;
+use crate::rows::domain::normal;
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
 use demure_core::mechanism::{Bounds, Change, Family, Groups, Guarantee, Statistics};

@@ -2,14 +2,14 @@
 
 use super::world::{CODES, PAIRS, PROTECTED, World, header};
 use crate::aggregate::PrivateAggregate;
-use crate::analyse::{Analysis, analyse, share_rows, spread};
+use crate::aggregate::{Quote, quote};
 use crate::bound::{BoundContributions, BoundPlanner, BoundSpec, Exact, Key, accumulate};
-use crate::catalog::Catalog;
 use crate::error::{Error, Result};
-use crate::parse::{Statement, parse};
+use crate::plan::{Analysis, analyse, share_rows, spread};
 use crate::policy::Policy;
-use crate::quote::{Quote, quote};
-use crate::settings::Settings;
+use crate::statement::parse::{Statement, parse};
+use crate::statement::settings::Settings;
+use crate::tables::catalog::Catalog;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::dataframe::DataFrame;
@@ -83,7 +83,7 @@ impl Database {
         let Analysis { aggregates, publics, fans, .. } = analyse(&plan, &self.catalog, settings)?;
         for (plan, rows) in publics {
             let read = DataFrame::new(self.catalog.state(), plan).collect().await;
-            read.and_then(|batches| rows.fill(batches)).map_err(|e| Error::planning(&e))?;
+            read.and_then(|batches| rows.put(batches)).map_err(|e| Error::planning(&e))?;
         }
         let fans = spread(fans)?;
         let price = |(aggregate, _): (PrivateAggregate, _)| {

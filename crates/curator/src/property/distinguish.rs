@@ -8,10 +8,10 @@
 
 use super::database::Database;
 use super::from_environment;
+use crate::aggregate::release;
 use crate::bound::Key;
 use crate::policy::Accounting;
-use crate::release::release;
-use crate::settings::Settings;
+use crate::statement::settings::Settings;
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
@@ -130,7 +130,7 @@ async fn shown(setting: Setting, sql: &str, times: f64, samples: usize) -> (f64,
             let exact = database.exact(aggregate, &spec, secret).await.unwrap();
             for _ in 0..samples / KEYS {
                 let batch = release(aggregate, quote, &exact, &mut rng).unwrap();
-                drawn.push(statistics(&batch, aggregate.key_count));
+                drawn.push(statistics(batch.batch(), aggregate.key_count));
             }
         }
         // The halves that choose and test must look alike: take the keys in turns.

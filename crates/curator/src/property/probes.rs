@@ -6,7 +6,7 @@
 use super::change::Claim;
 use super::database::Database;
 use crate::bound::{BoundSpec, Key};
-use crate::settings::Settings;
+use crate::statement::settings::Settings;
 use demure_core::random::SeededForTests;
 
 const POLICY: &str = r#"

@@ -1,0 +1,222 @@
+//! What an aggregate costs and how wrong it will be, before anything is read.
+//!
+//! A query's budget is divided evenly between its blocks, after the share of private keys.
+
+use super::{
+    BETA, Block, BlockPlan, ColumnQuote, Expected, Keys, PrivateAggregate, Share, part_of,
+    select_keys,
+};
+use crate::bound::{Argument, BoundSpec, Form};
+use crate::error::{Error, Result};
+use crate::policy::{Accounting, BudgetPolicy};
+use crate::refusal::{Refusal, Rule};
+use crate::statement::settings::Settings;
+use crate::words::short;
+use demure_core::event::Event;
+use demure_core::mechanism::KeySelection;
+use demure_core::unit::{Beta, Delta, Epsilon};
+use demure_core::utility;
+
+/// Share of the budget for the choice of private keys beside other blocks.
+const KEYS_SHARE: f64 = 0.25;
+/// Default share of δ for private keys.
+const DELTA_SHARE: f64 = 0.05;
+
+/// A price, and all that is needed to release for it.
+pub(crate) struct Quote {
+    pub(crate) blocks: Vec<Box<dyn Block>>,
+    pub(crate) selection: Option<KeySelection>,
+    /// For each measure its block.
+    pub(crate) from: Vec<usize>,
+    pub(crate) event: Event,
+    /// ε of the query; none if nothing is measured.
+    pub(crate) epsilon: Option<Epsilon>,
+    pub(crate) columns: Vec<ColumnQuote>,
+}
+
+/// ε and δ a query may spend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spend {
+    pub(crate) epsilon: Epsilon,
+    pub(crate) delta: Delta,
+}
+
+impl Spend {
+    /// What the session asks for, or the policy's default.
+    pub(crate) fn of(settings: &Settings, budget: &BudgetPolicy) -> Result<Self> {
+        let failing = match budget.accounting {
+            Accounting::Pure => budget.delta.get(),
+            Accounting::Zcdp => budget.delta.get() * 0.5,
+        };
+        let default = Delta::new(failing * DELTA_SHARE)?;
+        Ok(Self {
+            epsilon: settings.epsilon.unwrap_or(budget.per_query),
+            delta: settings.delta.unwrap_or(default),
+        })
+    }
+}
+
+/// Prices an aggregate: at the ε asked for, or at the least ε for the error asked for.
+pub(crate) fn quote(
+    aggregate: &PrivateAggregate,
+    budget: &BudgetPolicy,
+    settings: &Settings,
+) -> Result<Quote> {
+    let spend = Spend::of(settings, budget)?;
+    quoted(aggregate, budget, settings, spend).map_err(|error| match error {
+        Error::Core(source) => out_of_reach(spend, settings, &source).into(),
+        other => other,
+    })
+}
+
+/// No mechanism works at this price: so small an ε, or so large a one. The core's words name
+/// parameters, and no value.
+fn out_of_reach(spend: Spend, settings: &Settings, source: &demure_core::Error) -> Refusal {
+    let price = match settings.error_at_most {
+        Some(error) => format!("an error of at most {error:e}"),
+        None => format!("ε {}", short(spend.epsilon.get())),
+    };
+    let what = format!("no noise can be drawn for {price}: {source}");
+    Refusal::new(Rule::Setting, what, "ask with an epsilon nearer to 1")
+}
+
+fn quoted(
+    aggregate: &PrivateAggregate,
+    budget: &BudgetPolicy,
+    settings: &Settings,
+    spend: Spend,
+) -> Result<Quote> {
+    let Some(wanted) = settings.error_at_most else { return at(aggregate, budget, spend) };
+    let worst = |quote: &Quote| {
+        let known = quote.columns.iter().filter_map(|column| match column.error {
+            Expected::Within(error) => Some(error),
+            _ => None,
+        });
+        known.fold(None, |worst: Option<f64>, error| Some(worst.map_or(error, |w| w.max(error))))
+    };
+    if worst(&at(aggregate, budget, spend)?).is_none() {
+        return Err(Refusal::new(
+            Rule::Setting,
+            "demure.error_at_most: the error of none of these columns is known in advance (an \
+             average's depends on the number of rows, which is protected)",
+            "ask for a COUNT or SUM too, or set demure.epsilon instead",
+        )
+        .into());
+    }
+    // A failure at some ε is not an error bound that is met.
+    let error_at = |epsilon: Epsilon| {
+        let quote = at(aggregate, budget, Spend { epsilon, ..spend }).ok();
+        Ok(quote.and_then(|q| worst(&q)).unwrap_or(f64::INFINITY))
+    };
+    let epsilon = utility::epsilon_for_error(wanted, error_at)?;
+    at(aggregate, budget, Spend { epsilon, ..spend })
+}
+
+/// Prices an aggregate at one ε.
+fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Result<Quote> {
+    let (planned, from) = aggregate.blocks();
+    let selecting = matches!(aggregate.keys, Keys::Private);
+    let keys_share = match (selecting, planned.is_empty()) {
+        (false, _) => 0.0,
+        (true, true) => 1.0,
+        (true, false) => KEYS_SHARE,
+    };
+    let mut events = Vec::new();
+    // Where only keys are chosen, no block gets any.
+    let share = if planned.is_empty() { 1.0 } else { (1.0 - keys_share) / planned.len() as f64 };
+    let part = part_of(spend.epsilon, budget.accounting, share)?;
+    // δ is divided among those that cannot do without, or are better with it.
+    let divided = |among: usize| {
+        let delta = Delta::new(spend.delta.get() / among.max(1) as f64 * (1.0 - 1e-15)).ok();
+        let delta = delta.filter(|delta| delta.get() > 0.0);
+        Share { budget: part, delta, neighbours: budget.neighbours }
+    };
+    let wants = |plan: &&Box<dyn BlockPlan>| plan.wants_delta();
+    let most = usize::from(selecting) + planned.iter().filter(wants).count();
+    let mut takers = usize::from(selecting);
+    let mut blocks = Vec::with_capacity(planned.len());
+    for plan in &planned {
+        let block = plan.calibrate(&divided(most), aggregate)?;
+        takers += usize::from(takes_delta(&*block)?);
+        blocks.push(block);
+    }
+    let selection = match selecting {
+        false => None,
+        true => {
+            let delta = if takers > 1 { divided(takers).delta } else { None };
+            let spent = (spend.epsilon, delta.unwrap_or(spend.delta));
+            let (selection, event) = select_keys(aggregate, budget, spent, keys_share)?;
+            events.push(event);
+            Some(selection)
+        }
+    };
+    for (plan, block) in planned.iter().zip(&mut blocks) {
+        // Who takes none of δ has been counted on to take none: only the others get what is left.
+        if takes_delta(&**block)? {
+            *block = plan.calibrate(&divided(takers), aggregate)?;
+        }
+        events.push(block.event()?);
+    }
+    let event = match events.len() {
+        1 => events.swap_remove(0),
+        _ => Event::Compose(events),
+    };
+    let beta = Beta::new(BETA)?;
+    let mut columns = Vec::new();
+    for (measure, &block) in aggregate.measures.iter().zip(&from) {
+        let described = blocks[block].describe(measure, aggregate, beta)?;
+        columns.push(described.named(aggregate.written(measure)));
+    }
+    Ok(Quote { blocks, selection, from, event, epsilon: Some(spend.epsilon), columns })
+}
+
+fn takes_delta(block: &dyn Block) -> Result<bool> {
+    Ok(matches!(block.event()?, Event::Approximate { .. }))
+}
+
+impl Quote {
+    /// Nothing is measured: public keys alone.
+    pub(crate) fn free() -> Self {
+        Self {
+            blocks: Vec::new(),
+            selection: None,
+            from: Vec::new(),
+            event: Event::Compose(Vec::new()),
+            epsilon: None,
+            columns: Vec::new(),
+        }
+    }
+
+    /// What the bounding is told: which columns the blocks read, in which form.
+    pub(crate) fn spec(&self, aggregate: &PrivateAggregate) -> BoundSpec {
+        let keys = usize::from(aggregate.bounded);
+        let first = keys + aggregate.key_count;
+        let arguments = self.forms().into_iter();
+        BoundSpec {
+            unit: aggregate.bounded.then_some(0),
+            keys: (keys..first).collect(),
+            arguments: arguments.map(|(v, form)| Argument { column: first + v, form }).collect(),
+            max_groups: aggregate.limits.groups,
+            max_rows: aggregate.limits.rows,
+        }
+    }
+
+    /// Each argument of the bounding: a value and the form it is kept in.
+    pub(crate) fn forms(&self) -> Vec<(usize, Form)> {
+        let mut forms: Vec<(usize, Form)> = Vec::new();
+        for block in &self.blocks {
+            let Some((value, form)) = block.reads() else { continue };
+            let same = forms.iter_mut().find(|(v, f)| {
+                *v == value && std::mem::discriminant(f) == std::mem::discriminant(&form)
+            });
+            match (same, form) {
+                (Some((_, Form::Steps { histogram, .. })), Form::Steps { histogram: more, .. }) => {
+                    *histogram |= more;
+                }
+                (Some(_), _) => {}
+                (None, form) => forms.push((value, form)),
+            }
+        }
+        forms
+    }
+}

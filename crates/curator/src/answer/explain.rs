@@ -1,0 +1,168 @@
+//! `EXPLAIN PRIVACY`: the price and the expected error, before anything is bought.
+
+use crate::aggregate::Quote;
+use crate::aggregate::{ColumnQuote, Expected};
+use crate::aggregate::{Keys, PrivateAggregate};
+use crate::bound::limit;
+use crate::policy::odds;
+use crate::words::{price, short};
+use demure_core::unit::{Epsilon, Neighbours};
+use demure_ledger::Price;
+
+/// What a query would do and cost. Nothing of it comes from the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// Each private aggregate of the query; none if it reads public tables only.
+    pub aggregates: Vec<AggregateExplanation>,
+    /// What it would cost whoever asks: nothing for what she was shown before.
+    pub price: Price,
+    /// What is left of the budget, in the same currency.
+    pub left: Price,
+    /// Whether the budget is kept in ρ.
+    pub concentrated: bool,
+    /// Advice.
+    pub notes: Vec<String>,
+}
+
+/// One private aggregate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AggregateExplanation {
+    /// The noised columns.
+    pub columns: Vec<ColumnQuote>,
+    /// Where the group keys come from, in words.
+    pub keys: String,
+    /// What one unit contributes at most, in words.
+    pub contributions: String,
+    /// What one person contributes to joins at most, in words; None without joins that make
+    /// several rows of one.
+    pub joins: Option<String>,
+    /// What one person contributes at most to expressions that cost much, in words; None where all
+    /// are cheap.
+    pub work: Option<String>,
+    /// The event that is charged, in the accountant's words.
+    pub event: String,
+    /// Whether this answer is free: whoever asks was shown it before, or the policy shares what
+    /// somebody bought.
+    pub bought: bool,
+}
+
+impl AggregateExplanation {
+    pub(crate) fn new(aggregate: &PrivateAggregate, quote: &Quote, bought: bool) -> Self {
+        let names: Vec<&str> =
+            (0..aggregate.key_count).map(|i| aggregate.schema.field(i).name().as_str()).collect();
+        let names = names.join(", ");
+        let keys = match (&aggregate.keys, &quote.selection) {
+            (Keys::Public(keys), _) => {
+                format!("{names}: {} public keys, all of which come back", keys.len())
+            }
+            (Keys::Private, Some(selection)) => format!(
+                "{names}: not public; a key of more than {} people always comes back",
+                selection.crossovers().1
+            ),
+            _ => "one group".to_owned(),
+        };
+        let (g, m) = (aggregate.limits.groups, aggregate.limits.rows);
+        let contributions = match (aggregate.bounded, g) {
+            (false, _) if m == 1 => "one row a unit, by construction".to_owned(),
+            (false, _) => format!("one row a unit, at most {m} times, by construction"),
+            (true, 1) => format!("at most {m} of a person's rows, chosen at random"),
+            (true, g) => format!(
+                "at most {m} of a person's rows in each of at most {g} groups, chosen at random"
+            ),
+        };
+        Self {
+            columns: quote.columns.clone(),
+            keys,
+            contributions,
+            work: limit(&aggregate.input, true).map(|rows| {
+                format!(
+                    "at most {rows} of a person's rows of each table, chosen at random after the \
+                     cheap filters on it: what is computed on each costs much"
+                )
+            }),
+            joins: limit(&aggregate.input, false).map(|rows| {
+                format!(
+                    "at most {rows} of a person's rows of each table, chosen at random after the \
+                     filters on it"
+                )
+            }),
+            event: quote.event.to_string(),
+            bought,
+        }
+    }
+}
+
+/// An expected error in words.
+#[must_use]
+pub fn expected(error: &Expected) -> String {
+    match error {
+        Expected::Within(error) => format!("± {}", short(*error)),
+        Expected::WithinAt { rows, error } => {
+            format!("± {} in a group of {rows} rows", short(*error))
+        }
+        Expected::Ranks(ranks) => format!("± {} ranks", short(*ranks)),
+        Expected::EvenRanks(ranks) => {
+            format!("± {} ranks where values are evenly spread", short(*ranks))
+        }
+        Expected::Lead(lead) => {
+            format!("none if the value leads by {} rows; otherwise often NULL", short(*lead))
+        }
+        Expected::Votes(votes) => {
+            format!("at most {} rows fewer than the most common value", short(*votes))
+        }
+    }
+}
+
+impl Explanation {
+    /// The explanation as named lines.
+    #[must_use]
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = Vec::new();
+        let mut say = |name: &str, text: String| lines.push((name.to_owned(), text));
+        for aggregate in &self.aggregates {
+            for column in &aggregate.columns {
+                say("column", column.name.clone());
+                say("  mechanism", column.mechanism.clone());
+                if let Some(why) = &column.why {
+                    say("  why", why.clone());
+                }
+                say("  sensitivity", column.sensitivity.clone());
+                say("  scale", short(column.scale));
+                say("  error (95 %)", expected(&column.error));
+            }
+            say("groups", aggregate.keys.clone());
+            say("contributions", aggregate.contributions.clone());
+            if let Some(joins) = &aggregate.joins {
+                say("joins", joins.clone());
+            }
+            if let Some(work) = &aggregate.work {
+                say("work", work.clone());
+            }
+            say("event", aggregate.event.clone());
+            if aggregate.bought {
+                say("bought", "this answer was bought before: it is free".to_owned());
+            }
+        }
+        if self.aggregates.is_empty() {
+            say("groups", "public tables only".to_owned());
+        }
+        say("cost", price(&self.price, self.concentrated));
+        say("left", price(&self.left, self.concentrated));
+        for note in &self.notes {
+            say("note", note.clone());
+        }
+        lines
+    }
+}
+
+/// What an ε means, and a warning where it is rarely meant.
+pub(crate) fn advice(epsilon: Epsilon, neighbours: Neighbours) -> Vec<String> {
+    let mut notes = vec![format!("ε {}: {}", short(epsilon.get()), odds(epsilon, neighbours))];
+    if epsilon.get() < 0.1 {
+        notes.push("an ε below 0.1 protects very well and leaves little to see".to_owned());
+    }
+    if epsilon.get() > 5.0 {
+        notes.push("an ε above 5 protects little".to_owned());
+    }
+    notes
+}

@@ -1,0 +1,81 @@
+//! What comes back: a table, what it cost, what is left.
+//!
+//! | file | what |
+//! |---|---|
+//! | `deferred.rs` | the noised table that the rest of a plan reads |
+//! | `intervals.rs` | the columns `x_low` and `x_high` |
+//! | `lasting.rs` | what gives the same whenever it is run |
+//! | `cache.rs` | answers of this process, by the words of their question |
+//! | `flight.rs` | equal questions that are asked at once are bought once |
+//! | `explain.rs` | `EXPLAIN PRIVACY` |
+
+pub(crate) mod cache;
+pub(crate) mod deferred;
+pub(crate) mod explain;
+pub(crate) mod flight;
+pub(crate) mod intervals;
+pub(crate) mod lasting;
+
+use crate::aggregate::ColumnQuote;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use demure_ledger::{Balance, Price};
+use std::sync::Arc;
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its columns.
+    pub schema: SchemaRef,
+    /// Its rows.
+    pub batches: Vec<RecordBatch>,
+    /// What it cost whoever asked, in the budget's currency: nothing for what she was shown
+    /// before, and the same for everything else, whether or not somebody else had bought it.
+    pub price: Price,
+    /// What is spent and left.
+    pub balance: Balance,
+    /// Whether whoever asked was shown all of it before; where the policy shares answers,
+    /// whether all of it was bought before.
+    pub repeated: bool,
+    /// The noised columns that went into it, with their expected errors.
+    pub columns: Vec<ColumnQuote>,
+    /// Advice.
+    pub notes: Vec<String>,
+}
+
+impl Answer {
+    /// The same, asked again.
+    pub(crate) fn again(&self, balance: Balance) -> Self {
+        let price = Price { main: 0.0, delta: 0.0 };
+        Self { price, balance, repeated: true, notes: Vec::new(), ..self.clone() }
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+}
+
+/// What a query takes and gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// The types of its parameters, `$1` first.
+    pub parameters: Vec<DataType>,
+    /// Its columns; none for what gives no rows.
+    pub schema: SchemaRef,
+}
+
+impl Default for Description {
+    fn default() -> Self {
+        Self { parameters: Vec::new(), schema: Arc::new(Schema::empty()) }
+    }
+}
+
+impl Description {
+    /// One column of text.
+    pub(crate) fn of_text(name: &str) -> Self {
+        let schema = Schema::new(vec![Field::new(name, DataType::Utf8, false)]);
+        Self { parameters: Vec::new(), schema: Arc::new(schema) }
+    }
+}

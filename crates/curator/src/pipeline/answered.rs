@@ -1,0 +1,76 @@
+//! The last stage: the rest of the plan over released tables.
+
+use super::collected::{Held, collected};
+use super::gate::{Gate, Reads};
+use super::{Asker, Part, Quoted, least};
+use crate::answer::Answer;
+use crate::answer::explain::advice;
+use crate::answer::intervals::with_intervals;
+use crate::answer::lasting::changing;
+use crate::curator::Curator;
+use crate::error::{Error, Result};
+use crate::tables::catalog::PUBLIC_MEMORY;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use demure_ledger::Ledger;
+use std::sync::Arc;
+
+impl Quoted {
+    /// An answer, and whether it is the same whenever this is asked again.
+    pub(crate) async fn answered(
+        self,
+        asker: Asker<'_>,
+        gate: &Arc<dyn Gate>,
+        words: usize,
+    ) -> Result<(Answer, bool)> {
+        let Self { after, mut parts } = self;
+        let curator = asker.curator;
+        let to_buy = || parts.iter().filter(|part| part.is_to_buy());
+        if to_buy().next().is_some() {
+            least::check(to_buy().map(|part| &part.quote), &curator.policy.budget)?;
+            curator.catalog.verify_unchanged()?;
+            gate.admit(Reads::of(to_buy().map(|part| &part.aggregate), &curator.policy))?;
+        }
+        for part in parts.iter_mut().filter(|part| part.is_to_buy()) {
+            part.find_key(curator)?;
+        }
+        let parts: Vec<Arc<Part>> = parts.into_iter().map(Arc::new).collect();
+        let repeated = !parts.is_empty() && parts.iter().all(|part| part.is_known());
+        let (tables, price) = asker.obtain(gate, &parts, words).await?;
+        for (part, released) in parts.iter().zip(tables) {
+            part.table.fill(&released).map_err(|e| Error::After(e.strip_backtrace()))?;
+        }
+        let after = match asker.settings.intervals {
+            true => with_intervals(after).map_err(|e| Error::After(e.strip_backtrace()))?,
+            false => after,
+        };
+        let lasting = matches!(changing(&after), Ok(None));
+        let (schema, held) = post_process(curator, after).await?;
+        let mut notes = Vec::new();
+        let bought = parts.iter().find(|part| !part.is_known());
+        if let Some(epsilon) = bought.and_then(|part| part.quote.epsilon)
+            && !(0.1..=5.0).contains(&epsilon.get())
+        {
+            notes = advice(epsilon, curator.policy.budget.neighbours);
+        }
+        let bought = !parts.is_empty();
+        let columns = parts.iter().flat_map(|part| part.quote.columns.clone()).collect();
+        let balance = curator.at_the_ledger(Ledger::balance).await??;
+        let Held { batches, .. } = held;
+        let answer = Answer { schema, batches, price, balance, repeated, columns, notes };
+        Ok((answer, bought && lasting))
+    }
+}
+
+/// Everything above the cut: an ordinary query over released and public tables.
+async fn post_process(curator: &Curator, plan: LogicalPlan) -> Result<(SchemaRef, Held)> {
+    let mut state: SessionState = curator.catalog.public_state();
+    // One partition: rows keep the order of the public keys where nobody asked for another.
+    state.config_mut().options_mut().execution.target_partitions = 1;
+    let frame = DataFrame::new(state, plan);
+    let schema = Arc::new(frame.schema().as_arrow().clone());
+    let held = collected(frame, PUBLIC_MEMORY).await;
+    Ok((schema, held.map_err(|e| Error::After(e.strip_backtrace()))?))
+}

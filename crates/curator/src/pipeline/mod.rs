@@ -1,0 +1,53 @@
+//! One question, from SQL to its answer. Each stage is a type that the next one consumes:
+//!
+//! [`Planned`] → [`Quoted`] → [`Reserved`] → [`Measured`](reserved::Measured) → [`Noised`](reserved::Noised) →
+//! [`Released`](crate::aggregate::Released) → [`Answer`](crate::Answer)
+//!
+//! | stage | what is certain |
+//! |---|---|
+//! | `Planned` | the plan is cut at its private aggregates; public rows are read, protected ones are not |
+//! | `Quoted` | every aggregate has a price, and it is known whether it has to be bought |
+//! | `Reserved` | the debit is on disk |
+//! | `Measured` | protected rows were read, for a debit that can no longer be taken back |
+//! | `Noised` | the exact numbers are gone; nobody sees the noised ones yet |
+//! | `Released` | the answer is in the ledger |
+//!
+//! Rows are read by [`Task::run`](crate::bound::Task::run), which asks for the ledger's
+//! [`Reading`](demure_ledger::Reading) of a debit. So no row is read before it is paid for, or the program does not compile.
+//!
+//! | file | what |
+//! |---|---|
+//! | `planned.rs`, `quoted.rs`, `reserved.rs` | the stages |
+//! | `purchase.rs` | known, given by the ledger, or bought |
+//! | `answered.rs`, `explained.rs` | the answer; the price and the expected error |
+//! | `collected.rs` | rows of public and released tables, held in memory |
+//! | `gate.rs` | what a server puts between a statement and its answer |
+//! | `least.rs` | the least ε of a new query |
+//! | `workers.rs` | the threads that read protected rows |
+
+mod answered;
+mod collected;
+mod explained;
+pub(crate) mod gate;
+mod least;
+mod planned;
+mod purchase;
+mod quoted;
+mod reserved;
+pub(crate) mod workers;
+
+pub(crate) use planned::{Planned, bind_parameters, plan_statement};
+pub(crate) use quoted::{Part, Purchase, Quoted};
+pub(crate) use reserved::Reserved;
+
+use crate::curator::Curator;
+use crate::statement::settings::Settings;
+use std::sync::Arc;
+
+/// Who asks, of whom, and in which settings.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker<'a> {
+    pub(crate) curator: &'a Arc<Curator>,
+    pub(crate) who: &'a str,
+    pub(crate) settings: &'a Settings,
+}

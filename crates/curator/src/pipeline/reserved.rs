@@ -1,0 +1,88 @@
+//! The stages after the debit: rows are read, noise is added, and the ledger keeps the answer.
+
+use super::Part;
+use crate::aggregate::{Released, release};
+use crate::bound::{Exact, Key, Task};
+use crate::curator::Curator;
+use crate::error::{Error, Result};
+use demure_ledger::{Price, Reading, Reservation};
+use futures::FutureExt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+/// An aggregate whose debit is on disk, and the plan that may now read its rows.
+pub(crate) struct Reserved {
+    part: Arc<Part>,
+    task: Task,
+    reservation: Reservation,
+}
+
+/// Exact aggregates, for a debit that can no longer be taken back. Protected.
+pub(crate) struct Measured {
+    part: Arc<Part>,
+    exact: Exact,
+    reading: Reading,
+}
+
+/// A noised table that nobody may see yet.
+pub(crate) struct Noised {
+    released: Released,
+    stored: Vec<u8>,
+    reading: Reading,
+}
+
+impl Part {
+    /// Plans the engine's part, with a fresh key. No row is read yet.
+    pub(super) async fn task(&self, curator: &Curator) -> Result<Task> {
+        let key = Key::draw(&mut **curator.rng())?;
+        let spec = self.quote.spec(&self.aggregate);
+        curator.engine.prepare(self.aggregate.input.clone(), &spec, key).await
+    }
+}
+
+impl Reserved {
+    pub(super) fn new(part: Arc<Part>, task: Task, reservation: Reservation) -> Self {
+        Self { part, task, reservation }
+    }
+
+    /// What it costs.
+    pub(super) fn price(&self) -> Price {
+        self.reservation.price()
+    }
+
+    /// Reads the rows.
+    pub(super) async fn measured(self, curator: &Curator) -> Result<Measured> {
+        // From here on protected rows may have been read.
+        let reading = self.reservation.begin()?;
+        // Panic messages may contain protected data, as errors may.
+        let exact = match AssertUnwindSafe(self.task.run(&reading)).catch_unwind().await {
+            Ok(Ok(exact)) => exact,
+            Ok(Err(error)) => return Err(curator.incidents.record(&error.to_string())),
+            Err(_) => return Err(curator.incidents.record("the engine panicked")),
+        };
+        // What was read is what was checked; if not, what it cost stays spent.
+        curator.catalog.verify_unchanged()?;
+        Ok(Measured { part: self.part, exact, reading })
+    }
+}
+
+impl Measured {
+    /// Adds the noise.
+    pub(super) fn noised(self, curator: &Curator) -> Result<Noised> {
+        let Part { aggregate, quote, .. } = &*self.part;
+        let released = release(aggregate, quote, &self.exact, &mut **curator.rng())?;
+        let stored = released
+            .stored()
+            .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;
+        Ok(Noised { released, stored, reading: self.reading })
+    }
+}
+
+impl Noised {
+    /// Stores what was bought, so that it may be shown and asked again.
+    pub(super) async fn settled(self, curator: &Curator) -> Result<Released> {
+        let Self { released, stored, reading } = self;
+        curator.at_the_ledger(move |_| reading.settle(&stored)).await??;
+        Ok(released)
+    }
+}

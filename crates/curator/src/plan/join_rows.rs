@@ -1,0 +1,278 @@
+//! How many rows of a person go into joins and to expressions that cost much, and how many come out.
+//!
+//! # Guarantee
+//! Of one person's rows, in all that a private aggregate computes:
+//! 1. All joins together make at most [`MOST_JOINED_ROWS`] rows of hers at each step (or as many as public
+//!    tables alone make of one row).
+//! 2. All expressions together (conditions of joins, filters, computed columns, group keys, arguments) take at most
+//!    [`MOST_WORK`] units on the rows that are under a limit: some milliseconds, since a unit is about a
+//!    nanosecond ([`crate::cost`]).
+//! 3. On rows that are under no limit, expressions take at most [`FREE_UNITS`] units and [`FREE_PASSES`] passes
+//!    over the row's texts, for each time that a protected table is read.
+//!
+//! The number of rows that is kept of a person follows from the query, the policy and public tables alone. What
+//! fits with no number is refused.
+//!
+//! # Proof
+//! Let C be the number of rows that each [`CapRows`] keeps of a person. [`Work`] goes through the plan as
+//! the engine's optimizer leaves it, so that filters are where they are computed and what is written out twice counts
+//! twice. A table has as many rows of a person as she has, or one where the unit is a row. A `CapRows` lets
+//! out C. A union lets out the sum of its branches, so that u of them under a limit have u·C. A
+//! join of two inputs with a and b rows of a person makes at most a·b of them (or a, where an outer join
+//! finds none); one with a public table at most F times as many, where F is the most public rows that fit one; a
+//! side with one row of everybody as many as there were. So each step has a polynomial in C of rows,
+//! and u·Cᵏ·F of them come out of k limited inputs in u branches. C is the largest number up to which no step has more than
+//! [`MOST_JOINED_ROWS`], and the sum of rows times cost is at most [`MOST_WORK`]; if 1 is too many for the second, the query is refused.
+//!
+//! Inputs of joins that may have several rows of a person are under a limit always. Tables are, where
+//! what is computed on unlimited rows costs more than 3 allows: then each is read through a `CapRows`, and
+//! every condition that costs something stays above it ([`hold`]). The optimizer moves nothing but
+//! conditions through a `CapRows`, and the plan that it makes is looked at again: if more than 3 allows is
+//! still below, all conditions are held, and if that does not help, it is refused. ∎
+//!
+//! # What this module does not do
+//! Where nothing is multiplied and all is cheap in the sense of 3, nothing is bounded: her rows are read, and passed over
+//! some times, which takes about as long again as reading them from a file. It does not count what it takes to carry plain columns through joins and
+//! to group by them: long texts of hers are copied as often as joins repeat them.
+
+use super::hold::hold;
+use super::rows::planned;
+use super::work::Work;
+use crate::aggregate::PrivateAggregate;
+use crate::answer::deferred::DeferredTable;
+use crate::bound::{CapRows, Most, with_rows, without_leaves};
+use crate::error::Result;
+use crate::policy::Policy;
+use crate::refusal::{Refusal, Rule};
+use crate::rows::{Owner, Rows};
+use datafusion::common::Column;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{JoinType, LogicalPlan};
+use std::sync::Arc;
+
+/// The most rows that a step of a query's joins makes of one person: some milliseconds of work and
+/// a megabyte.
+pub(super) const MOST_JOINED_ROWS: u64 = 1 << 16;
+
+/// The most units that expressions take on limited rows of one person: 64 for each of
+/// [`MOST_JOINED_ROWS`], four milliseconds.
+const MOST_WORK: u64 = MOST_JOINED_ROWS * 64;
+
+/// Units for values of a fixed width on each row that is under no limit, for each table that is read.
+const FREE_UNITS: u64 = 256;
+
+/// Passes over texts on such a row: a few functions, or one small pattern.
+const FREE_PASSES: u64 = 32;
+
+/// Units below which a plan is not looked at again once it is optimized: written out into each
+/// other they make at most 64.
+const TRIFLE: u64 = 8;
+
+/// The most rows that joins with public tables may make of one.
+const MOST_SPREAD: usize = 10_000;
+
+/// A join of protected rows with public ones.
+pub(crate) struct PublicJoin {
+    /// The public rows.
+    pub(crate) table: Arc<DeferredTable>,
+    /// Which of their columns a protected row determines.
+    pub(crate) determined: Vec<usize>,
+    /// Whether it may make several rows of one: a semi-join compares alone.
+    pub(crate) multiplies: bool,
+}
+
+/// A join with public rows: at most so many of them fit one protected row.
+pub(crate) struct Fan {
+    table: Arc<DeferredTable>,
+    most: usize,
+}
+
+impl Fan {
+    pub(super) fn table(&self) -> &DeferredTable {
+        &self.table
+    }
+
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+}
+
+/// The rows of a table, as they are read.
+pub(super) fn where_read(rows: Rows) -> Rows {
+    match &rows.owner {
+        Owner::Person { column, once: false } => {
+            let plan = CapRows::plan(rows.plan, column, Most::Leaf);
+            Rows { plan, ..rows }
+        }
+        _ => rows,
+    }
+}
+
+/// A plan that makes one row of each person.
+pub(super) fn only_row(plan: LogicalPlan, unit: &str) -> LogicalPlan {
+    CapRows::plan(plan, &Column::new_unqualified(unit), Most::Once)
+}
+
+/// The rows as they go into a join that may multiply them.
+pub(super) fn before_join(rows: Rows) -> Rows {
+    match &rows.owner {
+        Owner::Person { column, once: false } if !is_capped(&rows.plan) => {
+            let plan = CapRows::plan(rows.plan, column, Most::Shared);
+            Rows { plan, ..rows }
+        }
+        _ => rows,
+    }
+}
+
+/// As many rows as in a join of two tables: 256² = [`MOST_JOINED_ROWS`].
+const COMPARED: u32 = 256;
+
+/// The rows that those on the left of a semi-join are compared with.
+pub(super) fn to_compare(rows: Rows) -> Rows {
+    match &rows.owner {
+        Owner::Person { column, once: false } => {
+            let plan = CapRows::plan(rows.plan, column, Most::Rows(COMPARED));
+            Rows { plan, ..rows }
+        }
+        _ => rows,
+    }
+}
+
+/// One row of each person, where nothing but the person matters.
+pub(super) fn one_each(rows: Rows) -> Rows {
+    match &rows.owner {
+        Owner::Person { column, once: false } => {
+            let plan = CapRows::plan(rows.plan, column, Most::OneEach);
+            Rows { plan, ..rows }
+        }
+        _ => rows,
+    }
+}
+
+/// Whether all that may have several rows of a person is under a [`CapRows`].
+fn is_capped(plan: &LogicalPlan) -> bool {
+    match plan {
+        _ if CapRows::of(plan).is_some_and(|cap| cap.most() != Most::Leaf) => true,
+        LogicalPlan::Join(join) => match join.join_type {
+            JoinType::LeftSemi | JoinType::LeftAnti => is_capped(&join.left),
+            // A side that is not has one row of everybody, or is public.
+            _ => is_capped(&join.left) || is_capped(&join.right),
+        },
+        LogicalPlan::Union(union) => union.inputs.iter().all(|input| is_capped(input)),
+        _ => plan.inputs().first().is_some_and(|input| is_capped(input)),
+    }
+}
+
+/// The largest number from 1 to [`MOST_JOINED_ROWS`] that fits, where less fits as well; `None` if 1 does not.
+fn largest(fits: impl Fn(u64) -> bool) -> Option<u32> {
+    let (mut low, mut high) = (0, MOST_JOINED_ROWS + 1);
+    while high - low > 1 {
+        let middle = u64::midpoint(low, high);
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    u32::try_from(low).ok().filter(|low| *low > 0)
+}
+
+/// Whether what is computed on unlimited rows is in proportion to reading them.
+fn is_free(work: &Work<'_>) -> bool {
+    let (cost, scans) = (work.unlimited(), work.scans.max(1));
+    cost.plain <= FREE_UNITS * scans && cost.passes <= FREE_PASSES * scans
+}
+
+/// Decides how many rows of a person each input of the aggregate's joins keeps, and each of its tables.
+pub(crate) fn share_rows(
+    aggregate: PrivateAggregate,
+    fans: &[Fan],
+    policy: &Policy,
+    state: &SessionState,
+) -> Result<PrivateAggregate> {
+    let (joins, leaves, input) = shares(&aggregate.input, fans, policy, state)?;
+    let input = with_rows(input, joins, leaves).map_err(planned)?;
+    Ok(PrivateAggregate { input, ..aggregate })
+}
+
+/// The limits of joins and of tables, and the plan that they are for.
+fn shares(
+    input: &LogicalPlan,
+    fans: &[Fan],
+    policy: &Policy,
+    state: &SessionState,
+) -> Result<(Option<u32>, Option<u32>, LogicalPlan)> {
+    let optimized = |plan: LogicalPlan| state.optimize(&plan).map_err(planned);
+    let open = without_leaves(input.clone()).map_err(planned)?;
+    let written = Work::of(&open, fans, policy, false);
+    let few = |c: u64| c == 1 || written.most_rows(c) <= MOST_JOINED_ROWS;
+    let each = written.each_once();
+    if each.passes == 0 && each.plain <= TRIFLE {
+        let joins = written.multiplies.then(|| largest(few)).flatten();
+        return Ok((joins, None, open));
+    }
+    let plan = optimized(open.clone())?;
+    let work = Work::of(&plan, fans, policy, false);
+    if is_free(&work) {
+        let fits = |c: u64| few(c) && work.units(c) <= MOST_WORK;
+        let joins = Some(largest(fits).ok_or_else(too_dear)?);
+        return Ok((joins.filter(|_| written.multiplies), None, open));
+    }
+    // What costs something stays above the tables' limits; if that is not enough, all does.
+    for least in [TRIFLE, 0] {
+        let held = hold(input.clone(), |cost| cost.passes > 0 || cost.plain > least)?;
+        let plan = optimized(held.clone())?;
+        let work = Work::of(&plan, fans, policy, true);
+        if is_free(&work) {
+            let few = |c: u64| c == 1 || work.most_rows(c) <= MOST_JOINED_ROWS;
+            let fits = |c: u64| few(c) && work.units(c) <= MOST_WORK;
+            let rows = Some(largest(fits).ok_or_else(too_dear)?);
+            return Ok((rows.filter(|_| written.multiplies), rows, held));
+        }
+    }
+    Err(too_dear().into())
+}
+
+fn too_dear() -> Refusal {
+    Refusal::new(
+        Rule::Function,
+        "expressions that cost so much on one person's rows that the time would tell of her",
+        "use fewer functions of long texts, shorter texts (LEFT(x, 20)), smaller patterns, or a join with \
+         fewer public rows",
+    )
+}
+
+/// Refuses joins with public tables that make very many rows of one: which rows they are made of
+/// would show in the time that it takes. Nothing but public rows is looked at.
+pub(crate) fn spread(joins: Vec<PublicJoin>) -> Result<Vec<Fan>> {
+    let mut rows = 1usize;
+    let mut known = Vec::with_capacity(joins.len());
+    for PublicJoin { table, determined, multiplies } in joins {
+        let most = table.most_alike(&determined).map_err(planned)?;
+        if multiplies {
+            rows = rows.saturating_mul(most.max(1));
+        }
+        known.push(Fan { table, most });
+    }
+    if rows <= MOST_SPREAD {
+        return Ok(known);
+    }
+    let what = format!("joins with public tables that may make {rows} rows of one");
+    let remedy = "join on more columns, or on a key; at most 10,000 rows may come of one";
+    Err(Refusal::new(Rule::Join, what, remedy).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_the_largest_that_fits() {
+        for (k, spread, share) in
+            [(1, 1, 65_536), (2, 1, 256), (3, 1, 40), (4, 1, 16), (1, 365, 179), (2, 16, 64)]
+        {
+            let made = |c: u64| c.saturating_pow(k).saturating_mul(spread);
+            assert_eq!(largest(|c| made(c) <= MOST_JOINED_ROWS), Some(share), "{k} {spread}");
+            assert!(made(u64::from(share)) <= MOST_JOINED_ROWS);
+            assert!(made(u64::from(share) + 1) > MOST_JOINED_ROWS);
+        }
+        assert_eq!(largest(|_| false), None);
+        assert_eq!(largest(|c| c == 1), Some(1));
+    }
+}

@@ -1,0 +1,226 @@
+//! Aggregates per person: `GROUP BY id`. The result is still protected rows, one person's
+//! from her own rows alone, so nothing is spent.
+//!
+//! Sums are made of integers: a sum of floats depends on the order of its terms, and so, in
+//! its last digit, on how many rows other people have.
+
+use super::join_rows::only_row;
+use super::rows::{planned, select};
+use super::{Node, Walk};
+use crate::error::Result;
+use crate::refusal::{Refusal, Rule};
+use crate::rows::admit::admit;
+use crate::rows::expression::{Facts, facts};
+use crate::rows::interval::Interval;
+use crate::rows::{Owner, RESERVED, Rows};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Column, ScalarValue};
+use datafusion::functions::core::expr_fn::{greatest, least, nullif};
+use datafusion::functions::math::expr_fn::{isnan, round};
+use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min, sum};
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlanBuilder, lit, try_cast};
+use demure_core::mechanism::Bounds;
+
+/// One aggregate of a person: its terms, what is made of them, what is known of it.
+struct Own {
+    terms: Vec<Expr>,
+    value: Expr,
+    facts: Facts,
+}
+
+impl Walk<'_> {
+    /// `GROUP BY` with the unit's id among the keys.
+    pub(super) fn per_person(&mut self, rows: Rows, aggregate: &Aggregate) -> Result<Node> {
+        let Owner::Person { column: unit, .. } = rows.owner.clone() else {
+            return Err(super::unexpected("a person's aggregate without persons"));
+        };
+        // Equal in one place and different in another, it would be two people here and one there.
+        if rows
+            .schema()
+            .field_with_unqualified_name(&unit.name)
+            .is_ok_and(|f| f.data_type().is_floating())
+        {
+            return Err(super::unexpected("a person named by a real number"));
+        }
+        let keys = aggregate.group_expr.len();
+        let mut before: Vec<(Expr, Facts)> = Vec::new();
+        for (i, expr) in aggregate.group_expr.iter().enumerate() {
+            let known = facts(expr, &rows);
+            let admitted = one_form(admit(expr.clone(), &rows)?, &rows, false)?;
+            before.push((admitted.alias(key(i)), known));
+        }
+        let once = aggregate
+            .group_expr
+            .iter()
+            .all(|expr| matches!(expr.clone().unalias(), Expr::Column(c) if rows.is_unit(&c)));
+        let mut groups: Vec<Expr> = (0..keys).map(|i| ours(key(i))).collect();
+        groups.push(ours(unit.name.clone()));
+        let mut terms = Vec::new();
+        let mut values = Vec::new();
+        for expr in &aggregate.aggr_expr {
+            let Expr::AggregateFunction(function) = expr.clone().unalias() else {
+                return Err(super::unexpected("an aggregate that is none"));
+            };
+            let own = own(&function, &rows, &mut before, terms.len())?;
+            terms.extend(own.terms);
+            values.push((own.value, own.facts));
+        }
+        let key_facts: Vec<Facts> = before.iter().take(keys).map(|(_, f)| f.clone()).collect();
+        let prepared = select(rows, before)?;
+        // Rows without an id belong to nobody: they must not become one person.
+        let plan = LogicalPlanBuilder::from(prepared.plan)
+            .filter(ours(unit.name.clone()).is_not_null())
+            .and_then(|rows| rows.aggregate(groups, terms))
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned)?;
+        let plan = if once { only_row(plan, &unit.name) } else { plan };
+        let grouped = Rows {
+            facts: vec![Facts::unknown(); plan.schema().fields().len()],
+            plan,
+            owner: Owner::Person { column: Column::new_unqualified(unit.name), once },
+            limits: prepared.limits,
+        };
+        let named = (0..keys).map(|i| ours(key(i))).zip(key_facts).chain(values);
+        let named =
+            named.zip(aggregate.schema.iter()).map(|((expr, facts), (qualifier, field))| {
+                let expr = match expr.get_type(grouped.schema()) {
+                    Ok(t) if t == *field.data_type() => expr,
+                    _ => try_cast(expr, field.data_type().clone()),
+                };
+                (expr.alias_qualified(qualifier.cloned(), field.name()), facts)
+            });
+        let named = named.collect();
+        Ok(Node::Rows(Box::new(select(grouped, named)?)))
+    }
+}
+
+/// A float in the one form that is equal to it: −0 is 0, and NaN is NULL (or the one NaN).
+///
+/// Otherwise which of two equal forms a group or an extreme shows depends on the order of the
+/// rows, and so on other people's.
+fn one_form(expr: Expr, rows: &Rows, extreme: bool) -> Result<Expr> {
+    let nothing = match expr.get_type(rows.schema()) {
+        Ok(DataType::Float64) if extreme => ScalarValue::Float64(None),
+        Ok(DataType::Float32) if extreme => ScalarValue::Float32(None),
+        Ok(DataType::Float64) => ScalarValue::Float64(Some(f64::NAN)),
+        Ok(DataType::Float32) => ScalarValue::Float32(Some(f32::NAN)),
+        _ => return Ok(expr),
+    };
+    let zero = ScalarValue::new_zero(&nothing.data_type()).map_err(planned)?;
+    datafusion::logical_expr::when(isnan(expr.clone()), lit(nothing))
+        .when(expr.clone().eq(lit(zero.clone())), lit(zero))
+        .otherwise(expr)
+        .map_err(planned)
+}
+
+/// Whether the engine's MIN and MAX know the type.
+fn has_order(t: &DataType) -> bool {
+    t.is_numeric()
+        || t.is_temporal()
+        || matches!(
+            t,
+            DataType::Boolean | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+        )
+}
+
+fn key(i: usize) -> String {
+    format!("{RESERVED}key_{i}")
+}
+
+fn ours(name: impl Into<String>) -> Expr {
+    Expr::Column(Column::new_unqualified(name.into()))
+}
+
+fn own(
+    function: &AggregateFunction,
+    rows: &Rows,
+    before: &mut Vec<(Expr, Facts)>,
+    made: usize,
+) -> Result<Own> {
+    let (name, params) = (function.func.name(), &function.params);
+    let refuse = |what: String, remedy: &str| Refusal::new(Rule::Aggregate, what, remedy);
+    if !params.order_by.is_empty() || params.args.len() != 1 {
+        let what = format!("{name} per person in this form");
+        return Err(refuse(what, "use COUNT, SUM, MIN, MAX or AVG per person").into());
+    }
+    let argument = &params.args[0];
+    let known = facts(argument, rows);
+    let mut admitted = admit(argument.clone(), rows)?;
+    if let Some(filter) = &params.filter {
+        let filter = admit(filter.as_ref().clone(), rows)?;
+        admitted = datafusion::logical_expr::when(filter, admitted).end().map_err(planned)?;
+    }
+    let column = format!("{RESERVED}own_{}", before.len());
+    let term = |i: usize| format!("{RESERVED}term_{}", made + i);
+    let counted = |distinct: bool, column: &str| {
+        let of = ours(column);
+        if distinct { count_distinct(of) } else { count(of) }
+    };
+    let number =
+        || Facts { unit: false, origin: None, nullable: true, values: None, ..known.clone() };
+    let (terms, value, facts) = match (name, params.distinct) {
+        ("count", distinct) => {
+            before.push((admitted.alias(&column), Facts::unknown()));
+            let facts = Facts {
+                interval: Interval::NON_NEGATIVE,
+                integral: true,
+                nullable: false,
+                ..Facts::unknown()
+            };
+            (vec![counted(distinct, &column).alias(term(0))], ours(term(0)), facts)
+        }
+        ("min" | "max", _) => {
+            if !argument.get_type(rows.schema()).is_ok_and(|t| has_order(&t)) {
+                let what = format!("{name} per person of what has no order");
+                return Err(refuse(what, "use it on numbers, texts, dates or times").into());
+            }
+            let admitted = one_form(admitted, rows, true)?;
+            before.push((admitted.alias(&column), Facts::unknown()));
+            let found = if name == "min" { min(ours(&*column)) } else { max(ours(&*column)) };
+            (vec![found.alias(term(0))], ours(term(0)), number())
+        }
+        ("sum", false) if argument.get_type(rows.schema()).is_ok_and(|t| t.is_integer()) => {
+            // Wrapping addition of integers: any order gives the same.
+            before.push((try_cast(admitted, DataType::Int64).alias(&column), Facts::unknown()));
+            let low = if known.interval.low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+            let interval = Interval { low, high: f64::INFINITY };
+            let facts = Facts { interval, integral: true, ..Facts::unknown() };
+            (vec![sum(ours(&*column)).alias(term(0))], ours(term(0)), facts)
+        }
+        ("sum" | "avg", false) => {
+            let (low, high) = known.interval.finite().ok_or_else(|| {
+                refuse(
+                    format!("{name} per person of a value without bounds"),
+                    "declare `bounds` for the column, or write CLAMP(x, low, high)",
+                )
+            })?;
+            let bounds = Bounds::new(low, high)?;
+            let step = bounds.grid().spacing();
+            // On a public grid, as integers.
+            let real = try_cast(admitted, DataType::Float64);
+            let inside = least(vec![greatest(vec![real.clone(), lit(low)]), lit(high)]);
+            let steps = round(vec![inside / lit(step)]);
+            let steps = crate::rows::admit::present(real, try_cast(steps, DataType::Int64));
+            before.push((steps.alias(&column), Facts::unknown()));
+            let total = try_cast(ours(term(0)), DataType::Float64) * lit(step);
+            let terms =
+                vec![sum(ours(&*column)).alias(term(0)), count(ours(&*column)).alias(term(1))];
+            if name == "sum" {
+                let low = if low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
+                let high = if high <= 0.0 { 0.0 } else { f64::INFINITY };
+                let facts = Facts { interval: Interval { low, high }, ..Facts::unknown() };
+                (terms, total, facts)
+            } else {
+                let n = try_cast(ours(term(1)), DataType::Float64);
+                let n = nullif(n, lit(ScalarValue::Float64(Some(0.0))));
+                (terms, total / n, Facts { integral: false, ..number() })
+            }
+        }
+        _ => {
+            let what = format!("{name} per person");
+            return Err(refuse(what, "use COUNT, SUM, MIN, MAX or AVG per person").into());
+        }
+    };
+    Ok(Own { terms, value, facts })
+}

@@ -1,0 +1,482 @@
+//! Which expressions may touch protected rows, made total on the way.
+//!
+//! An allow-list: what is not named here is refused. See [`crate::total`] for why an
+//! expression must not be able to fail on any row.
+
+use crate::refusal::{Refusal, Rule};
+use crate::rows::expression::{depth, number, size, text};
+use crate::rows::total::Total;
+use crate::rows::unlimited;
+use crate::rows::{RESERVED, Rows};
+use crate::statement::limits::{DEEPEST, deep};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, DataFusionError, ScalarValue};
+use datafusion::functions::core::expr_fn::{greatest, least};
+use datafusion::functions::regex::regexp_like;
+use datafusion::logical_expr::expr::{Case, ScalarFunction};
+use datafusion::logical_expr::{
+    BinaryExpr, Cast, Expr, ExprSchemable, Operator, TryCast, Volatility, lit,
+};
+
+/// Functions of one row that may be used: deterministic, and total once wrapped.
+pub(crate) const FUNCTIONS: &[&str] = &[
+    "abs",
+    "acos",
+    "ascii",
+    "asin",
+    "atan",
+    "atan2",
+    "bit_length",
+    "btrim",
+    "cbrt",
+    "ceil",
+    "character_length",
+    "clamp",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "contains",
+    "cos",
+    "cosh",
+    "date_bin",
+    "date_part",
+    "date_trunc",
+    "degrees",
+    "ends_with",
+    "exp",
+    "floor",
+    "greatest",
+    "initcap",
+    "isnan",
+    "iszero",
+    "least",
+    "left",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "lower",
+    "ltrim",
+    "nanvl",
+    "nullif",
+    "nvl",
+    "octet_length",
+    "pi",
+    "power",
+    "radians",
+    "regexp_count",
+    "regexp_like",
+    "replace",
+    "reverse",
+    "right",
+    "round",
+    "rtrim",
+    "signum",
+    "sin",
+    "sinh",
+    "split_part",
+    "sqrt",
+    "starts_with",
+    "strpos",
+    "substr",
+    "tan",
+    "tanh",
+    "translate",
+    "trunc",
+    "upper",
+];
+
+/// The largest expression, in nodes, once every name in it is written out.
+const LARGEST: u32 = 2_500;
+
+/// Total as they are, and better known to the optimizer unwrapped.
+const NATIVE: &[&str] = &["greatest", "least", "nullif"];
+
+/// Functions whose second argument is a pattern that is compiled.
+pub(crate) const PATTERNS: &[&str] = &["regexp_count", "regexp_like"];
+
+/// `expr`, made total, or the reason why it may not be used.
+pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
+    let schema = rows.schema();
+    if size(&expr, rows) > LARGEST {
+        return Err(Refusal::new(
+            Rule::Statement,
+            "an expression that is too large once every name in it is written out",
+            "use each computed column once or twice, or aggregate in between",
+        ));
+    }
+    // Written out, as the engine merges what is computed in several steps; if it overflowed a stack
+    // where some row gets there, that would tell of the row.
+    if depth(&expr, rows) > DEEPEST {
+        return Err(deep());
+    }
+    let mut refused = None;
+    let outcome = expr.transform_up(|expr| match total(expr, schema) {
+        Ok(expr) => Ok(Transformed::yes(expr)),
+        Err(refusal) => {
+            refused = Some(refusal);
+            Err(DataFusionError::Plan(String::new()))
+        }
+    });
+    match (outcome, refused) {
+        (Ok(expr), _) => Ok(expr.data),
+        (Err(_), Some(refusal)) => Err(refusal),
+        (Err(error), None) => Err(unprepared(error)),
+    }
+}
+
+fn unprepared(error: DataFusionError) -> Refusal {
+    let what = format!("an expression could not be prepared: {}", error.strip_backtrace());
+    Refusal::new(Rule::Function, what, "write it more simply")
+}
+
+fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
+    Ok(match expr {
+        Expr::Column(ref column) if column.name.starts_with(RESERVED) => {
+            return Err(function("a name that is reserved", "choose another name"));
+        }
+        Expr::Alias(alias) => *alias.expr,
+        Expr::Column(_)
+        | Expr::Literal(..)
+        | Expr::Not(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsUnknown(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsNotUnknown(_)
+        | Expr::Between(_)
+        | Expr::Case(_)
+        | Expr::InList(_) => expr,
+        Expr::Cast(Cast { field, .. }) | Expr::TryCast(TryCast { field, .. })
+            if unlimited(field.data_type()) =>
+        {
+            return Err(function(
+                format!("a conversion to {}", field.data_type()),
+                "convert to a number, a text, a date or a time",
+            ));
+        }
+        Expr::Cast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
+        Expr::TryCast(cast) => conversion(*cast.expr, cast.field.data_type(), schema),
+        Expr::Negative(inner) => match kind(&inner, schema) {
+            Kind::Integer | Kind::Float => {
+                match inner.as_literal().map(ScalarValue::arithmetic_negate) {
+                    Some(Ok(value)) => Expr::Literal(value, None),
+                    _ => Total::negation(*inner, schema).map_err(unprepared)?,
+                }
+            }
+            Kind::Other => return Err(function("minus of what is not a number", "cast it first")),
+        },
+        Expr::Like(ref like) => {
+            require_like(&like.pattern)?;
+            expr
+        }
+        Expr::BinaryExpr(binary) => operator(binary, schema)?,
+        Expr::ScalarFunction(call) => function_call(call, schema)?,
+        Expr::ScalarSubquery(_)
+        | Expr::Exists(_)
+        | Expr::InSubquery(_)
+        | Expr::SetComparison(_) => {
+            return Err(Refusal::new(
+                Rule::Subquery,
+                "a subquery inside an expression over protected rows",
+                "join on the person's id instead, or ask for the inner value first and write \
+                 the number",
+            ));
+        }
+        Expr::WindowFunction(_) => {
+            return Err(Refusal::new(
+                Rule::Clause,
+                "a window over protected rows compares people with each other",
+                "aggregate first, then use the window over the aggregated rows",
+            ));
+        }
+        Expr::Placeholder(_) => {
+            return Err(Refusal::new(
+                Rule::Setting,
+                "a parameter without a value",
+                "give every parameter a value",
+            ));
+        }
+        other => {
+            let what = format!("{} is not available over protected rows", other.variant_name());
+            return Err(Refusal::new(
+                Rule::Function,
+                what,
+                "write it with CASE, arithmetic and comparisons",
+            ));
+        }
+    })
+}
+
+/// A conversion that gives NULL where it is impossible.
+///
+/// The engine's own TRY_CAST gives an error for some values of some types (a day that no
+/// calendar has, as text). Between plain numbers, and from text to a number, it does not.
+pub(crate) fn conversion(expr: Expr, to: &DataType, schema: &DFSchema) -> Expr {
+    let plain = |t: &DataType| t.is_integer() || matches!(t, DataType::Float32 | DataType::Float64);
+    if let Expr::Literal(value, _) = &expr
+        && let Ok(value) = value.cast_to(to)
+    {
+        return Expr::Literal(value, None);
+    }
+    match expr.get_type(schema) {
+        Ok(from) if from == *to => expr,
+        Ok(from) if plain(to) && (plain(&from) || text(&from)) => {
+            Expr::TryCast(TryCast::new(Box::new(expr), to.clone()))
+        }
+        Ok(from) if from.is_null() => Expr::TryCast(TryCast::new(Box::new(expr), to.clone())),
+        _ => Total::conversion(expr, to.clone()),
+    }
+}
+
+fn function(what: impl Into<String>, remedy: &str) -> Refusal {
+    Refusal::new(Rule::Function, what, remedy)
+}
+
+enum Kind {
+    Integer,
+    Float,
+    Other,
+}
+
+fn kind(expr: &Expr, schema: &DFSchema) -> Kind {
+    match expr.get_type(schema) {
+        Ok(t) if t.is_integer() => Kind::Integer,
+        Ok(DataType::Float32 | DataType::Float64 | DataType::Float16) => Kind::Float,
+        _ => Kind::Other,
+    }
+}
+
+fn require_literal(pattern: &Expr) -> Result<(), Refusal> {
+    match pattern {
+        Expr::Literal(..) => Ok(()),
+        Expr::TryCast(cast) => require_literal(&cast.expr),
+        _ => Err(function(
+            "a pattern that differs from row to row",
+            "write the pattern as a constant",
+        )),
+    }
+}
+
+/// A constant LIKE pattern, short enough to compile whatever it is.
+fn require_like(pattern: &Expr) -> Result<(), Refusal> {
+    require_literal(pattern)?;
+    match pattern {
+        Expr::Literal(value, _)
+            if value.try_as_str().flatten().is_none_or(|p| p.len() <= 1_000) =>
+        {
+            Ok(())
+        }
+        _ => Err(function("a LIKE pattern of more than 1,000 bytes", "write a shorter pattern")),
+    }
+}
+
+/// The room, in bytes, that all regular expressions of a query may take together. Matching takes
+/// time in proportion to it and to the text, so that more would let one row cost seconds.
+pub(crate) const LARGEST_PATTERNS: usize = 1 << 18;
+
+/// The room that a pattern takes, with or without regard to case, up to a factor of two; `None`
+/// if it does not compile or is too large: the engine compiles it when a row gets there, and
+/// must not fail then.
+pub(crate) fn pattern_size(pattern: &Expr) -> Option<usize> {
+    let text = match pattern {
+        Expr::Literal(value, _) => value.try_as_str().flatten()?,
+        _ => return None,
+    };
+    let fits = |size: usize, insensitive: bool| {
+        let mut builder = regex::RegexBuilder::new(text);
+        builder.case_insensitive(insensitive).size_limit(size).build().is_ok()
+    };
+    let mut sizes = (10..=LARGEST_PATTERNS.ilog2()).map(|bits| 1 << bits);
+    sizes.find(|&size| fits(size, true) && fits(size, false))
+}
+
+/// The room that a LIKE pattern takes: the engine makes a regular expression of those that are
+/// more than a beginning, an end or a part.
+pub(crate) fn like_size(pattern: &Expr) -> usize {
+    let Expr::Literal(value, _) = pattern else { return LARGEST_PATTERNS };
+    let Some(text) = value.try_as_str().flatten() else { return 0 };
+    let inner = text.trim_start_matches('%').trim_end_matches('%');
+    if !inner.contains(['%', '_', '\\']) {
+        return 0;
+    }
+    let part = |c: char| match c {
+        '%' => ".*".to_owned(),
+        '_' => ".".to_owned(),
+        other => regex::escape(&other.to_string()),
+    };
+    let expression = format!("(?s)^{}$", text.chars().map(part).collect::<String>());
+    pattern_size(&lit(expression)).unwrap_or(LARGEST_PATTERNS + 1)
+}
+
+/// A constant regular expression that the engine can compile.
+fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
+    require_literal(pattern)?;
+    match pattern_size(pattern) {
+        Some(_) => Ok(()),
+        None => Err(function(
+            "a regular expression that cannot be used",
+            "write a valid and smaller one, as a constant text",
+        )),
+    }
+}
+
+fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
+    use Operator as O;
+    let (left, right) = (kind(&binary.left, schema), kind(&binary.right, schema));
+    let wrap = match binary.op {
+        O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq | O::And | O::Or => false,
+        O::IsDistinctFrom | O::IsNotDistinctFrom => false,
+        O::StringConcat => true,
+        O::Plus | O::Minus | O::Multiply => {
+            !matches!((left, right), (Kind::Integer, Kind::Integer) | (Kind::Float, Kind::Float))
+        }
+        O::Divide | O::Modulo => !matches!((left, right), (Kind::Float, Kind::Float)),
+        O::LikeMatch | O::ILikeMatch | O::NotLikeMatch | O::NotILikeMatch => {
+            require_like(&binary.right)?;
+            false
+        }
+        O::RegexMatch | O::RegexIMatch | O::RegexNotMatch | O::RegexNotIMatch => {
+            return matches(binary, schema);
+        }
+        op => {
+            let what = format!("the operator {op} is not available over protected rows");
+            return Err(function(what, "write it with arithmetic and comparisons"));
+        }
+    };
+    if !wrap {
+        return Ok(Expr::BinaryExpr(binary));
+    }
+    Total::arithmetic(binary.op, *binary.left, *binary.right, schema).map_err(unprepared)
+}
+
+/// `text ~ pattern` and its kin, as a call.
+fn matches(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
+    require_pattern(&binary.right)?;
+    let mut arguments = vec![*binary.left, *binary.right];
+    if matches!(binary.op, Operator::RegexIMatch | Operator::RegexNotIMatch) {
+        arguments.push(lit("i"));
+    }
+    let found = Total::function(regexp_like(), arguments, schema).map_err(unprepared)?;
+    Ok(match binary.op {
+        Operator::RegexNotMatch | Operator::RegexNotIMatch => Expr::Not(Box::new(found)),
+        _ => found,
+    })
+}
+
+/// Arguments that the engine takes from the first row, or treats otherwise where they are the
+/// same for all rows: they must be constants.
+fn constants(name: &str) -> std::ops::Range<usize> {
+    match name {
+        "date_part" | "date_trunc" => 0..1,
+        "round" | "trunc" => 1..2,
+        _ => 0..0,
+    }
+}
+
+fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusal> {
+    let name = call.func.name().to_owned();
+    if name.starts_with("total_") {
+        return Ok(Expr::ScalarFunction(call));
+    }
+    if call.func.signature().volatility != Volatility::Immutable {
+        let what = format!("{name}() differs from call to call");
+        return Err(function(what, "write the value as a constant"));
+    }
+    if !FUNCTIONS.contains(&name.as_str()) {
+        let what = format!("the function {name}() is not available over protected rows");
+        let remedy = "use one of the functions listed in docs/sql.md, or apply it after the \
+                      aggregate";
+        return Err(function(what, remedy));
+    }
+    if PATTERNS.contains(&name.as_str()) {
+        call.args.iter().skip(1).take(1).try_for_each(require_pattern)?;
+        call.args.iter().skip(2).try_for_each(require_literal)?;
+    }
+    let bin = if name == "date_bin" { [0, 2].as_slice() } else { &[] };
+    for i in constants(&name).chain(bin.iter().copied()) {
+        if call.args.get(i).is_some_and(|argument| !matches!(argument, Expr::Literal(..))) {
+            let what = format!("{name}() with argument {} that is not a constant", i + 1);
+            return Err(function(what, "write that argument as a constant"));
+        }
+    }
+    if name == "replace" {
+        // A text that can only shrink.
+        let length = |i: usize| match call.args.get(i) {
+            Some(Expr::Literal(value, _)) => value.try_as_str().flatten().map(str::len),
+            _ => None,
+        };
+        match (length(1), length(2)) {
+            (Some(from), Some(to)) if from >= to && from > 0 => {}
+            _ => {
+                return Err(function(
+                    "replace() that may lengthen a text",
+                    "write constants, the second not longer than the first",
+                ));
+            }
+        }
+    }
+    let ScalarFunction { func, mut args } = call;
+    Ok(match name.as_str() {
+        "clamp" => match (args.pop(), args.pop(), args.pop()) {
+            (Some(high), Some(low), Some(value)) => {
+                if let (Expr::Literal(low, _), Expr::Literal(high, _)) = (&low, &high)
+                    && let (Some(low), Some(high)) = (number(low), number(high))
+                    && low > high
+                {
+                    return Err(function(
+                        "CLAMP with its bounds reversed",
+                        "write the lower first",
+                    ));
+                }
+                // NULL stays NULL: `least` and `greatest` would skip it.
+                let clamped = least(vec![greatest(vec![value.clone(), low]), high]);
+                present(value, clamped)
+            }
+            _ => return Err(function("clamp takes three arguments", "write CLAMP(x, low, high)")),
+        },
+        // Written out, so that no branch is evaluated by a function that may fail.
+        "coalesce" | "nvl" => {
+            let last = args.pop().map(Box::new);
+            let whens = args.into_iter();
+            let whens: Vec<_> = whens
+                .map(|a| (Box::new(Expr::IsNotNull(Box::new(a.clone()))), Box::new(a)))
+                .collect();
+            match last {
+                Some(last) if whens.is_empty() => *last,
+                last => Expr::Case(Case::new(None, whens, last)),
+            }
+        }
+        native if NATIVE.contains(&native) => Expr::ScalarFunction(ScalarFunction { func, args }),
+        _ => Total::function(func, args, schema).map_err(unprepared)?,
+    })
+}
+
+/// `then` where `value` is not NULL, else NULL.
+pub(crate) fn present(value: Expr, then: Expr) -> Expr {
+    let when = (Box::new(Expr::IsNotNull(Box::new(value))), Box::new(then));
+    Expr::Case(Case::new(None, vec![when], None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_patterns_have_room() {
+        let size = |pattern: &str| pattern_size(&lit(pattern));
+        for ordinary in [r"^\w+@\w+\.(com|org)$", r"\d{4}-\d{2}-\d{2}", "(?i)diabetes|asthma"] {
+            assert!(size(ordinary).is_some_and(|size| 2 * size <= LARGEST_PATTERNS), "{ordinary}");
+        }
+        assert_eq!((like_size(&lit("%flu%")), like_size(&lit("A%"))), (0, 0));
+        assert!((1..LARGEST_PATTERNS / 4).contains(&like_size(&lit("_12%b%"))));
+        assert!(like_size(&lit(format!("%z{}a%", "_".repeat(880)))) > LARGEST_PATTERNS);
+        for large in ["([a-b]{1,200}[a-b]?){16}Z", "(", r"\w{1000}"] {
+            assert_eq!(size(large), None, "{large}");
+        }
+    }
+}

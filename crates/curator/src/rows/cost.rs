@@ -1,0 +1,385 @@
+//! What it costs at most to compute an expression on one row.
+//!
+//! The unit is about a nanosecond of an optimised build. An operation on values of a fixed width
+//! costs a few units; one on texts costs *passes* over the longest text that it can be given.
+//! How long that is follows from the statement, from public rows and from [`LONGEST`]: nothing
+//! protected is looked at.
+//!
+//! | what | passes |
+//! |---|---|
+//! | parts and lengths (`left`, `substr`, `contains`), a choice (`CASE`, `coalesce`), a conversion | 1–2 |
+//! | a new text (`concat`, `lower`, `reverse`, `replace`), a search (`strpos`) | 4, and 1 for every 16 bytes that are searched for |
+//! | `initcap` | 8 |
+//! | `translate` | 64 |
+//! | `LIKE` and regular expressions | as many as the pattern has places where a match can be, and at least 4 |
+//! | a function that is not listed | 128 |
+//!
+//! They are upper estimates, from the loops of the functions. A plain comparison of two texts costs a
+//! unit for every 128 bytes.
+
+use crate::rows::total::LONGEST;
+use datafusion::common::Column;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use regex_syntax::hir::{Hir, HirKind};
+
+/// The cost of one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Units for values of a fixed width.
+    pub(crate) plain: u64,
+    /// Passes over texts, however long.
+    pub(crate) passes: u64,
+    /// Units for those passes: each is as long as its text can be.
+    pub(crate) bytes: u64,
+}
+
+impl Cost {
+    /// All units.
+    pub(crate) fn units(self) -> u64 {
+        self.plain.saturating_add(self.bytes)
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            plain: self.plain.saturating_add(other.plain),
+            passes: self.passes.saturating_add(other.passes),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+
+    /// What is left without `part`.
+    pub(crate) fn less(self, part: Self) -> Self {
+        Self {
+            plain: self.plain.saturating_sub(part.plain),
+            passes: self.passes.saturating_sub(part.passes),
+            bytes: self.bytes.saturating_sub(part.bytes),
+        }
+    }
+
+    /// The same so many times.
+    pub(crate) fn times(self, n: u64) -> Self {
+        Self {
+            plain: self.plain.saturating_mul(n),
+            passes: self.passes.saturating_mul(n),
+            bytes: self.bytes.saturating_mul(n),
+        }
+    }
+}
+
+/// What is known of an expression's value, and what computing it costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Computed {
+    pub(crate) cost: Cost,
+    /// The longest text that it can be, in bytes; 0 if it is not a text.
+    pub(crate) longest: u64,
+}
+
+impl Computed {
+    fn of(cost: Cost, longest: u64) -> Self {
+        Self { cost, longest }
+    }
+
+    fn and_units(self, plain: u64) -> Self {
+        Self { cost: self.cost.and(Cost { plain, ..Cost::default() }), ..self }
+    }
+
+    fn and_passes(self, passes: u64, length: u64) -> Self {
+        let bytes = passes.saturating_mul(length);
+        let passes = if length == 0 { 0 } else { passes };
+        Self { cost: self.cost.and(Cost { plain: 0, passes, bytes }), ..self }
+    }
+
+    fn but_longest(self, longest: u64) -> Self {
+        Self { longest, ..self }
+    }
+}
+
+/// The longest text that a function makes; a longer one is NULL.
+const MADE: u64 = LONGEST as u64;
+/// Passes of a function of which nothing is known.
+const UNKNOWN: u64 = 128;
+
+/// What `expr` costs on a row whose texts are at most as long as `longest` says of each column.
+pub(crate) fn cost(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Computed {
+    let of = |expr: &Expr| cost(expr, longest);
+    match expr {
+        Expr::Column(column) => Computed::of(Cost::default(), longest(column)),
+        Expr::Literal(value, _) => {
+            let length = value.try_as_str().flatten().map_or(0, str::len);
+            Computed::of(Cost::default(), length as u64)
+        }
+        Expr::Alias(alias) => of(&alias.expr),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let (left, right) = (of(left), of(right));
+            let both = Computed::of(left.cost.and(right.cost), 0);
+            match op {
+                Operator::StringConcat => concatenated(&[left, right]),
+                Operator::LikeMatch
+                | Operator::ILikeMatch
+                | Operator::NotLikeMatch
+                | Operator::NotILikeMatch => like(both, left.longest, right.longest, false),
+                _ => both.and_units(1 + left.longest.min(right.longest) / 128),
+            }
+        }
+        Expr::Like(parts) => {
+            let (text, pattern) = (of(&parts.expr), of(&parts.pattern));
+            let both = Computed::of(text.cost.and(pattern.cost), 0);
+            let part = match parts.pattern.as_ref() {
+                Expr::Literal(value, _) => value
+                    .try_as_str()
+                    .flatten()
+                    .is_some_and(|pattern| !pattern.trim_matches('%').contains(['%', '_', '\\'])),
+                _ => false,
+            };
+            let both = if parts.case_insensitive { both.and_passes(4, text.longest) } else { both };
+            like(both, text.longest, pattern.longest, part)
+        }
+        Expr::Case(case) => {
+            let conditions = case.when_then_expr.iter().map(|(when, _)| of(when));
+            let base = case.expr.iter().map(|expr| of(expr));
+            let results = case.when_then_expr.iter().map(|(_, then)| of(then));
+            let results: Vec<Computed> =
+                results.chain(case.else_expr.iter().map(|expr| of(expr))).collect();
+            let all = sum(conditions.chain(base).chain(results.iter().copied()));
+            let chosen = results.iter().map(|result| result.longest).max().unwrap_or(0);
+            let units = 4 * case.when_then_expr.len() as u64;
+            all.and_units(units).and_passes(1, chosen).but_longest(chosen)
+        }
+        Expr::InList(list) => {
+            let (value, items) = (of(&list.expr), list.list.iter().map(&of));
+            let constant = list.list.iter().all(|item| matches!(item, Expr::Literal(..)));
+            match constant {
+                true => value.and_units(8 + value.longest / 8).but_longest(0),
+                false => {
+                    let compared = value.longest / 128 + 1;
+                    let units = compared.saturating_mul(list.list.len() as u64);
+                    sum(items.chain([value])).and_units(units).but_longest(0)
+                }
+            }
+        }
+        Expr::Cast(cast) => converted(of(&cast.expr), cast.field.data_type()),
+        Expr::TryCast(cast) => converted(of(&cast.expr), cast.field.data_type()),
+        Expr::ScalarFunction(call) => function(call, &of),
+        Expr::AggregateFunction(call) => {
+            let filter = call.params.filter.iter().map(|filter| of(filter));
+            let arguments: Vec<Computed> = call.params.args.iter().map(&of).collect();
+            let longest = arguments.iter().map(|argument| argument.longest).max().unwrap_or(0);
+            sum(arguments.into_iter().chain(filter)).and_units(8 + longest / 8).but_longest(longest)
+        }
+        other => {
+            let mut parts = Vec::new();
+            // The closure never fails, so neither does the walk.
+            let _ = other.apply_children(|child| {
+                parts.push(of(child));
+                Ok(TreeNodeRecursion::Continue)
+            });
+            let units = 2 + parts.iter().map(|part| part.longest / 128).sum::<u64>();
+            sum(parts.into_iter()).and_units(units).but_longest(0)
+        }
+    }
+}
+
+/// All of them; not a text.
+fn sum(parts: impl Iterator<Item = Computed>) -> Computed {
+    Computed::of(parts.fold(Cost::default(), |sum, part| sum.and(part.cost)), 0)
+}
+
+fn concatenated(parts: &[Computed]) -> Computed {
+    let length = parts.iter().fold(0u64, |length, part| {
+        // What is not a text is written as one.
+        length.saturating_add(if part.longest == 0 { 64 } else { part.longest })
+    });
+    let all = sum(parts.iter().copied()).and_units(16);
+    all.and_passes(4, length).but_longest(length.min(MADE))
+}
+
+/// A pattern with `%` and `_`: a beginning, an end or a `part` is searched for, others are matched place by
+/// place.
+fn like(both: Computed, text: u64, pattern: u64, part: bool) -> Computed {
+    both.and_units(16).and_passes(if part { 2 } else { pattern.max(4) }, text)
+}
+
+fn converted(value: Computed, to: &datafusion::arrow::datatypes::DataType) -> Computed {
+    match (value.longest, crate::rows::expression::text(to)) {
+        (0, true) => value.and_units(64).but_longest(64),
+        (0, false) => value.and_units(4),
+        // As it is; it was read so, or made so.
+        (_, true) => value,
+        (length, false) => value.and_units(32).and_passes(1, length).but_longest(0),
+    }
+}
+
+fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed {
+    let name = call.name();
+    let name = name.strip_prefix("total_").unwrap_or(name);
+    let arguments: Vec<Computed> = call.args.iter().map(of).collect();
+    let length = |i: usize| arguments.get(i).map_or(0, |argument| argument.longest);
+    let number = |i: usize| match call.args.get(i) {
+        Some(Expr::Literal(value, _)) => crate::rows::expression::number(value),
+        _ => None,
+    };
+    let all = sum(arguments.iter().copied());
+    let text = length(0);
+    let longest = arguments.iter().map(|argument| argument.longest).max().unwrap_or(0);
+    match name {
+        "+" | "-" | "*" | "/" | "%" | "negative" | "abs" | "ceil" | "floor" | "isnan"
+        | "iszero" | "nanvl" | "signum" | "octet_length" | "bit_length" | "ascii" => {
+            all.and_units(4)
+        }
+        "round" | "trunc" | "sqrt" | "degrees" | "radians" | "pi" => all.and_units(8),
+        "acos" | "asin" | "atan" | "atan2" | "cbrt" | "cos" | "cosh" | "exp" | "ln" | "log"
+        | "log10" | "log2" | "power" | "sin" | "sinh" | "tan" | "tanh" => all.and_units(32),
+        "date_bin" | "date_part" | "date_trunc" => all.and_units(64),
+        "concat" | "concat_ws" | "||" => concatenated(&arguments),
+        "greatest" | "least" | "nullif" | "clamp" | "coalesce" | "nvl" => {
+            let units = 2 * arguments.len() as u64;
+            all.and_units(units).and_passes(1, longest).but_longest(longest)
+        }
+        "held" => arguments.first().copied().unwrap_or_default().and_units(1),
+        "starts_with" | "ends_with" => all.and_units(8 + length(1) / 16),
+        "character_length" => all.and_units(8).and_passes(2, text),
+        "contains" => all.and_units(16).and_passes(2, text),
+        "left" | "right" | "substr" => {
+            let characters = number(if name == "substr" { 2 } else { 1 });
+            // Of at most four bytes each; from the end where the number is below 0.
+            let made = characters.filter(|n| *n >= 0.0).map_or(u64::MAX, |n| 4 * n as u64);
+            all.and_units(16).and_passes(2, text).but_longest(text.min(made).clamp(1, MADE))
+        }
+        "lower" | "upper" | "reverse" => {
+            all.and_units(16).and_passes(4, text).but_longest((2 * text).min(MADE))
+        }
+        "initcap" => all.and_units(16).and_passes(8, text).but_longest((2 * text).min(MADE)),
+        "btrim" | "ltrim" | "rtrim" => {
+            all.and_units(16).and_passes(4 + length(1) / 4, text).but_longest(text.min(MADE))
+        }
+        "replace" | "split_part" | "strpos" => {
+            let made = if name == "strpos" { 0 } else { text.min(MADE) };
+            all.and_units(32).and_passes(4 + length(1) / 16, text).but_longest(made)
+        }
+        "translate" => {
+            let read = text.saturating_add(length(1)).saturating_add(length(2));
+            all.and_units(32).and_passes(64, read).but_longest((4 * text).min(MADE))
+        }
+        "regexp_count" | "regexp_like" => {
+            // A longer text is NULL before it is matched.
+            let read = text.min(MADE);
+            let once = places(call.args.get(1)).max(4);
+            // Each match that is counted may look as far ahead as a match can be long.
+            let ahead = longest_match(call.args.get(1)).min(read).max(1);
+            let passes = if name == "regexp_count" { once.saturating_mul(ahead) } else { once };
+            all.and_units(32).and_passes(passes, read)
+        }
+        _ if name.starts_with("cast_") => {
+            let to = call.func.name();
+            let text = to.ends_with("Utf8") || to.ends_with("Utf8View");
+            let to = if text {
+                datafusion::arrow::datatypes::DataType::Utf8
+            } else {
+                datafusion::arrow::datatypes::DataType::Null
+            };
+            converted(all.but_longest(longest), &to).and_units(if text { 4 } else { 32 })
+        }
+        _ => all.and_units(64).and_passes(UNKNOWN, longest).but_longest(longest),
+    }
+}
+
+/// How long a match of a regular expression can be, in bytes.
+fn longest_match(pattern: Option<&Expr>) -> u64 {
+    let Some(Expr::Literal(value, _)) = pattern else { return u64::MAX };
+    match value.try_as_str().flatten().map(regex_syntax::parse) {
+        Some(Ok(pattern)) => {
+            pattern.properties().maximum_len().map_or(u64::MAX, |bytes| bytes as u64)
+        }
+        Some(Err(_)) => u64::MAX,
+        None => 0,
+    }
+}
+
+/// In how many places of a regular expression a match can be at once: each may cost a step for
+/// every byte of the text.
+fn places(pattern: Option<&Expr>) -> u64 {
+    let Some(Expr::Literal(value, _)) = pattern else { return u64::MAX };
+    match value.try_as_str().flatten().map(regex_syntax::parse) {
+        Some(Ok(pattern)) => within(&pattern),
+        Some(Err(_)) => u64::MAX,
+        None => 0,
+    }
+}
+
+fn within(pattern: &Hir) -> u64 {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(_) => 1,
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
+            within(&repetition.sub).saturating_mul(u64::from(times))
+        }
+        HirKind::Capture(capture) => within(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0u64, |sum, part| sum.saturating_add(within(part)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::functions::expr_fn::{concat, initcap, left, regexp_like, strpos};
+    use datafusion::logical_expr::{col, lit};
+
+    /// A text `t` of up to 4,096 bytes, one `s` of up to 10, a number `n`.
+    fn of(expr: &Expr) -> Computed {
+        cost(expr, &|column| match column.name.as_str() {
+            "t" => 4096,
+            "s" => 10,
+            _ => 0,
+        })
+    }
+
+    #[test]
+    fn ordinary_expressions_cost_a_handful() {
+        for expr in [
+            (col("n") + lit(3)).gt(lit(5)).and(col("n").lt(lit(100))),
+            col("n").between(lit(1), lit(9)).or(col("n").is_null()),
+            col("t").eq(col("t")),
+            col("n").in_list((0..1000).map(lit).collect(), false),
+        ] {
+            let found = of(&expr);
+            assert!(found.cost.units() <= 64 && found.cost.passes == 0, "{expr}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn texts_cost_as_much_as_they_can_be_long() {
+        let short = of(&initcap(col("s")));
+        assert_eq!((short.cost.passes, short.cost.bytes, short.longest), (8, 80, 20));
+        let long = of(&initcap(col("t")));
+        assert_eq!((long.cost.passes, long.cost.bytes, long.longest), (8, 32_768, 4096));
+        // What functions make is at most so long, whatever goes in.
+        let twice = concat(vec![col("t"), col("t"), lit("0")]);
+        assert_eq!((of(&twice).cost.bytes, of(&twice).longest), (4 * 8193, 4096));
+        assert_eq!(of(&left(col("t"), lit(5))).longest, 20);
+        // Searching for a long text in a long one.
+        assert_eq!(of(&strpos(col("t"), lit("zq"))).cost.passes, 4);
+        assert_eq!(of(&strpos(col("t"), col("t"))).cost.passes, 260);
+    }
+
+    #[test]
+    fn patterns_cost_as_many_passes_as_they_have_places() {
+        for (pattern, passes) in [
+            ("flu", 4),
+            ("diabetes|asthma", 14),
+            (r"\d{4}-\d{2}-\d{2}", 10),
+            ("(a|b){1,100}c", 101),
+            (r"^\w+@\w+\.(com|org)$", 14),
+        ] {
+            let found = of(&regexp_like(col("t"), lit(pattern), None)).cost.passes;
+            assert_eq!(found, passes, "{pattern}");
+        }
+        assert_eq!(of(&col("t").like(lit("%flu%"))).cost.passes, 2);
+        assert_eq!(of(&col("t").like(lit("%a%b_c%d%"))).cost.passes, 9);
+    }
+}

@@ -1,0 +1,199 @@
+//! Which statements there are. Everything else is refused before it is planned.
+
+use crate::error::{Error, Result};
+use crate::refusal::{Refusal, Rule};
+use crate::statement::limits;
+use datafusion::common::TableReference;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::config::Dialect;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::{LogicalPlan, TableScan};
+use datafusion::sql::parser::Statement as Parsed;
+use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
+use std::ops::ControlFlow;
+
+/// Prefix of internal columns; no query may name one.
+pub(crate) const RESERVED: &str = "__demure_";
+
+/// The longest text that is looked at.
+const LONGEST: usize = 64 * 1024;
+
+/// The most words and signs of a statement. Each can nest at most once, and the planner, which
+/// is recursive, has room for as many.
+const MOST_TOKENS: usize = 6_000;
+
+/// What was asked.
+pub(crate) enum Statement {
+    /// A query to answer.
+    Query(Box<Parsed>),
+    /// `EXPLAIN PRIVACY`: what a query would cost.
+    Explain(Box<Parsed>),
+    /// `SET demure.… = …`
+    Set { name: String, value: String },
+    /// `SHOW demure.…`
+    Show { name: String },
+}
+
+/// Reads one statement.
+pub(crate) fn parse(sql: &str, state: &SessionState) -> Result<Statement> {
+    if sql.len() > LONGEST {
+        return Err(Refusal::new(
+            Rule::Statement,
+            "the statement is longer than 64 KiB",
+            "ask for less at a time",
+        )
+        .into());
+    }
+    let text = sql.trim().trim_end_matches(';').trim();
+    if let Some(rest) = after(text, &["explain", "privacy"]) {
+        return Ok(Statement::Explain(Box::new(query(rest, state)?)));
+    }
+    if let Some(rest) = after(text, &["set"]) {
+        return set(rest);
+    }
+    if let Some(rest) = after(text, &["reset"]) {
+        return Ok(Statement::Set { name: rest.trim().to_owned(), value: "default".to_owned() });
+    }
+    if let Some(rest) = after(text, &["show"]) {
+        return Ok(Statement::Show { name: rest.trim().to_owned() });
+    }
+    Ok(Statement::Query(Box::new(query(text, state)?)))
+}
+
+/// What follows the words, if the text begins with them.
+fn after<'a>(text: &'a str, words: &[&str]) -> Option<&'a str> {
+    let mut rest = text;
+    for word in words {
+        let (head, tail) = rest.trim_start().split_at_checked(word.len())?;
+        if !head.eq_ignore_ascii_case(word) || !tail.starts_with(char::is_whitespace) {
+            return None;
+        }
+        rest = tail;
+    }
+    Some(rest.trim_start())
+}
+
+/// Tables by their names alone: `public.visits` and `datafusion.public.visits` are `visits`.
+///
+/// One table under two names would be taken for two by some of the engine's rules and for one by
+/// others: an equality of ids could end up between a column and itself.
+fn bare(statement: &mut ast::Statement) {
+    fn ours<'a>(names: impl Iterator<Item = Option<&'a ast::Ident>>) -> usize {
+        let is = |name: &ast::Ident, wanted: &str| match name.quote_style {
+            None => name.value.eq_ignore_ascii_case(wanted),
+            Some(_) => name.value == wanted,
+        };
+        match names.take(2).collect::<Vec<_>>()[..] {
+            [Some(first), ..] if is(first, "public") => 1,
+            [Some(first), Some(second)] if is(first, "datafusion") && is(second, "public") => 2,
+            _ => 0,
+        }
+    }
+    let _ = ast::visit_relations_mut(statement, |name: &mut ast::ObjectName| {
+        let extra = ours(name.0.iter().map(ast::ObjectNamePart::as_ident));
+        if name.0.len() == extra + 1 {
+            name.0.drain(..extra);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    let _ = ast::visit_expressions_mut(statement, |expr: &mut ast::Expr| {
+        if let ast::Expr::CompoundIdentifier(names) = expr {
+            let extra = ours(names.iter().map(Some));
+            // A table and a column are left, at least.
+            if names.len() >= extra + 2 {
+                names.drain(..extra);
+            }
+        }
+        ControlFlow::<()>::Continue(())
+    });
+}
+
+/// Refuses a plan that names a table in another way than [`bare`] leaves.
+pub(crate) fn is_bare(plan: &LogicalPlan) -> Result<()> {
+    let mut odd = false;
+    // The closure never fails, so neither does the walk.
+    let _ = plan.apply_with_subqueries(|node| {
+        let qualified = |scan: &TableScan| !matches!(scan.table_name, TableReference::Bare { .. });
+        odd |= matches!(node, LogicalPlan::TableScan(scan) if qualified(scan));
+        Ok(TreeNodeRecursion::Continue)
+    });
+    match odd {
+        false => Ok(()),
+        true => Err(Refusal::new(
+            Rule::Statement,
+            "a table with its schema",
+            "write the table's name alone",
+        )
+        .into()),
+    }
+}
+
+fn set(rest: &str) -> Result<Statement> {
+    let split = rest.split_once('=').or_else(|| {
+        let at = rest.to_ascii_lowercase().find(" to ")?;
+        Some((&rest[..at], &rest[at + 4..]))
+    });
+    let (name, value) = split.ok_or_else(|| {
+        Refusal::new(Rule::Setting, "SET without a value", "write SET demure.epsilon = 0.5")
+    })?;
+    Ok(Statement::Set { name: name.trim().to_owned(), value: value.trim().to_owned() })
+}
+
+fn query(text: &str, state: &SessionState) -> Result<Parsed> {
+    let tokens = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize();
+    let tokens = tokens.map_err(|e| Error::Sql(e.to_string()))?;
+    let words = tokens.iter().filter(|token| !matches!(token, Token::Whitespace(_))).count();
+    if words > MOST_TOKENS {
+        return Err(Refusal::new(
+            Rule::Statement,
+            format!("the statement has more than {MOST_TOKENS} words and signs"),
+            "ask for less at a time",
+        )
+        .into());
+    }
+    let refuse = |what: &str, remedy: &str| -> Result<Parsed> {
+        Err(Refusal::new(Rule::Statement, what, remedy).into())
+    };
+    for token in &tokens {
+        // An alias may stand between single quotes.
+        if let Token::Word(Word { value, .. }) | Token::SingleQuotedString(value) = token
+            && value.to_ascii_lowercase().starts_with(RESERVED)
+        {
+            return refuse("a name that begins with __demure_", "choose another name");
+        }
+        let Token::Word(word) = token else { continue };
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("tablesample") {
+            return refuse("TABLESAMPLE", "leave it out: sampling is not needed for privacy");
+        }
+    }
+    let mut parsed =
+        state.sql_to_statement(text, &Dialect::PostgreSQL).map_err(|e| Error::planning(&e))?;
+    if let Parsed::Statement(statement) = &mut parsed {
+        bare(statement);
+        limits::statement(statement)?;
+    }
+    match &parsed {
+        Parsed::Statement(statement) => match statement.as_ref() {
+            ast::Statement::Query(query) if query.locks.is_empty() => Ok(parsed),
+            ast::Statement::Query(_) => refuse("FOR UPDATE", "leave it out: nothing is changed"),
+            ast::Statement::Explain { .. } | ast::Statement::ExplainTable { .. } => refuse(
+                "EXPLAIN would show statistics of protected tables",
+                "write EXPLAIN PRIVACY SELECT …",
+            ),
+            _ => refuse(
+                "only SELECT is available",
+                "write SELECT …, EXPLAIN PRIVACY SELECT … or SET demure.… = …",
+            ),
+        },
+        Parsed::Explain(_) => refuse(
+            "EXPLAIN would show statistics of protected tables",
+            "write EXPLAIN PRIVACY SELECT …",
+        ),
+        _ => refuse(
+            "only SELECT is available",
+            "write SELECT …, EXPLAIN PRIVACY SELECT … or SET demure.… = …",
+        ),
+    }
+}

@@ -1,0 +1,5 @@
+//! The policy's tables, as the planner sees them and as the engine reads them.
+
+pub(crate) mod catalog;
+pub(crate) mod read_all;
+pub(crate) mod source;
