@@ -1,5 +1,6 @@
 //! A policy with its tables, its engine and its ledger: opened once, and asked by sessions.
 
+use crate::aggregate;
 use crate::answer::cache::Cache;
 use crate::answer::flight::Flights;
 use crate::bound::{Engine, Native};
@@ -75,7 +76,8 @@ impl Curator {
         randomness: Box<dyn Randomness + Send>,
         engine: impl FnOnce(SessionState) -> Box<dyn Engine>,
     ) -> Result<Arc<Self>> {
-        let catalog = Catalog::open(&policy, SessionStateBuilder::new()).await?;
+        let catalog =
+            Catalog::open(&policy, SessionStateBuilder::new(), aggregate::functions()).await?;
         let engine = engine(catalog.engine_state());
         Ok(Arc::new(Self {
             policy,

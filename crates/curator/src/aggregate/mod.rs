@@ -56,7 +56,7 @@ use crate::rows::expression::Facts;
 use crate::words::short;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchemaRef, ScalarValue};
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{AggregateUDF, LogicalPlan};
 use demure_core::event::Event;
 use demure_core::mechanism::Bounds;
 use demure_core::random::Randomness;
@@ -84,6 +84,11 @@ pub(crate) const TYPICAL_ROWS: u64 = 1_000;
 pub(crate) trait Family: Any + Sync {
     /// The measure that a call asks for; `None` if the function belongs to another family.
     fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>>;
+
+    /// The functions that SQL lacks without this family.
+    fn functions(&self) -> Vec<AggregateUDF> {
+        Vec::new()
+    }
 
     /// A measure of this family, as a query would write it.
     fn written(&self, measure: &Measure, argument: &str) -> String;
@@ -377,6 +382,11 @@ impl PrivateAggregate {
         }
         hasher.0.finalize().into()
     }
+}
+
+/// The aggregate functions that SQL lacks without the families.
+pub(crate) fn functions() -> impl Iterator<Item = AggregateUDF> {
+    FAMILIES.iter().flat_map(|family| family.functions())
 }
 
 /// A block for each different measure, at the place of the first that asks for it.

@@ -13,9 +13,11 @@ use crate::bound::Form;
 use crate::error::Result;
 use crate::refusal::{Refusal, Rule};
 use crate::rows::domain::normal;
+use crate::rows::functions::{Returns, planned_only};
 use crate::words::short;
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
+use datafusion::logical_expr::AggregateUDF;
 use demure_core::event::Event;
 use demure_core::mechanism::{Budget, Change, Exponential, PermuteAndFlip, Scores};
 use demure_core::random::Randomness;
@@ -35,6 +37,10 @@ impl Family for Modes {
         }
         let value = Some(call.any_value()?);
         Ok(Some(Measure { family: self, code: CODE, value, rank: None }))
+    }
+
+    fn functions(&self) -> Vec<AggregateUDF> {
+        vec![planned_only("mode", Returns::Argument)]
     }
 
     fn written(&self, _: &Measure, argument: &str) -> String {

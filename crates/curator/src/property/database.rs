@@ -64,7 +64,7 @@ impl Database {
         let policy =
             Policy::parse(policy, folder.path()).unwrap_or_else(|e| panic!("{e}\n{policy}"));
         let builder = SessionStateBuilder::new().with_query_planner(Arc::new(Planner));
-        let catalog = Catalog::open(&policy, builder).await.unwrap();
+        let catalog = Catalog::open(&policy, builder, crate::aggregate::functions()).await.unwrap();
         Self { policy, catalog, _folder: folder }
     }
 

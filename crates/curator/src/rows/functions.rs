@@ -1,7 +1,7 @@
-//! The two functions that SQL lacks here: `CLAMP(x, low, high)` and `MODE(x)`.
+//! Functions that SQL lacks here: `CLAMP(x, low, high)`, and aggregates that exist for planning alone.
 //!
-//! Both exist for planning: `CLAMP` is rewritten to `LEAST` and `GREATEST`, `MODE` over
-//! protected rows is a private selection. Neither runs as it is over protected rows.
+//! `CLAMP` is rewritten to `LEAST` and `GREATEST`. An aggregate over protected rows is a private mechanism. None of
+//! them runs as it is over protected rows.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, not_impl_err};
@@ -18,9 +18,22 @@ pub(crate) fn clamp() -> ScalarUDF {
     ScalarUDF::from(Clamp { signature: Signature::user_defined(Volatility::Immutable) })
 }
 
-/// `MODE(x)`: the most common value.
-pub(crate) fn mode() -> AggregateUDF {
-    AggregateUDF::from(Mode { signature: Signature::any(1, Volatility::Immutable) })
+/// An aggregate of one argument that the planner knows and no engine computes.
+pub(crate) fn planned_only(name: &'static str, returns: Returns) -> AggregateUDF {
+    AggregateUDF::from(PlannedOnly {
+        name,
+        returns,
+        signature: Signature::any(1, Volatility::Immutable),
+    })
+}
+
+/// The type that an aggregate returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Returns {
+    /// That of its argument.
+    Argument,
+    /// A real number.
+    Real,
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -65,13 +78,15 @@ impl ScalarUDFImpl for Clamp {
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Mode {
+struct PlannedOnly {
+    name: &'static str,
+    returns: Returns,
     signature: Signature,
 }
 
-impl AggregateUDFImpl for Mode {
-    fn name(&self) -> &'static str {
-        "mode"
+impl AggregateUDFImpl for PlannedOnly {
+    fn name(&self) -> &str {
+        self.name
     }
 
     fn signature(&self) -> &Signature {
@@ -79,10 +94,13 @@ impl AggregateUDFImpl for Mode {
     }
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
-        Ok(arguments.first().cloned().unwrap_or(DataType::Null))
+        Ok(match self.returns {
+            Returns::Argument => arguments.first().cloned().unwrap_or(DataType::Null),
+            Returns::Real => DataType::Float64,
+        })
     }
 
     fn accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        not_impl_err!("MODE is available over protected tables only")
+        not_impl_err!("{} is available over protected tables only", self.name.to_uppercase())
     }
 }

@@ -32,7 +32,7 @@ use datafusion::execution::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::functions_aggregate::expr_fn::{max, min};
-use datafusion::logical_expr::{Expr, JoinType, LogicalPlanBuilder, ident};
+use datafusion::logical_expr::{AggregateUDF, Expr, JoinType, LogicalPlanBuilder, ident};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use std::collections::BTreeMap;
@@ -148,8 +148,12 @@ impl Catalog {
         state
     }
 
-    /// Opens every source of the policy.
-    pub(crate) async fn open(policy: &Policy, state: SessionStateBuilder) -> Result<Self> {
+    /// Opens every source of the policy, for queries with these aggregate functions beside the usual ones.
+    pub(crate) async fn open(
+        policy: &Policy,
+        state: SessionStateBuilder,
+        aggregates: impl IntoIterator<Item = AggregateUDF>,
+    ) -> Result<Self> {
         check_sources(policy)?;
         let mut config = SessionConfig::new().with_information_schema(false);
         rows_only(&mut config);
@@ -161,7 +165,7 @@ impl Catalog {
         let state = state.with_physical_optimizer_rules(rules()).build();
         let context = SessionContext::new_with_state(state);
         context.register_udf(functions::clamp());
-        context.register_udaf(functions::mode());
+        aggregates.into_iter().for_each(|function| context.register_udaf(function));
         let mut tables = BTreeMap::new();
         for table in &policy.tables {
             let opened = Table::open(table, &policy.folder, &context.state()).await?;
