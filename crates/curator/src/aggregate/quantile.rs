@@ -61,9 +61,8 @@ struct QuantilePlan(Measure);
 impl BlockPlan for QuantilePlan {
     fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
         let (value, rank) = (self.0.argument()?, self.0.rank.unwrap_or(0.5));
-        let limits = (aggregate.limits.groups, aggregate.limits.rows);
         let bounds = aggregate.bounds(value)?;
-        Ok(Box::new(Ordered::new((value, rank), bounds, share, limits, aggregate.single())?))
+        Ok(Box::new(Ordered::of(value, rank, bounds, share, aggregate)?))
     }
 }
 
@@ -83,6 +82,18 @@ pub(crate) enum Method {
 }
 
 impl Ordered {
+    /// The quantile of a value, or of what is computed from it row by row, in these bounds.
+    pub(super) fn of(
+        value: usize,
+        rank: f64,
+        bounds: Bounds,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+    ) -> Result<Self> {
+        let limits = (aggregate.limits.groups, aggregate.limits.rows);
+        Self::new((value, rank), bounds, share, limits, aggregate.single())
+    }
+
     fn new(
         (value, rank): (usize, f64),
         bounds: Bounds,
@@ -154,7 +165,7 @@ impl Ordered {
     ///
     /// # Guarantee
     /// For all groups together what the block was given: see [`Share::per_row`] and [`smooth`].
-    fn release_one(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<f64> {
+    pub(super) fn release_one(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<f64> {
         match &self.method {
             Method::Ranks(quantile) => Ok(quantile.release(values, rng)?.into_value()),
             Method::Smooth(noise) => {

@@ -25,6 +25,15 @@ impl Share {
         }
     }
 
+    /// Half of it, for one of two releases. Not a rounding more: the two together cost at most the whole.
+    pub(super) fn half(&self) -> Result<Self> {
+        let budget = match self.budget {
+            Budget::Pure(epsilon) => Budget::Pure(Epsilon::new(epsilon.get() * 0.5)?),
+            Budget::Concentrated(rho) => Budget::Concentrated(Rho::new(rho.get() * 0.5)?),
+        };
+        Ok(Self { budget, delta: None, ..*self })
+    }
+
     /// The ε at which the quantile of each group may be drawn, as if a unit were one row.
     ///
     /// # Proof
