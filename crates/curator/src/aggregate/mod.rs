@@ -15,6 +15,7 @@
 //! | `distinct.rs` | COUNT(DISTINCT x) |
 //! | `quantile.rs` | MEDIAN and other quantiles: by ranks, or by smooth sensitivity |
 //! | `extreme.rs` | MIN and MAX |
+//! | `deviation.rs` | MEDIAN_ABSOLUTE_DEVIATION |
 //! | `mode.rs` | the most common value: drawn, or released where it is stable |
 //! | `keys.rs` | where group keys come from, and the choice of private ones |
 //! | `share.rs` | the budget of one block, and of one group and row of it |
@@ -23,6 +24,7 @@
 //! | `release.rs` | exact groups in, noised table out |
 
 mod call;
+mod deviation;
 mod distinct;
 mod exact;
 mod extreme;
@@ -42,6 +44,7 @@ pub(crate) use release::{Released, release};
 pub(crate) use share::{Share, part_of};
 #[cfg(test)]
 pub(crate) use {
+    deviation::Deviation,
     distinct::DistinctBlock,
     extreme::Extreme,
     mode::{Chooser, Mode},
@@ -73,6 +76,7 @@ static FAMILIES: &[&dyn Family] = &[
     &extreme::Extremes,
     &quantile::Quantiles,
     &mode::Modes,
+    &deviation::Deviations,
 ];
 
 /// The confidence that errors are stated with is 1 − this.
@@ -102,7 +106,7 @@ pub(crate) trait Family: Any + Sync {
 pub(crate) struct Measure {
     pub(crate) family: &'static dyn Family,
     /// Which function. Bought answers are found by these numbers, so none is given to another function:
-    /// 0 to 7 numbers and distinct counts, 8 quantiles and extremes, 9 modes.
+    /// 0 to 7 numbers and distinct counts, 8 quantiles and extremes, 9 modes, 10 median absolute deviations.
     pub(crate) code: isize,
     /// The argument's place among the values; `None` for COUNT(*).
     pub(crate) value: Option<usize>,

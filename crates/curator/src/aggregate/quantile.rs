@@ -94,7 +94,7 @@ impl Ordered {
         Self::new((value, rank), bounds, share, limits, aggregate.single())
     }
 
-    fn new(
+    pub(super) fn new(
         (value, rank): (usize, f64),
         bounds: Bounds,
         share: &Share,

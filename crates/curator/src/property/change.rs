@@ -5,7 +5,7 @@
 
 use crate::aggregate::Quote;
 use crate::aggregate::{
-    Block, Chooser, DistinctBlock, Extreme, Method, Mode, NumbersBlock, Ordered, Source,
+    Block, Chooser, Deviation, DistinctBlock, Extreme, Method, Mode, NumbersBlock, Ordered, Source,
 };
 use crate::aggregate::{Keys, PrivateAggregate};
 use crate::bound::{Exact, ExactArgument, ExactGroup, Form};
@@ -218,6 +218,29 @@ impl Claim<'_> {
                     found.compare(&format!("replaced of value {value}"), cost, claimed);
                 }
             }
+        } else if let Some(deviation) = block.downcast_ref::<Deviation>() {
+            // At any centre that may come out, the two medians cost half each.
+            let half = halved(price);
+            self.block(&deviation.centre, &half, forms, pairs, found);
+            let Method::Ranks(quantile) = deviation.distance.method() else {
+                // Distances of replaced values are replaced.
+                return self.block(&deviation.distance, &half, forms, pairs, found);
+            };
+            let value = deviation.distance.value;
+            for centre in 0..=8 {
+                let ranges = pairs.iter().map(|(l, r)| {
+                    let of = |group: Option<&ExactGroup>| {
+                        let steps = histogram(argument(group, value, false).as_ref());
+                        let mut moved: BTreeMap<u32, u64> = BTreeMap::new();
+                        steps
+                            .iter()
+                            .for_each(|(s, n)| *moved.entry(s.abs_diff(centre)).or_default() += n);
+                        moved
+                    };
+                    rank_range(0.5, &of(*l), &of(*r)) / quantile.scale()
+                });
+                paid("ranks of distances", ranges, &half, found);
+            }
         } else if let Some(mode) = block.downcast_ref::<Mode>() {
             let value = &mode.value;
             let Some(chooser) = mode.chooser() else {
@@ -341,6 +364,15 @@ fn paid(what: &str, ranges: impl Iterator<Item = f64>, price: &Event, found: &mu
     match price {
         Event::Pure { epsilon } => found.compare(&format!("ε of {what}"), one, epsilon.get()),
         Event::Concentrated { rho } => found.compare(&format!("ρ of {what}"), two, rho.get()),
+        other => panic!("a block sold as {other}"),
+    }
+}
+
+/// Half of a price.
+fn halved(price: &Event) -> Event {
+    match price {
+        Event::Pure { epsilon } => Event::pure(epsilon.get() * 0.5).unwrap(),
+        Event::Concentrated { rho } => Event::concentrated(rho.get() * 0.5).unwrap(),
         other => panic!("a block sold as {other}"),
     }
 }

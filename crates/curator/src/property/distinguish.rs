@@ -27,7 +27,7 @@ const ALARM: f64 = 1e-6;
 const CASES: f64 = 1000.0;
 
 /// What is asked of the column `x`, an integer from 0 to 2, and `k`, one of three texts.
-const AGGREGATES: [&str; 12] = [
+const AGGREGATES: [&str; 13] = [
     "COUNT(*)",
     "COUNT(x)",
     "COUNT(DISTINCT x)",
@@ -39,6 +39,7 @@ const AGGREGATES: [&str; 12] = [
     "MIN(x)",
     "MAX(x)",
     "MEDIAN(x)",
+    "MEDIAN_ABSOLUTE_DEVIATION(x)",
     "MODE(k)",
 ];
 

@@ -183,7 +183,7 @@ fn aggregate(person: bool, draw: &mut Draw) -> String {
         let inner = number(draw);
         if draw.percent(50) { format!("CLAMP({inner}, -3, 4)") } else { inner }
     };
-    let call = match draw.below(15) {
+    let call = match draw.below(16) {
         0 | 1 => "COUNT(*)".to_owned(),
         2 => format!("COUNT({})", draw.text(&["a", "b", "c", "d", "e"])),
         3 => format!("COUNT(DISTINCT {})", draw.text(&["a", "b", "c", "d", "e"])),
@@ -197,6 +197,7 @@ fn aggregate(person: bool, draw: &mut Draw) -> String {
         10 => format!("MAX({})", bounded(draw)),
         11 => format!("MEDIAN({})", bounded(draw)),
         12 => format!("APPROX_PERCENTILE_CONT({}, {})", bounded(draw), draw.text(&["0.1", "0.9"])),
+        14 => format!("MEDIAN_ABSOLUTE_DEVIATION({})", bounded(draw)),
         13 => format!("MODE({})", draw.text(&["c", "g"])),
         _ => "SUM(1)".to_owned(),
     };
