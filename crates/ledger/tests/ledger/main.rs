@@ -15,6 +15,7 @@
 //! | `load.rs` | processes and servers that are killed under load |
 //! | `torn.rs` | a log that ends anywhere |
 //! | `tamper.rs` | files that were edited, cut or damaged |
+//! | `units.rs` | sources and files of tables with other units; ledgers that are made or replaced at once |
 
 #![expect(
     clippy::unwrap_used,
@@ -51,6 +52,7 @@ mod rules;
 mod server;
 mod tamper;
 mod torn;
+mod units;
 
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};

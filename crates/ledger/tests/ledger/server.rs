@@ -49,7 +49,7 @@ impl Server {
         self.stop("INT");
         let mut command = self.program("postgres");
         command.arg("-D").arg(self.data()).arg("-k").arg(self.directory.path());
-        for setting in ["listen_addresses=", "max_connections=60"].iter().chain(settings) {
+        for setting in ["listen_addresses=", "max_connections=200"].iter().chain(settings) {
             command.args(["-c", setting]);
         }
         self.process = Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
