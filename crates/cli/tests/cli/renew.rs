@@ -224,7 +224,7 @@ fn overwriting_a_policy_keeps_its_limit() {
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("must be at most 0.5"), "{}", ran.err);
     assert_eq!(init(&[]).code, Some(0));
-    left(&policy, "(ε 0.5 in all)");
+    left(&policy, "limit  ε 0.5,");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn files_of_a_table_do_not_become_those_of_one_with_another_unit() {
     std::fs::write(&elsewhere, renamed.replace("unit = \"id\"", "unit = \"row\"")).unwrap();
     refused(&elsewhere, "as table `people`");
     std::fs::write(&elsewhere, &there).unwrap();
-    left(&elsewhere, "left   ε 1.5");
+    left(&elsewhere, "left   ε 1,");
     // The same rows, written anew, are the same table's.
     let rows = std::fs::read(folder.join("people.csv")).unwrap();
     std::fs::remove_file(folder.join("people.csv")).unwrap();

@@ -272,7 +272,7 @@ fn threads_of_several_analysts_stay_within_every_rule(place: &Place) {
             scope.spawn(move || {
                 loop {
                     match ledger.reserve(&by(who, "pure(eps=1/32)")) {
-                        Ok(_) => {}
+                        Ok(_) | Err(Error::Locked { .. }) => {}
                         Err(Error::OverBudget { .. }) => return,
                         Err(error) => panic!("{error}"),
                     }

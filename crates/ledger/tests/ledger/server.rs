@@ -49,13 +49,13 @@ impl Server {
         self.stop("INT");
         let mut command = self.program("postgres");
         command.arg("-D").arg(self.data()).arg("-k").arg(self.directory.path());
-        for setting in ["listen_addresses=", "max_connections=200"].iter().chain(settings) {
+        for setting in ["listen_addresses=", "max_connections=60"].iter().chain(settings) {
             command.args(["-c", setting]);
         }
         self.process = Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         let (socket, start) = (self.directory.path().join(".s.PGSQL.5432"), Instant::now());
         while !self.answers(&socket) {
-            assert!(start.elapsed() < Duration::from_secs(30), "the server does not start");
+            assert!(start.elapsed() < Duration::from_secs(180), "the server does not start");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
