@@ -81,7 +81,7 @@ pub enum Error {
         /// Where it is, as the policy says.
         at: String,
         /// What stands in the way.
-        source: demure_ledger::Error,
+        source: Box<demure_ledger::Error>,
     },
     /// What was to be done could not be recorded first, so it was not done.
     #[error("the audit record could not be written, so nothing was changed: {0}")]

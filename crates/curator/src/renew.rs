@@ -172,7 +172,7 @@ fn old_place(path: &Path, at: &str) -> Result<Place> {
 fn cannot_close(at: &str, source: Fault) -> Error {
     match source {
         replaced @ Fault::Replaced(_) => replaced.into(),
-        source => Error::CannotClose { at: at.to_owned(), source },
+        source => Error::CannotClose { at: at.to_owned(), source: Box::new(source) },
     }
 }
 

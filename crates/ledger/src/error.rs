@@ -110,8 +110,8 @@ pub enum Error {
          unit {stored}{}; what was spent is worth something else per person then: put the unit{} \
          back, or start again with `demure budget new POLICY --new-ledger`; what was spent before \
          then adds to what is spent from there on, for the same people",
-        if of == table { String::new() } else { format!(" for the same source or file, as table `{of}`") },
-        if of == table { "" } else { " or the source" }
+        if **of == **table { String::new() } else { format!(" for the same source or file, as table `{of}`") },
+        if **of == **table { "" } else { " or the source" }
     )]
     OtherUnit {
         /// The dataset.
@@ -119,7 +119,7 @@ pub enum Error {
         /// The table.
         table: String,
         /// The table whose unit the journal has: the same, or one that had a source or a file of it.
-        of: String,
+        of: Box<str>,
         /// As the journal has it.
         stored: String,
         /// As the policy has it.

@@ -303,7 +303,7 @@ impl Known {
             Err(Error::OtherUnit {
                 dataset: dataset.to_owned(),
                 table: unit.table.clone(),
-                of: of.to_owned(),
+                of: of.into(),
                 stored: old.unit.clone(),
                 asked: unit.unit.clone(),
             })

@@ -54,7 +54,10 @@ impl Clinic {
         };
         let before = rows();
         let error = self.open(&charter(units)).unwrap_err();
-        assert!(matches!(&error, Error::OtherUnit { of: found, .. } if found == of), "{error:?}");
+        assert!(
+            matches!(&error, Error::OtherUnit { of: found, .. } if **found == *of),
+            "{error:?}"
+        );
         assert!(error.to_string().contains("--new-ledger"), "{error}");
         assert_eq!(rows(), before);
     }
