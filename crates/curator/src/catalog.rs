@@ -15,7 +15,7 @@ use crate::policy::{
 };
 use crate::rows::{Limits, Owner, RESERVED, Rows};
 use crate::source::{RowsOnly, alike, parquet, rows_only, rules};
-use crate::spelling::sources;
+use crate::spelling::{self, sources};
 use crate::total::Total;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -96,12 +96,15 @@ impl TableProvider for Planned {
 /// Refuses a source that is protected in one table and public in another: it would protect nobody.
 fn check_sources(policy: &Policy) -> Result<()> {
     let spelled = |table: &TablePolicy| sources(&policy.folder, &table.source);
+    let behind = |table: &TablePolicy| spelling::files(&policy.folder, &table.source);
     let (public, protected): (Vec<&TablePolicy>, Vec<&TablePolicy>) =
         policy.tables.iter().partition(|table| matches!(table.access, Access::Public { .. }));
     for table in protected {
-        let here = spelled(table);
-        let same =
-            |other: &&&TablePolicy| spelled(other).iter().any(|source| here.contains(source));
+        let (here, files) = (spelled(table), behind(table));
+        let same = |other: &&&TablePolicy| {
+            spelled(other).iter().any(|source| here.contains(source))
+                || behind(other).iter().any(|file| files.contains(file))
+        };
         if let Some(other) = public.iter().find(same) {
             let reason = format!(
                 "its source is the public table {}'s too; leave `public = true` out there, or name another file",
@@ -671,7 +674,7 @@ fn is_data(path: &Path) -> bool {
 }
 
 /// The files of a source: one, a folder's, or those whose name fits a pattern with `*`.
-fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub(crate) fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = if path.is_dir() {
         let entries = std::fs::read_dir(path)?;
         let paths: std::io::Result<Vec<_>> = entries.map(|e| e.map(|e| e.path())).collect();

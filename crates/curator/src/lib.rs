@@ -26,7 +26,8 @@
 //! | `gate` | what a server puts between a statement and its answer |
 //! | `cost` | what an expression costs on one row |
 //! | `workers` | the threads that read protected rows |
-//! | `identity`, `spelling` | which ledger is the policy's, and which source is which |
+//! | `identity`, `beside`, `spelling` | which ledger is the policy's, and which source is which |
+//! | `renew` | another ledger for a policy |
 //! | `settings`, `session` | one analyst's conversation |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //!
@@ -39,6 +40,7 @@
 mod admit;
 mod analyse;
 mod answer;
+mod beside;
 pub mod bound;
 mod catalog;
 mod cost;
@@ -67,6 +69,7 @@ mod refusal;
 mod release;
 mod released;
 mod remembered;
+mod renew;
 mod rows;
 mod session;
 mod settings;
@@ -76,15 +79,16 @@ mod total;
 mod workers;
 
 pub use answer::{Answer, Description};
+pub use beside::ledger_path;
 pub use error::{Error, Result};
 pub use explain::{AggregateExplanation, Explanation, expected, price as price_in_words};
 pub use gate::{DEFAULT_ROWS, Gate, Open, Reads};
 pub use identity::{
-    NewLedger, SHARED_LEDGER, fits, ledger_expecting, ledger_of, ledger_path, new_ledger,
-    replaced_ledger_of,
+    SHARED_LEDGER, fits, ledger_expecting, ledger_of, record_units, replaced_ledger_of,
 };
 pub use incident::Incidents;
 pub use price::{ColumnQuote, Expected};
 pub use refusal::{Refusal, Rule};
+pub use renew::{NewLedger, new_ledger};
 pub use session::{Curator, Outcome, Session};
 pub use settings::{SETTINGS, Settings};
