@@ -5,7 +5,7 @@ use crate::answer::cache::Cache;
 use crate::answer::flight::Flights;
 use crate::bound::{Engine, Native};
 use crate::error::{Error, Result};
-use crate::identity::{ledger_expecting, limit};
+use crate::identity::{ledger_expecting, limit, record_units};
 use crate::incident::Incidents;
 use crate::policy::{self, Policy};
 use crate::tables::catalog::Catalog;
@@ -40,7 +40,10 @@ impl Curator {
     pub async fn open_expecting(path: &Path, head: Option<&Anchor>) -> Result<Arc<Self>> {
         let (policy, ledger) = ledger_expecting(path, head)?;
         let incidents = Incidents::private(Policy::real_path(path).with_extension("incidents"))?;
-        Self::with(policy, ledger, incidents, Box::new(SystemRandom::new()?)).await
+        let randomness = Box::new(SystemRandom::new()?);
+        let curator = Self::with(policy, ledger, incidents, randomness).await?;
+        record_units(&curator.policy, &curator.ledger)?;
+        Ok(curator)
     }
 
     /// A curator whose budget lives in memory: for demonstrations and tests.

@@ -57,6 +57,32 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// The policy cannot be made to name another ledger, so it gets none.
+    #[error(
+        "`{}` must name its new ledger and cannot be rewritten: {reason}; nothing was changed\n\
+         hint: make the file and its folder writable, and write tables and `ledger` as sections \
+         (`[ledger]`) of their own; then run the command again",
+        path.display()
+    )]
+    PolicyFixed {
+        /// The policy.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The ledger that is to be replaced cannot be closed now.
+    #[error(
+        "the policy's ledger at `{at}` cannot be closed, so it was not replaced and nothing was \
+         changed: {source}\n\
+         hint: mend that and run the command again; if that ledger is gone for good, take \
+         `[ledger]` out of the policy first"
+    )]
+    CannotClose {
+        /// Where it is, as the policy says.
+        at: String,
+        /// What stands in the way.
+        source: Box<demure_ledger::Error>,
+    },
     /// What was to be done could not be recorded first, so it was not done.
     #[error("the audit record could not be written, so nothing was changed: {0}")]
     Record(String),

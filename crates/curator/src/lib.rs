@@ -54,9 +54,10 @@ pub use answer::explain::{AggregateExplanation, Explanation, expected};
 pub use answer::{Answer, Description};
 pub use curator::Curator;
 pub use error::{Error, Result};
+pub use identity::beside::ledger_path;
+pub use identity::renew::{NewLedger, new_ledger};
 pub use identity::{
-    NewLedger, SHARED_LEDGER, fits, ledger_expecting, ledger_of, ledger_path, new_ledger,
-    replaced_ledger_of,
+    SHARED_LEDGER, fits, ledger_expecting, ledger_of, record_units, replaced_ledger_of,
 };
 pub use incident::Incidents;
 pub use pipeline::gate::{Gate, Open, Reads};

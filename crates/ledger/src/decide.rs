@@ -28,8 +28,9 @@ pub(crate) enum Act {
     Decree(String, Decree),
     /// The id and the secret of a journal that has none, who gave them, and why.
     Identify(String, Identified, String),
-    /// A source of a table, its unit, the tables that are new with it, and who says so.
-    Unit(String, Unit, Vec<String>),
+    /// A source of a table, its files and its unit, and who says so. Whether the table may have
+    /// that unit was decided in the same transaction, for all tables at once.
+    Unit(String, Unit),
     /// The ledger that takes the place of this one.
     Replace(Successor),
 }
@@ -67,7 +68,7 @@ impl Act {
             Self::Close(closing) => closed(replay, closing).map(Some),
             Self::Decree(by, decree) => decreed(replay, by, decree),
             Self::Identify(by, identity, why) => identified(replay, by, &identity, why),
-            Self::Unit(by, unit, together) => united(replay, by, &unit, &together),
+            Self::Unit(by, unit) => united(replay, by, &unit),
             Self::Replace(Successor { id: key, note: query, by: who }) => {
                 replay.begun().map(|_| Some(Row { who, key, query, ..draft(Kind::Replaced) }))
             }
@@ -245,14 +246,16 @@ fn identified(
     Ok(Some(Row { who, key, query, event, answer, ..draft(Kind::Identity) }))
 }
 
-fn united(replay: &Replay, who: String, unit: &Unit, together: &[String]) -> Result<Option<Row>> {
+fn united(replay: &Replay, who: String, unit: &Unit) -> Result<Option<Row>> {
+    replay.begun()?;
     let about = replay.about();
-    about.allows(replay.dataset(), unit, together)?;
-    let new = unit.sources.iter().find(|source| !about.has(&unit.table, source));
-    Ok(new.map(|source| {
-        let (key, event, query) = (unit.table.clone(), unit.unit.clone(), source.clone());
-        Row { who, key, query, event, ..draft(Kind::Unit) }
-    }))
+    let Some(source) = unit.sources.first() else { return Ok(None) };
+    let files = Some(about.new_files(&unit.table, &unit.files)).filter(|new| !new.is_empty());
+    if about.has(&unit.table, source) && files.is_none() {
+        return Ok(None);
+    }
+    let (key, event, query) = (unit.table.clone(), unit.unit.clone(), source.clone());
+    Ok(Some(Row { who, key, query, event, answer: files, ..draft(Kind::Unit) }))
 }
 
 fn closed(replay: &Replay, closing: Closing) -> Result<Row> {

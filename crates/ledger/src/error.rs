@@ -107,15 +107,19 @@ pub enum Error {
     /// A table has another unit than the one that its budget was spent for.
     #[error(
         "table `{table}` has the unit {asked}, and the ledger of `{dataset}` was kept with the \
-         unit {stored}; what was spent is worth something else per person then: put the unit back, \
-         or start again with `demure budget new POLICY --new-ledger`; what was spent before then \
-         adds to what is spent from there on, for the same people"
+         unit {stored}{}; what was spent is worth something else per person then: put the unit{} \
+         back, or start again with `demure budget new POLICY --new-ledger`; what was spent before \
+         then adds to what is spent from there on, for the same people",
+        if **of == **table { String::new() } else { format!(" for the same source or file, as table `{of}`") },
+        if **of == **table { "" } else { " or the source" }
     )]
     OtherUnit {
         /// The dataset.
         dataset: String,
         /// The table.
         table: String,
+        /// The table whose unit the journal has: the same, or one that had a source or a file of it.
+        of: Box<str>,
         /// As the journal has it.
         stored: String,
         /// As the policy has it.
@@ -141,8 +145,8 @@ pub enum Error {
     /// Another ledger took the place of this one.
     #[error(
         "this ledger was replaced by {} (new id {}, {}), and nothing is spent from it any more: \
-         name the new one in the policy's `[ledger]`; to start again all the same, run \
-         `demure budget new POLICY --new-ledger`",
+         name the new one in the policy's `[ledger]`; to start again all the same, name it there \
+         first, and then run `demure budget new POLICY --new-ledger`",
         .0.by, .0.id, .0.note
     )]
     Replaced(Successor),
@@ -476,6 +480,27 @@ pub enum Error {
         /// SQLite's extended result code (sqlite.org/rescode.html).
         code: i32,
     },
+}
+
+impl Error {
+    /// Does it mean that there is no ledger, or one that is broken, so that nothing can be spent
+    /// from it and nothing be written into it? Whatever else went wrong may pass: a lock, a
+    /// missing right, a lost connection, a full disk.
+    #[must_use]
+    pub fn is_gone_or_broken(&self) -> bool {
+        matches!(
+            self,
+            Self::NoLedger { .. }
+                | Self::EmptyLedger { .. }
+                | Self::DanglingLink { .. }
+                | Self::NotALedger { .. }
+                | Self::OtherLedger { .. }
+                | Self::LostEnd { .. }
+                | Self::BadHead { .. }
+                | Self::Broken { .. }
+                | Self::Corrupt
+        )
+    }
 }
 
 /// How a journal contradicts itself.

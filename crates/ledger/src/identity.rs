@@ -7,11 +7,13 @@
 //! | kind | key | event | query | answer |
 //! |---|---|---|---|---|
 //! | `identity` | the id | the policy's name | where the ledger comes from | the secret |
-//! | `unit` | `visits` | `"patient_id"`, `row`, `"visit_id" -> visits."id" -> …` | a source | |
+//! | `unit` | `visits` | `"patient_id"`, `row`, `"visit_id" -> visits."id" -> …` | a source | its files, sealed |
 //! | `replaced` | the id of the next ledger | | where that is, and why | |
 //!
-//! A table has a row for each source it ever had. It keeps its unit under its name; under another
-//! name it is known by any of these sources. After `replaced` nothing is debited.
+//! A table has a row for each source it ever had, with what tells the source's files from others
+//! ([`Unit::files`]); a row is added when there are new ones. It keeps its unit under its name; and
+//! a source or a file that was ever a table's does not become that of a table with another unit.
+//! After `replaced` nothing is debited.
 //!
 //! # Guarantee
 //! The hash of the identity covers the secret, and every later hash covers that one: who does
@@ -32,6 +34,13 @@ use std::path::{Component, Path, PathBuf};
 
 /// Set apart from any other use of the secret; changes with what is hashed.
 const DOMAIN: &[u8] = b"demure-ledger key v2\n";
+
+/// The same for what tells a file from others.
+const FILES: &[u8] = b"demure-ledger file v1\n";
+
+/// What tells a file from others, sealed with the ledger's secret: it says nothing to who does not
+/// know that.
+type FileSeal = [u8; 16];
 
 /// The id of a ledger: 128 random bits, as 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,11 +86,20 @@ impl Secret {
 
     /// HMAC-SHA-256 of `message`, in hexadecimal.
     pub(crate) fn seal(&self, message: &Hash) -> String {
+        self.mac(DOMAIN, message).map(|mac| hex(&mac)).unwrap_or_default()
+    }
+
+    /// What is written down of a file.
+    fn file(&self, message: &Hash) -> Option<FileSeal> {
+        self.mac(FILES, message).and_then(|mac| mac.first_chunk().copied())
+    }
+
+    fn mac(&self, domain: &[u8], message: &Hash) -> Option<Hash> {
         // A key of any length is accepted.
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else { return String::new() };
-        mac.update(DOMAIN);
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).ok()?;
+        mac.update(domain);
         mac.update(message);
-        hex(&mac.finalize().into_bytes())
+        Some(mac.finalize().into_bytes().into())
     }
 }
 
@@ -117,6 +135,9 @@ pub struct Unit {
     pub unit: String,
     /// Where the rows come from: as the policy says, and every other spelling of it.
     pub sources: Vec<String>,
+    /// What tells the files behind that from others, as hashes. They are sealed with the ledger's
+    /// secret before they are written down.
+    pub files: Vec<Hash>,
 }
 
 /// A table without people in it.
@@ -126,6 +147,8 @@ pub struct PublicTable {
     pub table: String,
     /// Where the rows come from, as of a [`Unit`].
     pub sources: Vec<String>,
+    /// Which files that are, as of a [`Unit`].
+    pub files: Vec<Hash>,
 }
 
 /// What a policy says that its ledger is for. What differs from it is refused, but for the
@@ -169,6 +192,21 @@ impl Successor {
 struct Recorded {
     unit: String,
     sources: BTreeSet<PathBuf>,
+    files: BTreeSet<FileSeal>,
+}
+
+/// The sources and the files of a table, as they are compared.
+struct Origin {
+    sources: Vec<PathBuf>,
+    files: Vec<FileSeal>,
+}
+
+impl Recorded {
+    /// Did any of this ever belong to the table?
+    fn had(&self, origin: &Origin) -> bool {
+        origin.sources.iter().any(|source| self.sources.contains(source))
+            || origin.files.iter().any(|file| self.files.contains(file))
+    }
 }
 
 /// What a journal says of itself.
@@ -208,12 +246,18 @@ impl Known {
     }
 
     fn unite(&mut self, row: &Row) -> Result<()> {
-        let new = || Recorded { unit: row.event.clone(), sources: BTreeSet::new() };
+        let (unit, sources, files) = (row.event.clone(), BTreeSet::new(), BTreeSet::new());
+        let new = || Recorded { unit, sources, files };
         let table = self.units.entry(row.key.clone()).or_insert_with(new);
         if table.unit != row.event {
             return Err(row.fault(Fault::OtherCurrency));
         }
         table.sources.insert(spelled(&row.query));
+        let (files, rest) = row.answer.as_deref().unwrap_or_default().as_chunks();
+        if !rest.is_empty() {
+            return Err(row.fault(Fault::Unreadable));
+        }
+        table.files.extend(files);
         Ok(())
     }
 
@@ -222,50 +266,75 @@ impl Known {
         self.units.get(table).is_some_and(|known| known.sources.contains(&spelled(source)))
     }
 
-    /// Is any unit of this table written down?
-    pub(crate) fn knows(&self, table: &str) -> bool {
-        self.units.contains_key(table)
+    /// Those of the files that are not written down for a table, as they will be.
+    pub(crate) fn new_files(&self, table: &str, files: &[Hash]) -> Vec<u8> {
+        let known = self.units.get(table);
+        let mut new = self.sealed(files);
+        new.retain(|file| known.is_none_or(|known| !known.files.contains(file)));
+        new.concat()
     }
 
-    /// Was one of these sources ever that of a table with people in it?
-    pub(crate) fn knows_source(&self, sources: &[String]) -> bool {
-        self.of(sources).next().is_some()
+    /// Did one of these sources or files ever belong to a table with people in it?
+    pub(crate) fn knows_source(&self, sources: &[String], files: &[Hash]) -> bool {
+        let origin = self.origin(sources, files);
+        self.units.values().any(|known| known.had(&origin))
     }
 
-    /// The tables that ever had one of these sources.
-    fn of(&self, sources: &[String]) -> impl Iterator<Item = (&String, &Recorded)> {
-        let sources: Vec<PathBuf> = sources.iter().map(|source| spelled(source)).collect();
-        self.units
-            .iter()
-            .filter(move |(_, known)| sources.iter().any(|source| known.sources.contains(source)))
+    fn origin(&self, sources: &[String], files: &[Hash]) -> Origin {
+        let sources = sources.iter().map(|source| spelled(source)).collect();
+        Origin { sources, files: self.sealed(files) }
     }
 
-    /// May a table have this unit? It keeps the one it has under its name. Without one it is
-    /// every table that ever had one of its sources, under another name: but for those of
-    /// `together`, which came into the policy with it.
-    pub(crate) fn allows(&self, dataset: &str, unit: &Unit, together: &[String]) -> Result<()> {
-        let stored = match self.units.get(&unit.table) {
-            Some(own) => Some(own).filter(|own| own.unit != unit.unit),
-            None => {
-                let mut others =
-                    self.of(&unit.sources).filter(|(name, _)| !together.contains(name));
-                others.find(|(_, old)| old.unit != unit.unit).map(|(_, old)| old)
-            }
-        };
-        stored.map_or(Ok(()), |old| {
+    /// None before there is a secret.
+    fn sealed(&self, files: &[Hash]) -> Vec<FileSeal> {
+        let Some(identity) = &self.identity else { return Vec::new() };
+        files.iter().filter_map(|file| identity.secret.file(file)).collect()
+    }
+
+    /// May a table have this unit? It keeps the one it has under its name; and none of its
+    /// sources and files that are new to it ever belonged to a table with another unit. Two tables
+    /// that had one source from the beginning, with two units, go on sharing it, whatever files
+    /// are there.
+    ///
+    /// What comes into the policy at once is not compared with each other: `self` must be what
+    /// was known before any of it.
+    pub(crate) fn allows(&self, dataset: &str, unit: &Unit) -> Result<()> {
+        let refused = |of: &str, old: &Recorded| {
             Err(Error::OtherUnit {
                 dataset: dataset.to_owned(),
                 table: unit.table.clone(),
+                of: of.into(),
                 stored: old.unit.clone(),
                 asked: unit.unit.clone(),
             })
-        })
+        };
+        let own = self.units.get(&unit.table);
+        if let Some(own) = own.filter(|own| own.unit != unit.unit) {
+            return refused(&unit.table, own);
+        }
+        let given = self.origin(&unit.sources, &unit.files);
+        for (of, other) in self.units.iter().filter(|(_, other)| other.unit != unit.unit) {
+            let mut new = self.origin(&unit.sources, &unit.files);
+            if let Some(own) = own {
+                new.sources.retain(|source| !own.sources.contains(source));
+                new.files.retain(|file| !own.files.contains(file));
+            }
+            let both = |source: &PathBuf| {
+                own.is_some_and(|own| own.sources.contains(source))
+                    && other.sources.contains(source)
+            };
+            if other.had(&new) && !given.sources.iter().any(both) {
+                return refused(of, other);
+            }
+        }
+        Ok(())
     }
 
     /// May a table be public? Not if people's rows were counted in it, under whatever name.
     pub(crate) fn allows_public(&self, dataset: &str, public: &PublicTable) -> Result<()> {
+        let origin = self.origin(&public.sources, &public.files);
         let own = self.units.get(&public.table);
-        match own.or_else(|| self.of(&public.sources).map(|(_, old)| old).next()) {
+        match own.or_else(|| self.units.values().find(|old| old.had(&origin))) {
             None => Ok(()),
             Some(old) => Err(Error::MadePublic {
                 dataset: dataset.to_owned(),

@@ -8,6 +8,7 @@
 //! | `side` | a connection, and what was read through it |
 //! | `identity` | [`LedgerId`], [`Charter`]: whose budget a journal is, and the secret of its keys |
 //! | `opening` | the ledger that a policy names, and no other |
+//! | `replacing` | another ledger in the place of one |
 //! | `place` | [`Place`]: where a ledger is |
 //! | `mark` | how far a journal in a file had come, noted beside it |
 //! | `parts` | files that are not finished, and files with several names |
@@ -109,6 +110,7 @@ mod place;
 mod price;
 mod queue;
 mod receive;
+mod replacing;
 mod replay;
 mod reservation;
 mod row;

@@ -175,6 +175,11 @@ impl Held<'_> {
             // It never goes back: somebody overwrote it.
             return Err(self.mark.bad());
         }
+        let forked = || Error::Forked { path: self.mark.path.clone(), seq };
+        if seq > journal.head().0 {
+            // Found before, perhaps, in a journal that has lost its end since.
+            return Err(forked());
+        }
         if ![START, self.mark.found, journal.head()].contains(&(seq, hash)) {
             let mut found = false;
             store.scan(journal.dataset(), seq - 1, &mut |row| {
@@ -182,7 +187,7 @@ impl Held<'_> {
                 Ok(false)
             })?;
             if !found {
-                return Err(Error::Forked { path: self.mark.path.clone(), seq });
+                return Err(forked());
             }
         }
         self.mark.found = (seq, hash);
@@ -263,6 +268,8 @@ pub(crate) const START: Place = (0, GENESIS);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::sqlite::Sqlite;
+    use crate::store::{Intent, Store};
 
     #[test]
     fn a_mark_goes_forward_and_a_torn_slot_leaves_the_other() {
@@ -315,6 +322,22 @@ mod tests {
         assert_eq!(two.hold().unwrap_err(), Error::Locked { seconds: 0 });
         drop(held);
         two.hold().unwrap().advance((1, [1; 32])).unwrap();
+    }
+
+    #[test]
+    fn a_journal_that_ends_before_a_row_that_was_found_in_it_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("clinic.ledger");
+        let id = LedgerId::random().unwrap();
+        let mut mark = Mark::create(&ledger, &id, START).unwrap();
+        let mut store = Sqlite::in_memory().unwrap();
+        let mut held = mark.hold().unwrap();
+        let (journal, transaction) =
+            (Replay::new("clinic", START), store.begin(Intent::Read).unwrap());
+        held.is_in(&journal, &*transaction).unwrap();
+        held.advance((5, [5; 32])).unwrap();
+        let forked = held.is_in(&journal, &*transaction).unwrap_err();
+        assert!(matches!(forked, Error::Forked { seq: 5, .. }), "{forked:?}");
     }
 
     #[cfg(unix)]

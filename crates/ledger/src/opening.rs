@@ -6,24 +6,28 @@
 //! | names an id | nothing, an empty file, a dangling link, another journal, a lost end | refused |
 //! | names none | a journal that has no id yet, of the policy's name | [`Ledger::adopt`]: it gets one |
 //! | names none | a file with an id | [`Ledger::adopt`]: that id; nobody else can have written it there |
-//! | names none | nothing | [`Ledger::create`] |
+//! | names none | nothing | [`Ledger::create_first`] |
 //!
 //! A new ledger is made whole before it has its name, and the policy learns the id before
 //! anything is debited. So whoever is killed in between leaves a ledger that is adopted, or
 //! one on a server that nothing was spent from.
+//!
+//! What is checked and what is then written is one transaction, with all other writers kept out:
+//! of several machines that give one policy its first ledger on a server, one does. The units of
+//! the policy are written by [`Ledger::record_units`], once its sources are known to open.
 
 use crate::access;
 use crate::decide::Act;
 use crate::error::{Error, Fault, Result};
-use crate::identity::{Charter, Identified, Known, LedgerId, Successor, Unit};
+use crate::identity::{Charter, Identified, Known, LedgerId, Unit};
 use crate::ledger::{Clock, Ledger};
 use crate::mark::{self, Mark};
 use crate::parts;
 use crate::place::{Address, Place};
-use crate::row::Hash;
+use crate::replay::Replay;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
-use crate::store::{Intent, PATIENCE, Store};
+use crate::store::{Intent, PATIENCE, Store, Transaction};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,80 +48,69 @@ impl Ledger {
     /// refused before anything is written.
     pub fn open_own(place: &Place, id: &LedgerId, charter: &Charter, clock: Clock) -> Result<Self> {
         let Found { store, dataset, marked } = Found::at(place, id)?;
-        let Some((mark, path)) = marked else {
-            return Self::chartered(store, &dataset, None, charter, None, clock);
-        };
-        let seq = mark.place()?.0;
-        Self::chartered(store, &dataset, Some(mark), charter, None, clock)
-            .map_err(|error| lost(error, &path, seq))
-    }
-
-    /// Opens a ledger that another took the place of, for reading what is in it; `None` if it
-    /// was not replaced.
-    pub fn open_replaced(place: &Place, id: &LedgerId, clock: Clock) -> Result<Option<Self>> {
-        let ledger = Self::without_charter(place, id, clock)?;
-        let replaced = ledger.known(|replay| Ok(replay.about().successor.is_some()))?;
-        Ok(replaced.then_some(ledger))
-    }
-
-    /// Writes into the ledger with this id which one takes its place: from then on nothing is
-    /// debited from it. It need not fit any policy.
-    pub fn replace(place: &Place, id: &LedgerId, successor: Successor, clock: Clock) -> Result<()> {
-        let ledger = Self::without_charter(place, id, clock)?;
-        match ledger.append(Act::Replace(successor)) {
-            // It was before.
-            Err(Error::Replaced(_)) => Ok(()),
-            other => other.map(drop),
-        }
-    }
-
-    fn without_charter(place: &Place, id: &LedgerId, clock: Clock) -> Result<Self> {
-        let Found { store, dataset, marked } = Found::at(place, id)?;
         let (mark, path) = marked.unzip();
         let seq = mark.as_ref().map_or(Ok(mark::START), Mark::place)?.0;
-        let ledger = Self::unopened(store, &dataset, clock, mark)?;
-        let read = ledger.learn_identity().and_then(|()| ledger.share_replay());
-        read.map_err(|error| lost(error, &path.unwrap_or_default(), seq))?;
-        Ok(ledger)
+        Self::chartered(store, &dataset, mark, charter, Beginning::default(), clock)
+            .map_err(|error| lost(error, &path.unwrap_or_default(), seq))
+    }
+
+    /// Writes down the units of the policy, with the sources and files of its tables, in one
+    /// step; or refuses the policy, and writes nothing. For a policy whose sources open.
+    pub fn record_units(&self, charter: &Charter) -> Result<()> {
+        self.append_whole(|replay, _| fits(replay, charter), unit_acts(charter))
     }
 
     /// The ledger in this place that may be the one of a policy that names none: it has the
-    /// policy's name, or was spent from for one of its sources. Nothing is written.
+    /// policy's name, or was spent from for one of its sources or files. Nothing is written.
     pub fn claimed(place: &Place, charter: &Charter) -> Result<Option<LedgerId>> {
         let Place::Server(address) = place else { return Ok(None) };
-        let mut store = server(address)?;
-        let mut journals: BTreeMap<String, Known> = BTreeMap::new();
-        for row in store.begin(Intent::Read)?.introductions()? {
-            row.check()?;
-            journals.entry(row.dataset.clone()).or_default().read(&row)?;
-        }
-        let sources: Vec<String> =
-            charter.units.iter().flat_map(|unit| unit.sources.iter().cloned()).collect();
-        let may_be = |known: &Known| {
-            let named = known.identity.as_ref().is_some_and(|it| it.name == charter.name);
-            named || known.knows_source(&sources)
-        };
-        // The ones that nothing took the place of come first.
-        let mut claims: Vec<Known> = journals.into_values().filter(may_be).collect();
-        claims.sort_by_key(|known| known.successor.is_some());
-        Ok(claims.into_iter().find_map(|known| known.identity).map(|identity| identity.id))
+        claim(&*server(address)?.begin(Intent::Read)?, charter)
     }
 
-    /// Makes a ledger where there is none, with an id of its own. `why` is where it comes from,
-    /// for the record.
+    /// Makes a ledger with an id of its own, whatever others there are. `why` is where it comes
+    /// from, for the record.
     pub fn create(
         place: &Place,
         charter: &Charter,
         why: &str,
         clock: Clock,
     ) -> Result<(Self, LedgerId)> {
+        Self::create_if(place, charter, why, clock, &|_, _| Ok(()))
+    }
+
+    /// The same for a policy that has had none: where there is one on the server that may be the
+    /// policy's ([`Ledger::claimed`]), nothing is made. Of several that come at once, one makes it.
+    pub fn create_first(
+        place: &Place,
+        charter: &Charter,
+        why: &str,
+        clock: Clock,
+    ) -> Result<(Self, LedgerId)> {
+        let Place::Server(address) = place else {
+            return Self::create(place, charter, why, clock);
+        };
+        let shown = address.without_password()?;
+        Self::create_if(place, charter, why, clock, &|_, store| match claim(store, charter)? {
+            None => Ok(()),
+            id => Err(Error::Unclaimed { place: shown.clone(), name: charter.name.clone(), id }),
+        })
+    }
+
+    fn create_if(
+        place: &Place,
+        charter: &Charter,
+        why: &str,
+        clock: Clock,
+        allowed: &Check<'_>,
+    ) -> Result<(Self, LedgerId)> {
         charter.limit.most()?;
         let id = LedgerId::random()?;
         let identity = Some((Identified::new(id.clone(), &charter.name)?, why.to_owned()));
+        let beginning = Beginning { identity, with_units: false, allowed: Some(allowed) };
         match place {
             Place::Server(address) => {
                 let (store, dataset) = (server(address)?, id.to_string());
-                let ledger = Self::chartered(store, &dataset, None, charter, identity, clock)?;
+                let ledger = Self::chartered(store, &dataset, None, charter, beginning, clock)?;
                 Ok((ledger, id))
             }
             Place::File(path) => {
@@ -127,8 +120,9 @@ impl Ledger {
                 let cannot = |_| Error::CannotOpen { path: path.clone() };
                 let making = parts::create(&begun).map_err(cannot)?;
                 let store = Box::new(Sqlite::open(&begun, PATIENCE)?);
+                let dataset = id.to_string();
                 let made =
-                    Self::chartered(store, &id.to_string(), None, charter, identity, clock.clone());
+                    Self::chartered(store, &dataset, None, charter, beginning, clock.clone());
                 // The last to close it brings everything into the one file.
                 let put = made.map(drop).and_then(|()| put_in_place(&begun, path, &id));
                 for suffix in ["", "-wal", "-shm"] {
@@ -144,6 +138,8 @@ impl Ledger {
     /// Opens what is in the place of a policy's first ledger, for a policy that names no id:
     /// `None` if there is nothing. `name` is what the policy's journal was called before
     /// ledgers had ids.
+    ///
+    /// A journal of that time gets an id, and the policy's units: it was spent from for them.
     pub fn adopt(
         place: &Place,
         name: &str,
@@ -158,55 +154,33 @@ impl Ledger {
 
     /// Refuses a charter whose currency or units are not the journal's. Nothing is written.
     pub fn fits(&self, charter: &Charter) -> Result<()> {
-        self.known(|replay| {
-            Act::Limit(charter.limit.clone()).decide(replay, 0)?;
-            let (about, dataset) = (replay.about(), replay.dataset());
-            let together = new_tables(about, charter);
-            charter.units.iter().try_for_each(|unit| about.allows(dataset, unit, &together))?;
-            charter.public.iter().try_for_each(|public| about.allows_public(dataset, public))
-        })
+        self.known(|replay| fits(replay, charter))
     }
 
-    /// Where the journal with this id ends, whatever else is wrong with it. Nothing is written.
-    pub fn end_of(place: &Place, id: &LedgerId) -> Result<(u64, Hash)> {
-        let store: Box<dyn Store> = match place {
-            Place::File(path) => Box::new(Sqlite::open_existing(&real(path)?, PATIENCE)?),
-            Place::Server(address) => server(address)?,
-        };
-        let shown = match place {
-            Place::File(path) => path.display().to_string(),
-            Place::Server(address) => address.without_password()?,
-        };
-        let other = || Error::OtherLedger { place: shown.clone(), asked: id.clone() };
-        let (dataset, mut store) = with_id(store, id)?;
-        let head = store.begin(Intent::Read)?.head(&dataset.ok_or_else(other)?)?;
-        head.ok_or_else(other)
-    }
-
-    /// Reads the journal, refuses it if the charter does not fit, and writes down what is new.
+    /// Reads the journal, refuses it if the charter does not fit, and writes down what is new,
+    /// all in one transaction.
     fn chartered(
         store: Box<dyn Store>,
         dataset: &str,
         mark: Option<Mark>,
         charter: &Charter,
-        identity: Option<(Identified, String)>,
+        beginning: Beginning<'_>,
         clock: Clock,
     ) -> Result<Self> {
         charter.limit.most()?;
-        let by = &charter.by;
         let ledger = Self::unopened(store, dataset, clock, mark)?;
-        ledger.fits(charter)?;
-        ledger.append(Act::Limit(charter.limit.clone()))?;
-        if let Some((identity, why)) = identity {
-            ledger.append(Act::Identify(by.clone(), identity, why))?;
+        let Beginning { identity, with_units, allowed } = beginning;
+        let mut acts = vec![Act::Limit(charter.limit.clone())];
+        let identify = |(identity, why)| Act::Identify(charter.by.clone(), identity, why);
+        acts.extend(identity.map(identify));
+        if with_units {
+            acts.extend(unit_acts(charter));
         }
-        let together = ledger.known(|replay| Ok(new_tables(replay.about(), charter)))?;
-        for unit in &charter.units {
-            for source in &unit.sources {
-                let unit = Unit { sources: vec![source.clone()], ..unit.clone() };
-                ledger.append(Act::Unit(by.clone(), unit, together.clone()))?;
-            }
-        }
+        let check = |replay: &Replay, store: &dyn Transaction| {
+            allowed.map_or(Ok(()), |allowed| allowed(replay, store))?;
+            fits(replay, charter)
+        };
+        ledger.append_whole(check, acts)?;
         ledger.learn_identity()?;
         ledger.share_replay()?;
         ledger.note_progress()?;
@@ -214,16 +188,68 @@ impl Ledger {
     }
 }
 
+/// What is asked of the journal and the store before anything is written.
+type Check<'a> = dyn Fn(&Replay, &dyn Transaction) -> Result<()> + 'a;
+
+/// How a journal that is opened begins, beyond its limit.
+#[derive(Default)]
+struct Beginning<'a> {
+    /// Its id, if it has none, and where it comes from.
+    identity: Option<(Identified, String)>,
+    /// Whether the units of the policy are written down.
+    with_units: bool,
+    allowed: Option<&'a Check<'a>>,
+}
+
+/// Refuses a policy that does not fit the journal.
+fn fits(replay: &Replay, charter: &Charter) -> Result<()> {
+    Act::Limit(charter.limit.clone()).decide(replay, 0)?;
+    let (about, dataset) = (replay.about(), replay.dataset());
+    charter.units.iter().try_for_each(|unit| about.allows(dataset, unit))?;
+    charter.public.iter().try_for_each(|public| about.allows_public(dataset, public))
+}
+
+/// A row for each source of each table; the first has its files.
+fn unit_acts(charter: &Charter) -> Vec<Act> {
+    let mut acts = Vec::new();
+    for unit in &charter.units {
+        let mut files = unit.files.clone();
+        for source in &unit.sources {
+            let (sources, files) = (vec![source.clone()], std::mem::take(&mut files));
+            acts.push(Act::Unit(charter.by.clone(), Unit { sources, files, ..unit.clone() }));
+        }
+    }
+    acts
+}
+
+/// The journal in a store that may be the one of a policy that names none.
+fn claim(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerId>> {
+    let mut journals: BTreeMap<String, Known> = BTreeMap::new();
+    for row in store.introductions()? {
+        row.check()?;
+        journals.entry(row.dataset.clone()).or_default().read(&row)?;
+    }
+    let may_be = |known: &Known| {
+        let named = known.identity.as_ref().is_some_and(|it| it.name == charter.name);
+        let mut units = charter.units.iter();
+        named || units.any(|unit| known.knows_source(&unit.sources, &unit.files))
+    };
+    // The ones that nothing took the place of come first.
+    let mut claims: Vec<Known> = journals.into_values().filter(may_be).collect();
+    claims.sort_by_key(|known| known.successor.is_some());
+    Ok(claims.into_iter().find_map(|known| known.identity).map(|identity| identity.id))
+}
+
 /// A journal that was found by its id.
-struct Found {
-    store: Box<dyn Store>,
-    dataset: String,
+pub(crate) struct Found {
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) dataset: String,
     /// Of a file: its mark, and where it really is.
-    marked: Option<(Mark, PathBuf)>,
+    pub(crate) marked: Option<(Mark, PathBuf)>,
 }
 
 impl Found {
-    fn at(place: &Place, id: &LedgerId) -> Result<Self> {
+    pub(crate) fn at(place: &Place, id: &LedgerId) -> Result<Self> {
         let (store, marked, shown) = match place {
             Place::File(path) => {
                 let path = real(path)?;
@@ -252,7 +278,7 @@ impl Found {
 }
 
 /// A journal that ends before its mark has lost its end.
-fn lost(error: Error, path: &Path, seq: u64) -> Error {
+pub(crate) fn lost(error: Error, path: &Path, seq: u64) -> Error {
     match error {
         Error::Broken { seq: at, fault: Fault::Missing } if at == seq => {
             Error::LostEnd { path: path.to_owned(), seq }
@@ -261,18 +287,15 @@ fn lost(error: Error, path: &Path, seq: u64) -> Error {
     }
 }
 
-/// The tables of a policy that its ledger does not know yet.
-fn new_tables(about: &Known, charter: &Charter) -> Vec<String> {
-    let names = charter.units.iter().map(|unit| &unit.table);
-    names.filter(|table| !about.knows(table)).cloned().collect()
-}
-
-fn server(address: &Address) -> Result<Box<dyn Store>> {
+pub(crate) fn server(address: &Address) -> Result<Box<dyn Store>> {
     Ok(Box::new(Postgres::open(address.url(), PATIENCE)?))
 }
 
 /// The dataset whose journal has this id.
-fn with_id(mut store: Box<dyn Store>, id: &LedgerId) -> Result<(Option<String>, Box<dyn Store>)> {
+pub(crate) fn with_id(
+    mut store: Box<dyn Store>,
+    id: &LedgerId,
+) -> Result<(Option<String>, Box<dyn Store>)> {
     let journals = store.begin(Intent::Read)?.journals()?;
     let id = id.to_string();
     let found = journals.into_iter().find(|(_, other)| other.as_ref() == Some(&id));
@@ -280,12 +303,22 @@ fn with_id(mut store: Box<dyn Store>, id: &LedgerId) -> Result<(Option<String>, 
 }
 
 /// Where the file really is: its log and its mark are beside that. It must hold something.
-fn real(path: &Path) -> Result<PathBuf> {
+pub(crate) fn real(path: &Path) -> Result<PathBuf> {
     let owned = || path.to_owned();
-    if path.symlink_metadata().is_err() {
-        return Err(Error::NoLedger { path: owned() });
+    // What cannot be looked at may be there all the same.
+    let missing = |error: &io::Error| {
+        matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    };
+    match path.symlink_metadata() {
+        Ok(_) => {}
+        Err(error) if missing(&error) => return Err(Error::NoLedger { path: owned() }),
+        Err(_) => return Err(Error::CannotOpen { path: owned() }),
     }
-    let Ok(metadata) = path.metadata() else { return Err(Error::DanglingLink { path: owned() }) };
+    let metadata = match path.metadata() {
+        Ok(metadata) => metadata,
+        Err(error) if missing(&error) => return Err(Error::DanglingLink { path: owned() }),
+        Err(_) => return Err(Error::CannotOpen { path: owned() }),
+    };
     if !metadata.is_file() {
         return Err(Error::NotALedger { path: owned() });
     }
@@ -381,7 +414,8 @@ fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Resul
     let mark = Mark::create(&file, &LedgerId::random()?, head)?;
     let (id, seq) = (mark.id().clone(), mark.place()?.0);
     let identity = Some((Identified::new(id.clone(), name)?, "the ledger gets an id".to_owned()));
-    let adopted = Ledger::chartered(store, name, Some(mark), charter, identity, clock);
+    let beginning = Beginning { identity, with_units: true, allowed: None };
+    let adopted = Ledger::chartered(store, name, Some(mark), charter, beginning, clock);
     let ledger = adopted.map_err(|error| lost(error, &file, seq))?;
     Ok(Some(Adopted { ledger, id, was_exposed }))
 }
@@ -403,15 +437,17 @@ fn adopt_on_server(
     };
     // Several policies may have the same name there, and one of them has it already.
     if let Some(id) = found {
-        return taken(LedgerId::parse(&id));
+        return taken(LedgerId::parse(&id)).map(|()| None);
     }
     let id = LedgerId::random()?;
     let identity = Some((Identified::new(id.clone(), name)?, "the ledger gets an id".to_owned()));
-    let ledger = Ledger::chartered(store, name, None, charter, identity, clock)?;
-    match ledger.id() {
-        Some(own) if *own == id => Ok(Some(Adopted { ledger, id, was_exposed: false })),
-        other => taken(other.cloned()),
-    }
+    // Another machine may have been faster.
+    let unnamed = |replay: &Replay, _: &dyn Transaction| {
+        replay.identity().map_or(Ok(()), |identity| taken(Some(identity.id.clone())))
+    };
+    let beginning = Beginning { identity, with_units: true, allowed: Some(&unnamed) };
+    let ledger = Ledger::chartered(store, name, None, charter, beginning, clock)?;
+    Ok(Some(Adopted { ledger, id, was_exposed: false }))
 }
 
 #[cfg(test)]

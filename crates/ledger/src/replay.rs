@@ -151,7 +151,9 @@ impl Replay {
         if row.seq == self.seen.0 && row.hash != self.seen.1 {
             return Err(row.fault(Fault::Unlinked));
         }
-        if row.answer.is_some() != matches!(row.kind, Kind::Settle | Kind::Identity) {
+        // A unit may have one: its files.
+        let answered = row.kind != Kind::Unit && row.answer.is_some();
+        if answered != matches!(row.kind, Kind::Settle | Kind::Identity) {
             return Err(row.fault(Fault::Answer));
         }
         let step = match row.kind {

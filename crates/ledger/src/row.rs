@@ -210,7 +210,11 @@ impl From<Row> for Entry {
             query: row.query,
             event: row.event,
             price: row.price,
-            answer_bytes: row.answer.map(|answer| answer.len() as u64),
+            // Of a unit it would say how many files the table has.
+            answer_bytes: row
+                .answer
+                .filter(|_| row.kind != Kind::Unit)
+                .map(|answer| answer.len() as u64),
             hash: row.hash,
             shareable: false,
         }

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Overwrite FILE if it is there
+    /// Overwrite FILE if it is there; its [budget] and its ledger stay
     #[arg(long, requires = "output")]
     force: bool,
 
@@ -75,7 +75,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.output.as_ref().is_some_and(|path| path.exists()) && !args.force {
         return Err(Failure::usage(
-            "the policy is there already\nhint: --force overwrites it; its ledger stays",
+            "the policy is there already\nhint: --force overwrites it; its [budget] and its ledger stay",
         ));
     }
     let previous = Previous::read(args.output.as_deref())?;
@@ -86,7 +86,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let stem = args.data.file_stem().unwrap_or_default().to_string_lossy();
     let table = args.table.as_deref().unwrap_or(&stem);
     let source = source(&args.data, args.output.as_deref())?;
-    let mut text = template(table, &source, &columns);
+    let budget = previous::budget(args.output.as_deref());
+    let mut text = previous::with_budget(&template(table, &source, &columns), &budget);
+    if !budget.is_empty() {
+        eprintln!(
+            "note: [budget] stays as it was in the policy that is overwritten: {}",
+            budget.join(", ")
+        );
+    }
     if let Some(unit) = &args.unit {
         text = with_unit(&text, unit);
     }
@@ -104,7 +111,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let limit = policy.budget.epsilon;
     if epsilon > limit {
         return Err(Failure::usage(format!(
-            "--spend-epsilon must be at most {limit}, the budget of a first policy"
+            "--spend-epsilon must be at most {limit}, the budget of the policy"
         )));
     }
     let numeric: Vec<(String, ColumnKind)> = columns
@@ -133,7 +140,8 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             let debited = match &previous {
                 Some(Previous { ledger: Some(ledger), .. }) => {
                     demure_curator::fits(&policy, ledger)?;
-                    runtime.block_on(Curator::in_memory(policy))?;
+                    let opened = runtime.block_on(Curator::in_memory(policy))?;
+                    demure_curator::record_units(opened.policy(), ledger)?;
                     ledger.clone()
                 }
                 Some(Previous { ledger: None, .. }) => {
@@ -216,7 +224,8 @@ fn finish(
     let real = Policy::real_path(path);
     match (named, Policy::parse(text, real.parent().unwrap_or(Path::new("")))) {
         (Some((id, at)), Ok(policy)) => {
-            write(args, &with_ledger(&policy, &id, &at), out)?;
+            let named = with_ledger(&policy, &id, &at);
+            write(args, &named.unwrap_or_else(|| with_ledger_in(text, &id, &at)), out)?;
             let ledger = previous.and_then(|previous| previous.ledger.as_ref());
             if let Some(Err(error)) = ledger.map(|it| demure_curator::fits(&policy, it)) {
                 eprintln!("warning: nothing will be answered under this policy: {error}");

@@ -4,6 +4,7 @@ use crate::Failure;
 use demure_curator::policy::{Named, Policy};
 use demure_ledger::{Ledger, LedgerId};
 use std::path::Path;
+use toml::de::DeTable;
 
 /// What is there already.
 pub(super) struct Previous {
@@ -14,8 +15,7 @@ pub(super) struct Previous {
 }
 
 impl Previous {
-    /// The policy that is at `output`, if that is one. Its units are written into its ledger,
-    /// so that another unit in the policy that comes is noticed.
+    /// The policy that is at `output`, if that is one.
     pub(super) fn read(output: Option<&Path>) -> Result<Option<Self>, Failure> {
         let Some(path) = output.filter(|path| path.is_file()) else { return Ok(None) };
         if let Err(error) = Policy::read(path) {
@@ -38,4 +38,29 @@ pub(super) fn named(path: &Path) -> Result<Option<(LedgerId, String)>, Failure> 
              hint: correct it first, or move it away and copy its [ledger] into the new one",
         )),
     }
+}
+
+/// What the `[budget]` of the file at `output` says, a line for each key: the limit is the
+/// steward's, and another template does not raise it.
+pub(super) fn budget(output: Option<&Path>) -> Vec<String> {
+    let Some(text) = output.filter(|path| path.is_file()).map(std::fs::read_to_string) else {
+        return Vec::new();
+    };
+    let text = text.unwrap_or_default();
+    let Ok(document) = DeTable::parse(&text) else { return Vec::new() };
+    let budget = document.get_ref().get("budget").and_then(|value| value.get_ref().as_table());
+    let keys = budget.into_iter().flatten();
+    keys.filter_map(|(key, value)| Some(format!("{} = {}", key.get_ref(), text.get(value.span())?)))
+        .collect()
+}
+
+/// A policy with these lines as its `[budget]`.
+pub(super) fn with_budget(text: &str, lines: &[String]) -> String {
+    let heading = "\n[budget]\n";
+    let Some((before, rest)) = text.split_once(heading).filter(|_| !lines.is_empty()) else {
+        return text.to_owned();
+    };
+    let after = rest.split_once("\n\n").map_or("", |(_, after)| after);
+    let lines = lines.join("\n");
+    format!("{before}{heading}# As in the policy that was here before.\n{lines}\n\n{after}")
 }

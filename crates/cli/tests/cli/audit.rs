@@ -164,13 +164,13 @@ fn a_query_is_audited_on_rows_of_nobody() {
     std::fs::create_dir_all(&folder).unwrap();
     let policy = folder.join("p.toml");
     // No row at all: what is asked about is made of the columns and of what the policy states.
-    std::fs::write(folder.join("people.csv"), "id,born,smoker,city\n").unwrap();
+    std::fs::write(folder.join("people.csv"), "id,name,born,smoker,city\n").unwrap();
     std::fs::write(folder.join("visits.csv"), "visit,person,cost\n").unwrap();
     std::fs::write(folder.join("drugs.csv"), "of,drug\n").unwrap();
     std::fs::write(folder.join("cities.csv"), "city,region\nu,north\nv,south\n").unwrap();
     let text = "[budget]\nepsilon = 1\ndelta = 1e-6\n\
         [tables.people]\nsource = \"people.csv\"\nunit = \"id\"\n[tables.people.columns]\n\
-        id = { hidden = true }\nborn = { type = \"date\" }\nsmoker = { type = \"boolean\" }\ncity = { values = [\"u\", \"v\"] }\n\
+        id = { type = \"integer\" }\nname = { hidden = true }\nborn = { type = \"date\" }\nsmoker = { type = \"boolean\" }\ncity = { values = [\"u\", \"v\"] }\n\
         [tables.visits]\nsource = \"visits.csv\"\nunit = \"person\"\n[tables.visits.columns]\n\
         visit = { type = \"integer\" }\nperson = { type = \"integer\" }\ncost = { bounds = [0, 50] }\n\
         [tables.drugs]\nsource = \"drugs.csv\"\nunit = { column = \"of\", references = \"visits.visit\" }\n\

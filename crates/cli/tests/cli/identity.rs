@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const COUNT: &str = "SELECT COUNT(*) FROM people";
+pub(super) const COUNT: &str = "SELECT COUNT(*) FROM people";
 
 /// Runs `demure` with DEMURE_LEDGER.
-fn with_ledger(address: &str, args: &[&str]) -> Run {
+pub(super) fn with_ledger(address: &str, args: &[&str]) -> Run {
     let mut command = Command::new(env!("CARGO_BIN_EXE_demure"));
     Run::of(command.args(args).env("DEMURE_LEDGER", address).output().unwrap())
 }
 
 /// A policy of ε 2, of which 0.5 is spent, and its ledger.
-fn spent(name: &str) -> (String, PathBuf) {
+pub(super) fn spent(name: &str) -> (String, PathBuf) {
     let policy = people(name);
     let ran = run(&["query", &policy, COUNT]);
     assert!(ran.err.contains("left ε 1.5 of 2"), "{}", ran.err);
@@ -27,12 +27,12 @@ fn spent(name: &str) -> (String, PathBuf) {
     (policy, ledger)
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(format!("{}{suffix}", path.display()))
 }
 
 /// Every command that opens the ledger refuses, says this, and creates nothing.
-fn refused(policy: &str, says: &str) {
+pub(super) fn refused(policy: &str, says: &str) {
     // A server that cannot start has a file of accounts all the same.
     let accounts = |name: &std::ffi::OsStr| name.to_string_lossy().contains(".users");
     let files = || {
@@ -54,7 +54,7 @@ fn refused(policy: &str, says: &str) {
     assert_eq!((files(), std::fs::read_to_string(policy).unwrap()), (before, text));
 }
 
-fn left(policy: &str, says: &str) {
+pub(super) fn left(policy: &str, says: &str) {
     let ran = run(&["budget", "show", policy]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains(says), "{}", ran.out);
@@ -382,7 +382,7 @@ fn who_is_killed_while_bounds_are_bought_keeps_the_old_policy_and_has_paid() {
 }
 
 /// The text without the section that names the ledger.
-fn without_ledger(text: &str) -> String {
+pub(super) fn without_ledger(text: &str) -> String {
     let named = |line: &&str| {
         *line == "[ledger]" || line.starts_with("id = \"") || line.starts_with("at = \"")
     };
@@ -426,7 +426,7 @@ fn a_policy_that_lost_its_section_gets_no_second_budget_on_a_server() {
     refused_without(&file, "there is no ledger at");
 }
 
-fn refused_without(policy: &str, says: &str) {
+pub(super) fn refused_without(policy: &str, says: &str) {
     let ran = run(&["query", policy, COUNT]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains(says), "{}", ran.err);

@@ -15,6 +15,7 @@
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
 //! | `shell.rs` | `demure shell` with a script |
 //! | `identity.rs` | which ledger is a policy's, and all that is refused |
+//! | `renew.rs` | another ledger for a policy; sources that another table had; machines that come at once |
 //! | `init.rs` | `demure init`: from the schema alone, and private bounds |
 //! | `serve.rs` | `demure serve`, `user`, `budget`: psql, Python's clients, TLS, signals, crashes |
 //! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
@@ -43,6 +44,7 @@ mod mechanism;
 mod mistakes;
 mod plan;
 mod query;
+mod renew;
 mod serve;
 #[path = "../../../ledger/tests/ledger/server.rs"]
 mod server;

@@ -14,14 +14,18 @@
 //! | set | something else | refused |
 //! | set | nothing yet | the first ledger is there, unless there is one beside the policy |
 
+pub(crate) mod beside;
+pub(crate) mod files;
+pub(crate) mod renew;
 pub(crate) mod spelling;
 
 use crate::error::{Error, Result};
-use crate::identity::spelling::sources;
+use crate::identity::beside::ledger_path;
+use crate::identity::spelling::{files, sources};
 use crate::policy::{self, Policy, TablePolicy, UnitPolicy, rewrite, with_ledger};
 use demure_ledger::{
-    Accounting, Address, Anchor, Charter, Ledger, LedgerId, Limit, Place, PublicTable, Successor,
-    Unit, wall_clock,
+    Accounting, Address, Anchor, Charter, Ledger, LedgerId, Limit, Place, PublicTable, Unit,
+    wall_clock,
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -29,13 +33,8 @@ use std::path::{Path, PathBuf};
 /// The environment variable with the address of a PostgreSQL ledger that several curators share.
 pub const SHARED_LEDGER: &str = "DEMURE_LEDGER";
 
-/// Where the first ledger of a policy is kept: beside it.
-#[must_use]
-pub fn ledger_path(policy: &Path) -> PathBuf {
-    Policy::real_path(policy).with_extension("ledger")
-}
-
-/// Opens the ledger of a policy without its sources. A policy that has had none gets one.
+/// Opens the ledger of a policy without its sources. A policy that has had none gets one. What
+/// it says of units is checked, and not written down: its sources may not be there.
 pub fn ledger_of(path: &Path) -> Result<(Policy, Ledger)> {
     let (given, path) = (path, Policy::real_path(path));
     let policy = Policy::read(&path)?;
@@ -74,93 +73,15 @@ pub fn replaced_ledger_of(path: &Path) -> Result<Option<Ledger>> {
     Ok(Ledger::open_replaced(&place_of(&path, &named.at)?, &named.id, wall_clock())?)
 }
 
-/// A ledger that took the place of another.
-#[derive(Debug)]
-pub struct NewLedger {
-    /// The new one.
-    pub ledger: Ledger,
-    /// Where it is, as the policy says it.
-    pub at: String,
-    /// What it replaces, in words.
-    pub replaces: String,
-}
-
-/// Gives a policy another ledger, with a full budget, and notes in it whose place it takes.
-/// The old one stays where it is and is closed, as far as it can be opened. `announce` is given
-/// what will be replaced before it is done.
-pub fn new_ledger(
-    path: &Path,
-    by: &str,
-    why: &str,
-    announce: impl FnOnce(&str) -> Result<()>,
-) -> Result<NewLedger> {
-    let path = Policy::real_path(path);
-    let _turn = turn(&path);
-    let policy = Policy::read(&path)?;
-    let place = match (shared()?, &policy.ledger) {
-        (Some(address), _) => Place::Server(address),
-        (None, Some(named)) if Address::is_one(&named.at) => {
-            Place::Server(Address::parse(&named.at)?)
-        }
-        _ => Place::File(unused(&path)),
-    };
-    let mut closes = None;
-    let mut replaces = match &policy.ledger {
-        None => "the ledger that the policy had, if it had one".to_owned(),
-        Some(named) => {
-            // A file is looked for where it was, whatever the environment says of the new one.
-            let old = match Address::is_one(&named.at) {
-                true => place_of(&path, &named.at),
-                false => Ok(Place::File(in_folder(&path, &named.at))),
-            };
-            let end = old.and_then(|old| Ok((Ledger::end_of(&old, &named.id)?, old)));
-            let end = match end {
-                Ok(((seq, hash), old)) => {
-                    closes = Some((old, named.id.clone()));
-                    Anchor { seq: Some(seq), hash }.to_string()
-                }
-                Err(_) => "an end that cannot be read".to_owned(),
-            };
-            format!("ledger {} at {}, which ended with {end}", named.id, named.at)
-        }
-    };
-    if !why.is_empty() {
-        replaces = format!("{replaces}; {why}");
-    }
-    announce(&replaces)?;
-    let charter = Charter { by: by.to_owned(), ..charter(&policy, &stem(&path)) };
-    let from = format!("replaces {replaces}");
-    let (ledger, id) = Ledger::create(&place, &charter, &from, wall_clock())?;
-    let at = address(&place)?;
-    if let Some((old, old_id)) = closes {
-        let note = if why.is_empty() { format!("at {at}") } else { format!("at {at}: {why}") };
-        let successor = Successor::new(&id.to_string(), &note, by);
-        close(&old, &old_id, successor)?;
-    }
-    name(&path, &id, &at)?;
-    Ok(NewLedger { ledger, at, replaces })
-}
-
-/// Closes a ledger that is replaced. One that cannot be opened can be spent from no more than one
-/// that is closed; what stands in the way for now only is an error.
-fn close(place: &Place, id: &LedgerId, successor: Successor) -> Result<()> {
-    use demure_ledger::Error as Fault;
-    match Ledger::replace(place, id, successor, wall_clock()) {
-        Err(
-            passing @ (Fault::Locked { .. }
-            | Fault::ReadOnly
-            | Fault::DiskFull
-            | Fault::Exposed(_)
-            | Fault::ManyNames { .. }
-            | Fault::Disconnected { .. }),
-        ) => Err(passing.into()),
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
 /// Does the ledger allow what this policy says of units? Nothing is written.
 pub fn fits(policy: &Policy, ledger: &Ledger) -> Result<()> {
     Ok(ledger.fits(&charter(policy, ""))?)
+}
+
+/// Writes into the ledger whose rows the tables' rows are, and which files they come from; for a
+/// policy whose sources were opened. Refuses a policy that does not fit, and writes nothing then.
+pub fn record_units(policy: &Policy, ledger: &Ledger) -> Result<()> {
+    Ok(ledger.record_units(&charter(policy, ""))?)
 }
 
 /// The budget of a policy.
@@ -177,13 +98,14 @@ pub(crate) fn limit(policy: &Policy) -> Limit {
 }
 
 /// What the ledger of a policy of that name is for.
-fn charter(policy: &Policy, name: &str) -> Charter {
+pub(crate) fn charter(policy: &Policy, name: &str) -> Charter {
     let (mut units, mut public) = (Vec::new(), Vec::new());
     for of in &policy.tables {
         let (table, sources) = (of.name.clone(), sources(&policy.folder, &of.source));
+        let files = files(&policy.folder, &of.source);
         match unit(policy, of) {
-            Some(unit) => units.push(Unit { table, unit, sources }),
-            None => public.push(PublicTable { table, sources }),
+            Some(unit) => units.push(Unit { table, unit, sources, files }),
+            None => public.push(PublicTable { table, sources, files }),
         }
     }
     Charter { name: name.to_owned(), limit: limit(policy), units, public, by: String::new() }
@@ -191,7 +113,7 @@ fn charter(policy: &Policy, name: &str) -> Charter {
 
 /// What a policy's file is called, without its ending: so was its journal called before ledgers
 /// had ids.
-fn stem(path: &Path) -> String {
+pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
@@ -208,7 +130,7 @@ fn unit(policy: &Policy, table: &TablePolicy) -> Option<String> {
 }
 
 /// The address in the environment.
-fn shared() -> Result<Option<Address>> {
+pub(crate) fn shared() -> Result<Option<Address>> {
     match std::env::var(SHARED_LEDGER) {
         Ok(address) if !address.is_empty() => Ok(Some(Address::parse(&address)?)),
         _ => Ok(None),
@@ -216,7 +138,7 @@ fn shared() -> Result<Option<Address>> {
 }
 
 /// A file that a policy names: relative to the policy's folder.
-fn in_folder(policy: &Path, at: &str) -> PathBuf {
+pub(crate) fn in_folder(policy: &Path, at: &str) -> PathBuf {
     policy.parent().unwrap_or(Path::new("")).join(at)
 }
 
@@ -256,27 +178,41 @@ fn first(path: &Path) -> Result<(Policy, Ledger)> {
         let ledger = own(path, &policy)?;
         return Ok((policy, ledger));
     }
-    let beside = ledger_path(path);
-    let place = match shared()? {
-        None => Place::File(beside),
-        // Also what a ledger that was deleted left behind.
-        Some(address) if taken(&beside) => {
-            let (policy, environment) = (beside.display().to_string(), address.without_password()?);
+    let (stem, clock) = (stem(path), wall_clock());
+    // Also what a ledger that was deleted left behind.
+    let traces = beside::ledgers(path)?;
+    let place = match (shared()?, traces.last()) {
+        (None, None) => Place::File(ledger_path(path)),
+        (None, Some(last)) => {
+            let first = ledger_path(path);
+            // The first was replaced, and is gone; or both may be in use.
+            if *last != first
+                && (!traces.contains(&first)
+                    || !Ledger::in_use_in(&first, &stem, &clock)?.is_empty())
+            {
+                let place = last.display().to_string();
+                let unclaimed = demure_ledger::Error::Unclaimed { place, name: stem, id: None };
+                return Err(unclaimed.into());
+            }
+            Place::File(first)
+        }
+        (Some(address), Some(last)) => {
+            let (policy, environment) = (last.display().to_string(), address.without_password()?);
             return Err(Error::OtherPlace { policy, environment });
         }
-        Some(address) => Place::Server(address),
+        (Some(address), None) => Place::Server(address),
     };
-    let stem = stem(path);
-    let (charter, clock) = (charter(&policy, &stem), wall_clock());
+    let at = address(&place)?;
+    with_ledger(&policy, &LedgerId::random()?, &at).ok_or_else(|| unwritable(path))?;
+    let charter = charter(&policy, &stem);
     let (ledger, id, was_exposed) = match Ledger::adopt(&place, &stem, &charter, clock.clone())? {
         Some(found) => (found.ledger, found.id, found.was_exposed),
         None => {
-            may_be_first(path, &place, &charter)?;
-            let (ledger, id) = Ledger::create(&place, &charter, "the policy's first", clock)?;
+            let (ledger, id) = Ledger::create_first(&place, &charter, "the policy's first", clock)?;
             (ledger, id, false)
         }
     };
-    let mut policy = name(path, &id, &address(&place)?)?;
+    let mut policy = name(path, &id, &at)?;
     if was_exposed {
         policy.warnings.push(
             "others could read the ledger, with the answers in it, until now; only its owner can \
@@ -287,25 +223,8 @@ fn first(path: &Path) -> Result<(Policy, Ledger)> {
     Ok((policy, ledger))
 }
 
-/// Refuses a first ledger where there are traces of one before it, which the policy names no more.
-fn may_be_first(path: &Path, place: &Place, charter: &Charter) -> Result<()> {
-    let unclaimed = |place: String, id: Option<LedgerId>| {
-        let name = charter.name.clone();
-        Err(Error::Ledger(demure_ledger::Error::Unclaimed { place, name, id }))
-    };
-    // The first was replaced, and is gone.
-    let later = numbered(path).take_while(|later| taken(later)).last();
-    if let Some(later) = later {
-        return unclaimed(later.display().to_string(), None);
-    }
-    match Ledger::claimed(place, charter)? {
-        Some(id) => unclaimed(address(place)?, Some(id)),
-        None => Ok(()),
-    }
-}
-
 /// How a policy writes a place down. A file is in the policy's own folder.
-fn address(place: &Place) -> Result<String> {
+pub(crate) fn address(place: &Place) -> Result<String> {
     Ok(match place {
         Place::File(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         Place::Server(address) => address.without_password()?,
@@ -314,45 +233,81 @@ fn address(place: &Place) -> Result<String> {
 
 /// Writes into the policy which ledger is its own, and returns when that is on disk. Owner, mode
 /// and comments stay.
-fn name(path: &Path, id: &LedgerId, at: &str) -> Result<Policy> {
-    let text = with_ledger(&Policy::read(path)?, id, at);
+pub(crate) fn name(path: &Path, id: &LedgerId, at: &str) -> Result<Policy> {
+    let lines = || policy::ledger_lines(id, at);
+    let text = with_ledger(&Policy::read(path)?, id, at).ok_or_else(|| unwritable(path))?;
     rewrite(path, &text).map_err(|source| Error::PolicyUnwritable {
         path: path.to_owned(),
-        lines: policy::ledger_lines(id, at),
+        lines: lines(),
         source,
     })?;
     Ok(Policy::read(path)?)
 }
 
+/// A policy that would be another one with a `[ledger]` in it.
+pub(crate) fn unwritable(path: &Path) -> Error {
+    let reason = "a `[ledger]` section can be put nowhere in it without changing something else";
+    Error::PolicyFixed { path: path.to_owned(), reason: reason.to_owned() }
+}
+
 /// Waits until nobody else gives the policy a ledger. Where files cannot be locked nobody waits.
-fn turn(path: &Path) -> Option<File> {
-    let file = File::open(path).ok()?;
-    file.lock().ok()?;
-    Some(file)
+pub(crate) fn turn(path: &Path) -> Option<File> {
+    loop {
+        let file = File::open(path).ok()?;
+        file.lock().ok()?;
+        // Whoever had it before may have put another file in its place, which others lock now.
+        if is_at(&file, path) {
+            return Some(file);
+        }
+    }
 }
 
-/// A name for another ledger, of which nothing is there.
-fn unused(policy: &Path) -> PathBuf {
-    let first = std::iter::once(ledger_path(policy)).chain(numbered(policy));
-    let mut free = first.skip_while(|path| taken(path));
-    free.next().unwrap_or_else(|| ledger_path(policy))
+/// Is this the file at `path`?
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let number = |found: std::fs::Metadata| (found.dev(), found.ino());
+        match (file.metadata().map(number), path.metadata().map(number)) {
+            (Ok(own), Ok(there)) => own == there,
+            // It is gone: nobody else gives it a ledger.
+            (_, Err(_)) => true,
+            (Err(_), _) => false,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
 }
 
-/// The names of later ledgers, `clinic.2.ledger`, …, but for those of other policies,
-/// `clinic.2.toml`.
-fn numbered(policy: &Path) -> impl Iterator<Item = PathBuf> {
-    let ending = policy.extension().unwrap_or_default().to_string_lossy().into_owned();
-    (2u32..).filter_map(move |number| {
-        let other = policy.with_extension(format!("{number}.{ending}"));
-        (!other.exists()).then(|| policy.with_extension(format!("{number}.ledger")))
-    })
-}
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
 
-/// Is there a ledger of this name, or anything that one left behind?
-fn taken(path: &Path) -> bool {
-    ["", "-wal", "-shm", "-head"].iter().any(|suffix| {
-        let mut part = path.as_os_str().to_owned();
-        part.push(suffix);
-        PathBuf::from(part).symlink_metadata().is_ok()
-    })
+    #[test]
+    fn whoever_waited_for_a_file_that_was_replaced_waits_for_the_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("clinic.toml");
+        std::fs::write(&path, "one").unwrap();
+        let held = turn(&path).unwrap();
+        let opened = || {
+            let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+            files.filter(|file| std::fs::read_link(file.path()).is_ok_and(|to| to == path)).count()
+        };
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| turn(&path).unwrap());
+            while opened() < 2 {
+                std::thread::yield_now();
+            }
+            rewrite(&path, "two").unwrap();
+            drop(held);
+            let got = waiting.join().unwrap();
+            assert_eq!(got.metadata().unwrap().ino(), path.metadata().unwrap().ino());
+            // And nobody else has it.
+            assert!(File::open(&path).unwrap().try_lock().is_err());
+        });
+    }
 }

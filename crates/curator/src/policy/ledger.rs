@@ -102,19 +102,15 @@ pub(crate) fn lines(id: &LedgerId, at: &str) -> String {
     format!("[ledger]\nid = \"{id}\"\nat = {}\n", quoted(at))
 }
 
-/// The text of a policy that names this ledger, and no other.
+/// The text of a policy that names this ledger, and no other, and says nothing else otherwise;
+/// `None` if it is written in a way in which that cannot be done.
 ///
 /// The section goes before the first other one, where nobody adds lines by mistake; or to the
 /// end, if the policy is written in a way in which that would change it.
 #[must_use]
-pub fn with_ledger(policy: &Policy, id: &LedgerId, at: &str) -> String {
-    let text = policy.text_without_ledger();
+pub fn with_ledger(policy: &Policy, id: &LedgerId, at: &str) -> Option<String> {
+    let own = policy.text_without_ledger();
     let section = format!("{COMMENT}\n{}\n", lines(id, at));
-    let first = text.starts_with('[').then_some(0).or_else(|| text.find("\n[").map(|at| at + 1));
-    let inserted = first.map(|first| {
-        let (before, after) = text.split_at(first);
-        format!("{before}{section}{after}")
-    });
     let same = |text: &String| {
         Policy::parse(text, Path::new("")).is_ok_and(|read| {
             read.budget == policy.budget
@@ -122,10 +118,50 @@ pub fn with_ledger(policy: &Policy, id: &LedgerId, at: &str) -> String {
                 && read.ledger.is_some_and(|named| named.id == *id && named.at == at)
         })
     };
-    inserted.filter(same).unwrap_or_else(|| {
+    // As it is, or without a ledger that is written in another way.
+    let texts = [own.clone().into_owned(), without_keys(&own), without_heading(&own)];
+    let candidates = texts.into_iter().flat_map(|text| {
+        let first =
+            text.starts_with('[').then_some(0).or_else(|| text.find("\n[").map(|at| at + 1));
+        let inserted = first.map(|first| {
+            let (before, after) = text.split_at(first);
+            format!("{before}{section}{after}")
+        });
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        format!("{text}{end}{section}")
-    })
+        inserted.into_iter().chain(std::iter::once(format!("{text}{end}{section}")))
+    });
+    candidates.into_iter().find(same)
+}
+
+/// Without lines like `ledger = { … }` and `ledger.id = …`.
+fn without_keys(text: &str) -> String {
+    let is_key = |line: &str| {
+        let rest = line.trim_start().strip_prefix("ledger").map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with(['=', '.']))
+    };
+    text.split_inclusive('\n').filter(|line| !is_key(line)).collect()
+}
+
+/// Without the heading and the keys of a section that is written like `[ ledger ]`. Comments stay.
+fn without_heading(text: &str) -> String {
+    let mut inside = false;
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        let mut own = inside
+            && line
+                .split('=')
+                .next()
+                .is_some_and(|key| line.contains('=') && ["id", "at"].contains(&key.trim()));
+        if let Some(heading) = line.trim_start().strip_prefix('[') {
+            let name = heading.split(']').next().unwrap_or_default();
+            inside = name.trim().trim_matches(['"', '\'']) == "ledger";
+            own = inside;
+        }
+        if !own {
+            kept.push_str(line);
+        }
+    }
+    kept
 }
 
 /// The same for a text that a steward must complete before it is a policy.
@@ -197,7 +233,7 @@ mod tests {
             "budget.epsilon = 1.0\ntables = { t = { source = \"t.csv\", unit = \"row\" } }\n";
         for text in [POLICY, bare.as_str(), POLICY.trim_start_matches("# A clinic.\n\n"), headless]
         {
-            let named = with_ledger(&parse(text), &id, "odd \"name\".ledger");
+            let named = with_ledger(&parse(text), &id, "odd \"name\".ledger").unwrap();
             let policy = parse(&named);
             let ledger = policy.ledger.clone().unwrap();
             assert_eq!((ledger.id, ledger.at.as_str()), (id.clone(), "odd \"name\".ledger"));
@@ -205,15 +241,37 @@ mod tests {
             assert_eq!(policy.text_without_ledger().trim_end(), text.trim_end(), "{named}");
             // Another ledger later.
             let other = LedgerId::random().unwrap();
-            let again = with_ledger(&policy, &other, "t.2.ledger");
+            let again = with_ledger(&policy, &other, "t.2.ledger").unwrap();
             assert_eq!(again.matches("[ledger]").count(), 1, "{again}");
             assert_eq!(parse(&again).text_without_ledger(), policy.text_without_ledger());
         }
         // To the byte, where the section goes before another.
-        assert_eq!(parse(&with_ledger(&parse(POLICY), &id, "x")).text_without_ledger(), POLICY);
+        let named = with_ledger(&parse(POLICY), &id, "x").unwrap();
+        assert_eq!(parse(&named).text_without_ledger(), POLICY);
         // As a steward may have pasted it.
         let pasted = format!("{POLICY}[ledger]\nat='x'\nid = '{id}' # mine\n");
         assert_eq!(parse(&pasted).text_without_ledger(), POLICY);
+    }
+
+    #[test]
+    fn a_ledger_that_is_written_in_another_way_is_replaced_too() {
+        let (id, next) = ("0a".repeat(16), LedgerId::parse(&"0b".repeat(16)).unwrap());
+        for text in [
+            format!("ledger = {{ id = \"{id}\", at = \"x\" }} # mine\n{POLICY}"),
+            format!("ledger.id = \"{id}\"\nledger . at = \"x\"\n{POLICY}"),
+            format!("{POLICY}\n[ ledger ]\nid = \"{id}\"\n\nat = \"x\"\n"),
+            format!("[\"ledger\"]\nid = \"{id}\"\nat = \"x\"\n\n{POLICY}"),
+        ] {
+            let policy = parse(&text);
+            let named = with_ledger(&policy, &next, "y").unwrap();
+            let read = parse(&named);
+            assert_eq!((read.budget, &read.tables), (policy.budget, &policy.tables), "{named}");
+            assert_eq!(read.ledger.unwrap().id, next);
+            assert!(!named.contains(&id) && named.contains("# A clinic."), "{named}");
+        }
+        // What cannot be done is not.
+        let odd = format!("\"ledger\" = {{ id = \"{id}\", at = \"x\" }}\n{POLICY}");
+        assert_eq!(with_ledger(&parse(&odd), &next, "y"), None);
     }
 
     #[test]

@@ -79,6 +79,7 @@ pub use ledger::{LedgerPolicy, Named, with_ledger, with_ledger_in};
 pub use mistake::Mistake;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
+pub(crate) use rewrite::rewritable;
 pub use rewrite::rewrite;
 pub use template::{ColumnKind, bounds_line, template};
 

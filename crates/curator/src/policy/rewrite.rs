@@ -42,6 +42,17 @@ pub fn rewrite(path: &Path, text: &str) -> io::Result<()> {
     })
 }
 
+/// Whether a file could be rewritten. Nothing is changed.
+pub(crate) fn rewritable(path: &Path) -> io::Result<()> {
+    let path = &Policy::real_path(path);
+    if std::fs::metadata(path)?.permissions().readonly() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let begun = part(path, &std::process::id().to_string());
+    access::create(&begun).map(drop)?;
+    std::fs::remove_file(&begun)
+}
+
 fn part(path: &Path, number: &str) -> PathBuf {
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{file}.{number}.part"))

@@ -3,3 +3,4 @@
 pub(crate) mod catalog;
 pub(crate) mod read_all;
 pub(crate) mod source;
+mod table;

@@ -25,9 +25,60 @@ impl Ledger {
         })
     }
 
+    /// Appends the rows that `acts` become in one transaction, all of them or none. `check` is
+    /// shown the journal and the store before that, while no other writer can add anything.
+    pub(crate) fn append_whole(
+        &self,
+        check: impl FnOnce(&Replay, &dyn Transaction) -> Result<()>,
+        acts: Vec<Act>,
+    ) -> Result<()> {
+        let time = to_micros((self.shared.clock)());
+        self.transact(|scratch, transaction, seen| {
+            check(scratch, transaction)?;
+            let mut last = None;
+            for act in acts {
+                // What fails here drops the transaction, with all that was appended in it.
+                for row in one(scratch, transaction, seen, vec![act], time)??.into_iter().flatten()
+                {
+                    last = Some((row.seq, row.hash));
+                }
+            }
+            Ok(((), last))
+        })
+    }
+
     /// One transaction for all of `batch`. What is refused is refused alone; after
     /// any other failure none of it counts, and the next one reads the journal anew.
-    fn write(&self, batch: Vec<(Vec<Act>, i64)>) -> Result<Vec<Result<Vec<Option<Row>>>>> {
+    fn write(&self, batch: Vec<(Vec<Act>, i64)>) -> Result<Vec<Decided>> {
+        self.transact(|scratch, transaction, seen| {
+            let (mut outcomes, mut debited) = (Vec::with_capacity(batch.len()), None);
+            for (acts, time) in batch {
+                let decided = match acts.len() {
+                    1 => one(scratch, transaction, seen, acts, time)?,
+                    _ => together(scratch, transaction, seen, acts, time)?,
+                };
+                for row in decided.iter().flatten().flatten() {
+                    // Without these more is spent, not less.
+                    if !matches!(row.kind, Kind::Settle | Kind::Cancel) {
+                        debited = Some((row.seq, row.hash));
+                    }
+                }
+                outcomes.push(decided);
+            }
+            Ok((outcomes, debited))
+        })
+    }
+
+    /// Does `work` on the newest state, with all other writers kept out, and commits what it
+    /// appended. It returns, with its result, the last row that must not get lost.
+    fn transact<R>(
+        &self,
+        work: impl FnOnce(
+            &mut Replay,
+            &mut dyn Transaction,
+            (u64, Hash),
+        ) -> Result<(R, Option<(u64, Hash)>)>,
+    ) -> Result<R> {
         let dataset = &self.shared.dataset;
         let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
         let mark = self.shared.mark.as_ref().map(Mutex::lock).transpose();
@@ -40,21 +91,8 @@ impl Ledger {
         if let Some(held) = &mut held {
             held.is_in(&scratch, &*transaction)?;
         }
-        let (before, mut outcomes) = (scratch.head(), Vec::with_capacity(batch.len()));
-        let mut debited = None;
-        for (acts, time) in batch {
-            let decided = match acts.len() {
-                1 => one(&mut scratch, &mut *transaction, *seen, acts, time)?,
-                _ => together(&mut scratch, &mut *transaction, *seen, acts, time)?,
-            };
-            for row in decided.iter().flatten().flatten() {
-                // Without these more is spent, not less.
-                if !matches!(row.kind, Kind::Settle | Kind::Cancel) {
-                    debited = Some((row.seq, row.hash));
-                }
-            }
-            outcomes.push(decided);
-        }
+        let before = scratch.head();
+        let (result, debited) = work(&mut scratch, &mut *transaction, *seen)?;
         if scratch.head() != before {
             transaction.commit()?;
         }
@@ -64,7 +102,7 @@ impl Ledger {
         if let (Some(held), Some(head)) = (&mut held, debited) {
             held.advance(head)?;
         }
-        Ok(outcomes)
+        Ok(result)
     }
 }
 

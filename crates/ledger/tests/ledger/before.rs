@@ -51,6 +51,7 @@ fn a_ledger_from_before_ids_verifies_is_adopted_and_goes_on() {
         table: "visits".into(),
         unit: "\"patient_id\"".into(),
         sources: vec!["visits.csv".into()],
+        files: Vec::new(),
     };
     let charter = Charter {
         name: "clinic".into(),
@@ -106,6 +107,7 @@ fn a_ledger_of_the_first_version_with_ids_goes_on_under_its_id() {
             table: "stays".into(),
             unit: unit.into(),
             sources: vec![source.to_owned()],
+            files: Vec::new(),
         }],
         public: Vec::new(),
         by: String::new(),
@@ -115,6 +117,7 @@ fn a_ledger_of_the_first_version_with_ids_goes_on_under_its_id() {
     let other = open(&charter("row", "visits.csv")).unwrap_err();
     assert!(matches!(other, Error::OtherUnit { .. }), "{other:?}");
     let ledger = open(&charter("\"patient_id\"", "visits.csv")).unwrap();
+    ledger.record_units(&charter("\"patient_id\"", "visits.csv")).unwrap();
     let head = "17:ba878a479838c7e0bf55cb5664957555b889dbe6b0d553a061aeb1f486041955";
     ledger.expect(&Anchor::parse(head).unwrap()).unwrap();
     // Keys as that version made them.

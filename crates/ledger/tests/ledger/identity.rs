@@ -11,7 +11,8 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 fn unit(table: &str, unit: &str) -> Unit {
-    Unit { table: table.into(), unit: unit.into(), sources: vec![format!("{table}.csv")] }
+    let sources = vec![format!("{table}.csv")];
+    Unit { table: table.into(), unit: unit.into(), sources, files: Vec::new() }
 }
 
 fn charter(limit: Limit) -> Charter {
@@ -25,6 +26,7 @@ fn spent() -> (tempfile::TempDir, PathBuf, LedgerId) {
     let path = folder.path().join("clinic.ledger");
     let place = Place::File(path.clone());
     let (ledger, id) = Ledger::create(&place, &charter(pure(1.0)), "", wall_clock()).unwrap();
+    ledger.record_units(&charter(pure(1.0))).unwrap();
     buy(&ledger, "a");
     (folder, path, id)
 }
@@ -136,10 +138,11 @@ fn the_unit_of_a_table_stays() {
     let place = Place::File(path.clone());
     let with = |units: Vec<Unit>| {
         let charter = Charter { units, ..charter(pure(1.0)) };
-        Ledger::open_own(&place, &id, &charter, wall_clock()).map(|ledger| {
-            ledger.verify().unwrap();
-            ledger.entries().unwrap().len()
-        })
+        let ledger = Ledger::open_own(&place, &id, &charter, wall_clock())?;
+        // What is refused later was refused when it was opened.
+        ledger.record_units(&charter).unwrap();
+        ledger.verify().unwrap();
+        Ok(ledger.entries().unwrap().len())
     };
     let same = unit("visits", "\"patient_id\"");
     let row = unit("visits", "row");
@@ -163,6 +166,7 @@ fn the_unit_of_a_table_stays() {
         table: "second".into(),
         unit: unit.into(),
         sources: sources.iter().map(|source| (*source).to_owned()).collect(),
+        files: Vec::new(),
     };
     let moved = Unit { sources: vec!["new.csv".into()], ..same.clone() };
     assert_eq!(with(vec![moved.clone()]), Ok(before + 3));
@@ -186,6 +190,7 @@ fn the_unit_of_a_table_stays() {
         table: table.into(),
         unit: unit.into(),
         sources: vec!["both.csv".into()],
+        files: Vec::new(),
     };
     let both = vec![same.clone(), view("one", "\"a\""), view("two", "\"b\"")];
     assert_eq!(with(both.clone()), Ok(before + 4));
@@ -341,7 +346,11 @@ fn policies_of_one_name_on_one_server_have_a_ledger_each() {
     let charter = charter(pure(1.0));
     let adopt = || Ledger::adopt(&place, "clinic", &charter, wall_clock());
     assert!(adopt().unwrap().is_none());
-    let create = || Ledger::create(&place, &charter, "", wall_clock()).unwrap();
+    let create = || {
+        let (ledger, id) = Ledger::create(&place, &charter, "", wall_clock()).unwrap();
+        ledger.record_units(&charter).unwrap();
+        (ledger, id)
+    };
     let ((one, one_id), (two, two_id)) = (create(), create());
     assert_ne!(one_id, two_id);
     buy(&one, "a");
@@ -437,7 +446,8 @@ fn a_table_with_people_in_it_does_not_become_public() {
     let (_folder, path, id) = spent();
     let place = Place::File(path);
     let with = |units: Vec<Unit>, table: &str, source: &str| {
-        let public = PublicTable { table: table.into(), sources: vec![source.into()] };
+        let public =
+            PublicTable { table: table.into(), sources: vec![source.into()], files: Vec::new() };
         let charter = Charter { units, public: vec![public], ..charter(pure(1.0)) };
         Ledger::open_own(&place, &id, &charter, wall_clock()).map(drop)
     };
@@ -482,6 +492,7 @@ fn nothing_is_spent_from_a_ledger_that_was_replaced() {
     for place in std::iter::once(file).chain(servers) {
         let charter = charter(pure(1.0));
         let (running, id) = Ledger::create(&place, &charter, "", wall_clock()).unwrap();
+        running.record_units(&charter).unwrap();
         assert!(Ledger::open_replaced(&place, &id, wall_clock()).unwrap().is_none());
         let open = running.reserve(&request("a", "pure(eps=0.25)")).unwrap();
         let next = LedgerId::random().unwrap().to_string();
@@ -499,9 +510,11 @@ fn nothing_is_spent_from_a_ledger_that_was_replaced() {
             let adopted = Ledger::adopt(&place, "clinic", &charter, wall_clock()).unwrap_err();
             assert_eq!(adopted, Error::Replaced(successor.clone()));
         }
-        // The first successor stays.
+        // The first successor stays, and whoever comes later learns which it is.
+        let first = successor.clone();
         successor.note = "somewhere else".into();
-        Ledger::replace(&place, &id, successor, wall_clock()).unwrap();
+        let late = Ledger::replace(&place, &id, successor, wall_clock()).unwrap_err();
+        assert_eq!(late, Error::Replaced(first));
         let read = Ledger::open_replaced(&place, &id, wall_clock()).unwrap().unwrap();
         let kinds: Vec<Kind> = read.entries().unwrap().iter().map(|entry| entry.kind).collect();
         assert_eq!(kinds[3..], [Kind::Reserve, Kind::Replaced, Kind::Settle]);
@@ -516,6 +529,7 @@ fn a_ledger_on_a_server_is_found_by_the_name_and_the_sources_of_its_policy() {
     let charter = charter(pure(1.0));
     assert_eq!(Ledger::claimed(&place, &charter).unwrap(), None);
     let (ledger, id) = Ledger::create(&place, &charter, "", wall_clock()).unwrap();
+    ledger.record_units(&charter).unwrap();
     buy(&ledger, "a");
     let units = vec![unit("stays", "row")];
     let other_tables = Charter { units: units.clone(), ..charter.clone() };

@@ -15,6 +15,7 @@
 //! | `load.rs` | processes and servers that are killed under load |
 //! | `torn.rs` | a log that ends anywhere |
 //! | `tamper.rs` | files that were edited, cut or damaged |
+//! | `units.rs` | sources and files of tables with other units; ledgers that are made or replaced at once |
 
 #![expect(
     clippy::unwrap_used,
@@ -51,6 +52,7 @@ mod rules;
 mod server;
 mod tamper;
 mod torn;
+mod units;
 
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
@@ -77,6 +79,15 @@ impl Place {
         self.try_open(limit, wall_clock()).unwrap()
     }
 
+    /// The same; where a busy disk keeps others waiting for too long, once more.
+    fn open_in_turn(&self, limit: &Limit) -> Ledger {
+        loop {
+            if let Some(ledger) = in_turn(self.try_open(limit.clone(), wall_clock())) {
+                return ledger;
+            }
+        }
+    }
+
     fn try_open(&self, limit: Limit, clock: Clock) -> Result<Ledger, Error> {
         match self {
             Self::Memory => Ledger::in_memory(limit),
@@ -100,6 +111,15 @@ impl Place {
                 Ledger::connect(address, &name, limit, wall_clock()).unwrap()
             }
         }
+    }
+}
+
+/// What came of something that others do at the same time; `None` if they kept it waiting until its
+/// patience ended, and then nothing was granted. Each of them waits for the disk of all.
+fn in_turn<T>(outcome: Result<T, Error>) -> Option<T> {
+    match outcome {
+        Err(Error::Locked { .. }) => None,
+        other => Some(other.unwrap()),
     }
 }
 

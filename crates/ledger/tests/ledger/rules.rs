@@ -269,7 +269,15 @@ fn threads_of_several_analysts_stay_within_every_rule(place: &Place) {
     std::thread::scope(|scope| {
         for who in ["ana", "ana", "ben", "ben", "eva", "eva"] {
             let ledger = &ledger;
-            scope.spawn(move || while ledger.reserve(&by(who, "pure(eps=1/32)")).is_ok() {});
+            scope.spawn(move || {
+                loop {
+                    match ledger.reserve(&by(who, "pure(eps=1/32)")) {
+                        Ok(_) | Err(Error::Locked { .. }) => {}
+                        Err(Error::OverBudget { .. }) => return,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
         }
     });
     // Thirty-seconds add up exactly: all that the window allows is sold.

@@ -55,7 +55,7 @@ impl Server {
         self.process = Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         let (socket, start) = (self.directory.path().join(".s.PGSQL.5432"), Instant::now());
         while !self.answers(&socket) {
-            assert!(start.elapsed() < Duration::from_secs(30), "the server does not start");
+            assert!(start.elapsed() < Duration::from_secs(180), "the server does not start");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -33,7 +33,7 @@ impl MadeUp {
                     shape(policy, table, name, kind(protection, name, stored), rows)
                 })
                 .collect();
-            // A hidden column can say whose row it is.
+            // A hidden column can refer to another table.
             if let UnitPolicy::Column(name) | UnitPolicy::Via { column: name, .. } =
                 &protection.unit
                 && !columns.iter().any(|column| column.name == *name)

@@ -1,0 +1,73 @@
+//! The files of a source: one, a folder's, or those that a pattern names.
+
+use std::path::{Path, PathBuf};
+
+/// The extension of a file's name, in lower case.
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase())
+}
+
+fn is_data(path: &Path) -> bool {
+    matches!(extension(path).as_deref(), Some("csv" | "parquet"))
+}
+
+/// The files of a source: one, a folder's, or those whose name fits a pattern with `*`.
+pub(crate) fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = if path.is_dir() {
+        let entries = std::fs::read_dir(path)?;
+        let paths: std::io::Result<Vec<_>> = entries.map(|e| e.map(|e| e.path())).collect();
+        paths?.into_iter().filter(|p| is_data(p)).collect()
+    } else if let Some(pattern) =
+        path.file_name().map(|n| n.to_string_lossy().into_owned()).filter(|n| n.contains('*'))
+    {
+        let entries = std::fs::read_dir(path.parent().unwrap_or(Path::new(".")))?;
+        let paths: std::io::Result<Vec<_>> = entries.map(|e| e.map(|e| e.path())).collect();
+        let fits = |p: &PathBuf| {
+            p.file_name().is_some_and(|name| matches(&pattern, &name.to_string_lossy()))
+        };
+        paths?.into_iter().filter(|p| is_data(p) && fits(p)).collect()
+    } else {
+        std::fs::metadata(path)?;
+        vec![path.to_owned()]
+    };
+    found.sort();
+    Ok(found)
+}
+
+/// Whether `name` fits `pattern`, in which `*` stands for anything.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    for (i, part) in parts.iter().enumerate() {
+        if i + 1 == parts.len() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name, fits) in [
+            ("*.csv", "a.csv", true),
+            ("*.csv", "a.csv.bak", false),
+            ("a*b*.csv", "axxb1.csv", true),
+            ("a*b*.csv", "axx1.csv", false),
+            ("visits-*.parquet", "visits-1.parquet", true),
+            ("*", "anything", true),
+        ] {
+            assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}
