@@ -206,7 +206,7 @@ async fn files_of_one_table_are_alike() {
 async fn a_long_text_is_nothing_everywhere() {
     let (short, long) = ("s".repeat(4096), "z".repeat(600_000));
     let folder = tempfile::tempdir().unwrap();
-    let public: String = (0..9000).map(|v| format!("1,{v}\n")).collect();
+    let public: String = (0..900).map(|v| format!("1,{v}\n")).collect();
     std::fs::write(folder.path().join("r.csv"), format!("j,v\n{public}")).unwrap();
     let policy = POLICY.replace("t.EXT", "t.csv")
         + "note = { type = \"text\" }\n[tables.r]\nsource = \"r.csv\"\npublic = true\n";
@@ -215,9 +215,12 @@ async fn a_long_text_is_nothing_everywhere() {
     let curator = Curator::in_memory(Policy::parse(&policy, folder.path()).unwrap()).await.unwrap();
     for (sql, expected) in [
         ("SELECT COUNT(note) FROM t", "2"),
-        // Would be 9,000 copies of it.
+        // Would be 900 copies of it.
         ("SELECT COUNT(*) FROM t JOIN r ON r.j = CASE WHEN note >= 'z' THEN 1 ELSE 2 END", "0"),
-        ("SELECT COUNT(DISTINCT note) FROM t JOIN r ON r.j = t.k", "2"),
+        (
+            "SELECT COUNT(DISTINCT note) FROM t JOIN (SELECT j FROM r WHERE v < 100) r ON r.j = t.k",
+            "2",
+        ),
     ] {
         let Outcome::Answer(answer) = curator.session("tester").run(sql).await.unwrap() else {
             panic!("no answer")

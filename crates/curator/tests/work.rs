@@ -2,16 +2,21 @@
 //! ones change nothing.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
+use async_trait::async_trait;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::collect;
 use demure_core::random::SeededForTests;
 use demure_core::unit::{Delta, Epsilon};
-use demure_curator::bound::{Engine, Native};
+use demure_curator::bound::{BoundSpec, Engine, Key, Native, Task};
 use demure_curator::policy::Policy;
 use demure_curator::{AggregateExplanation, Curator, Incidents, Outcome};
 use demure_ledger::{Accounting, Ledger, Limit};
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n[tables.t]\nsource = \"t.csv\"\n\
@@ -69,14 +74,14 @@ fn dear(text: &str, n: usize) -> String {
     (0..n).map(one).collect::<Vec<_>>().join(" + ")
 }
 
-/// 10,000 public rows with a text of 4,000 bytes each.
+/// 10,000 public rows with a text of some 4,000 bytes each.
 fn public_texts() -> String {
     let numbers = |name: &str| {
         let values: Vec<String> = (0..100).map(|i| format!("({i})")).collect();
         format!("(VALUES {}) {name}(n)", values.join(", "))
     };
     format!(
-        "(SELECT repeat('a', 4000) AS s, a.n * 0 AS z FROM {} CROSS JOIN {})",
+        "(SELECT concat(repeat('a', 3990), a.n, '-', b.n) AS s, a.n * 0 AS z FROM {} CROSS JOIN {})",
         numbers("a"),
         numbers("b")
     )
@@ -186,7 +191,7 @@ async fn ordinary_statements_keep_their_limits() {
             "",
             " WHERE t0.x > 3 AND t1.x BETWEEN 1 AND 9 AND t0.note = 'Note 3'",
             " WHERE lower(t0.note) LIKE 'note%' AND t1.x IN (1, 2, 3) AND t0.x <> t1.x",
-            " WHERE t0.note <> t1.note AND t0.x + 2 * t1.x < 1000",
+            " WHERE left(t0.note, 9) <> 'Note 3' AND t0.x + 2 * t1.x < 1000",
         ] {
             let sql = format!("SELECT COUNT(*) FROM {}{end}", join(tables));
             let told = explained(&curator, &sql).await;
@@ -222,6 +227,22 @@ async fn dear_expressions_over_joins_lower_the_limit() {
         assert_eq!(count(&curator, &sql).await, i64::from(rows).pow(2) + 9, "{sql}");
         before = rows;
     }
+}
+
+/// A join that makes one row of one at most is a join all the same.
+#[tokio::test]
+async fn dear_expressions_over_a_join_that_multiplies_nothing_have_a_limit() {
+    let (curator, _folder) = curator().await;
+    let value = dear("t.note", 10);
+    let sql = format!(
+        "SELECT SUM(CLAMP(1 + {value}, 0, 1)) FROM t JOIN (SELECT 0 AS z) r ON t.x * 0 = r.z"
+    );
+    let rows = limit(explained(&curator, &sql).await.joins.as_ref()).unwrap();
+    assert!(rows < 64, "{rows}");
+    assert_eq!(count(&curator, &sql).await, i64::from(rows) + 9);
+    let cheap = "SELECT COUNT(*) FROM t JOIN (SELECT 0 AS z) r ON t.x * 0 = r.z";
+    assert_eq!(explained(&curator, cheap).await.joins, None);
+    assert_eq!(count(&curator, cheap).await, i64::from(HERS) + 9);
 }
 
 /// The branches of a union add up.
@@ -276,4 +297,178 @@ async fn how_many_threads_read_follows_from_the_policy() {
     assert_eq!(found[0], found[1]);
     assert_eq!(found[2], found[3]);
     assert_eq!((found[2].0, found[0].1), (1, 0));
+}
+
+/// Counts the public rows that protected ones are joined with.
+#[derive(Debug)]
+struct Watched {
+    native: Native,
+    state: SessionState,
+    rows: Arc<Mutex<Vec<usize>>>,
+}
+
+#[async_trait]
+impl Engine for Watched {
+    async fn prepare(
+        &self,
+        input: LogicalPlan,
+        spec: &BoundSpec,
+        key: Key,
+    ) -> demure_curator::Result<Task> {
+        let mut sources = Vec::new();
+        input
+            .apply(|node| {
+                if let LogicalPlan::TableScan(scan) = node
+                    && scan.table_name.table().contains("public")
+                {
+                    sources.push(source_as_provider(&scan.source)?);
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+            .unwrap();
+        for source in sources {
+            let plan = source.scan(&self.state, None, &[], None).await.unwrap();
+            let batches = collect(plan, self.state.task_ctx()).await.unwrap();
+            let rows = batches.iter().map(|batch| batch.num_rows()).sum();
+            self.rows.lock().unwrap().push(rows);
+        }
+        self.native.prepare(input, spec, key).await
+    }
+}
+
+async fn watched() -> (Arc<Curator>, Arc<Mutex<Vec<usize>>>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path());
+    let policy = Policy::parse(POLICY, folder.path()).unwrap();
+    let limit = Limit {
+        accounting: Accounting::Pure,
+        epsilon: Epsilon::new(1e9).unwrap(),
+        delta: Delta::positive(1e-3).unwrap(),
+        neighbours: policy.budget.neighbours,
+    };
+    let ledger = Ledger::in_memory(limit).unwrap();
+    let rows = Arc::default();
+    let engine = |state: SessionState| {
+        let (native, rows) = (Native::new(state.clone()), Arc::clone(&rows));
+        Box::new(Watched { native, state, rows }) as Box<dyn Engine>
+    };
+    let random = Box::new(SeededForTests::insecure(1));
+    let curator = Curator::with_engine(policy, ledger, Incidents::nowhere(), random, engine);
+    (curator.await.unwrap(), rows, folder)
+}
+
+/// 10,000 public rows: `n` differs, `z` is 0, `g` is one of 100, `e` is NULL.
+fn public_numbers() -> String {
+    let numbers = |name: &str| {
+        let values: Vec<String> = (0..100).map(|i| format!("({i})")).collect();
+        format!("(VALUES {}) {name}(n)", values.join(", "))
+    };
+    format!(
+        "(SELECT a.n * 100 + b.n AS n, a.n * 0 AS z, a.n AS g, NULLIF(a.n, a.n) AS e \
+         FROM {} CROSS JOIN {})",
+        numbers("a"),
+        numbers("b")
+    )
+}
+
+/// A row is compared with every public row that has its key: of equal ones there is one.
+#[tokio::test]
+async fn a_list_of_equal_public_rows_is_a_list_of_one() {
+    let (curator, rows, _folder) = watched().await;
+    let public = public_numbers();
+    let hers = i64::from(HERS);
+    for (from, public_rows, counted) in [
+        (format!("t WHERE x * 0 IN (SELECT z FROM {public})"), 1, hers + 9),
+        (format!("t WHERE x IN (SELECT g FROM {public})"), 100, 100 + 9),
+        (format!("t WHERE x IN (SELECT e FROM {public})"), 1, 0),
+        (format!("t p LEFT SEMI JOIN {public} r ON p.x * 0 = r.z"), 1, hers + 9),
+        (format!("t p LEFT ANTI JOIN {public} r ON p.x = r.g"), 100, hers - 100),
+        // What is NULL fits nothing, but would be compared.
+        (format!("t p LEFT SEMI JOIN {public} r ON p.x = r.e"), 0, 0),
+        (format!("t p JOIN {public} r ON p.x = r.e"), 0, 0),
+    ] {
+        let sql = format!("SELECT COUNT(*) FROM {from}");
+        let told = explained(&curator, &sql).await;
+        assert_eq!(told.work, None, "{sql}");
+        assert_eq!(count(&curator, &sql).await, counted, "{sql}");
+        assert_eq!(std::mem::take(&mut *rows.lock().unwrap()).last(), Some(&public_rows), "{sql}");
+    }
+}
+
+/// Where rows with one key differ in what a condition looks at, each pair counts.
+#[tokio::test]
+async fn pairs_that_a_semi_join_compares_are_counted() {
+    let (curator, _folder) = curator().await;
+    let public = public_numbers();
+    let sql = format!(
+        "SELECT COUNT(*) FROM t p LEFT SEMI JOIN {public} r ON p.x * 0 = r.z AND p.x <= r.n"
+    );
+    let kept = limit(explained(&curator, &sql).await.work.as_ref()).unwrap();
+    assert!(kept <= 65_536 / 10_000, "{kept}");
+    assert_eq!(count(&curator, &sql).await, i64::from(kept) + 9);
+    let sql = "SELECT COUNT(*) FROM t a LEFT SEMI JOIN t b ON a.id = b.id AND a.x <= b.x";
+    let kept = limit(explained(&curator, sql).await.work.as_ref()).unwrap();
+    assert!((200..=256).contains(&kept), "{kept}");
+    // Where nothing but the person matters, one row of hers does.
+    let sql = "SELECT COUNT(*) FROM t a LEFT SEMI JOIN t b ON a.id = b.id";
+    assert_eq!(explained(&curator, sql).await.work, None);
+    assert_eq!(count(&curator, sql).await, i64::from(HERS) + 9);
+}
+
+/// Texts that a join repeats are copied, and those that rows are grouped by are looked up.
+#[tokio::test]
+async fn long_texts_in_joined_rows_are_counted() {
+    let (curator, _folder) = curator().await;
+    let notes = |note: &str| format!("(SELECT id, x, {note} AS note FROM t)");
+    let mut before = 257;
+    for (note, value, end, least) in [
+        ("left(note, 2)", "*", "WHERE a.note <> b.note", 200),
+        ("note", "*", "WHERE a.note <> 'x' OR b.x > 3", 48),
+        ("note", "*", "WHERE a.note <> b.note", 32),
+        ("note", "DISTINCT a.note || b.note", "", 8),
+    ] {
+        let (a, b) = (notes(note), notes(note));
+        let sql = format!("SELECT COUNT({value}) FROM {a} a JOIN {b} b ON a.id = b.id {end}");
+        let kept = limit(explained(&curator, &sql).await.joins.as_ref()).unwrap();
+        assert!((least..before).contains(&kept), "{kept}: {sql}");
+        before = kept;
+    }
+    // Public texts too, though every row fits one of them.
+    let long = "(SELECT 0 AS z, repeat('a', 4000) AS s)";
+    let sql = format!("SELECT COUNT(DISTINCT r.s) FROM t JOIN {long} r ON t.x * 0 = r.z");
+    let kept = limit(explained(&curator, &sql).await.joins.as_ref()).unwrap();
+    assert!(kept < 5_000, "{kept}");
+}
+
+/// Each group has a table of its values.
+#[tokio::test]
+async fn distinct_values_in_many_groups_are_counted() {
+    let (curator, _folder) = curator().await;
+    let sql = |keys: &str| {
+        format!(
+            "SELECT SUM(CLAMP(n + m, 0, 5)) FROM (SELECT {keys}, COUNT(DISTINCT x % 7) AS n, \
+             COUNT(DISTINCT x + 1) AS m FROM t GROUP BY {keys})"
+        )
+    };
+    assert_eq!(explained(&curator, &sql("id")).await.work, None);
+    let kept = limit(explained(&curator, &sql("id, x")).await.work.as_ref()).unwrap();
+    assert!((1_000..2_100).contains(&kept), "{kept}");
+}
+
+/// Where a function fails on a row, that row is computed anew, alone.
+#[tokio::test]
+async fn functions_that_may_fail_are_counted() {
+    let (curator, _folder) = curator().await;
+    let join = "t a JOIN t b ON a.id = b.id";
+    for (value, rows) in [
+        ("a.x + b.x", 200..257),
+        ("power(a.x + b.x, 2)", 200..257),
+        ("substr(CAST(a.x + b.x AS VARCHAR), 1, 2)", 100..257),
+        ("power(a.x + b.x, -1)", 32..50),
+        ("substr(CAST(a.x + b.x AS VARCHAR), 1, b.x)", 32..50),
+    ] {
+        let sql = format!("SELECT COUNT({value}) FROM {join}");
+        let kept = limit(explained(&curator, &sql).await.joins.as_ref()).unwrap();
+        assert!(rows.contains(&kept), "{kept}: {sql}");
+    }
 }

@@ -108,8 +108,8 @@ impl Server {
         self.ticks() - before >= 6
     }
 
-    /// Waits until it works on nothing, however long other programs keep it waiting. Two processors worked for two
-    /// to three seconds in a development build; why is not known. Otherwise it works for minutes.
+    /// Waits until it works on nothing, however long other programs keep it waiting: at most a second of two
+    /// processors. Otherwise it works for minutes.
     fn comes_to_rest(&self) -> bool {
         let (begun, before) = (Instant::now(), self.ticks());
         while self.works() {
@@ -117,7 +117,7 @@ impl Server {
                 return false;
             }
         }
-        self.ticks() - before <= 1000
+        self.ticks() - before <= 200
     }
 
     /// Waits until it works on something.

@@ -7,7 +7,7 @@ use super::node::{BoundContributions, BoundPlanner};
 use super::operator::MEMORY_LIMIT;
 use super::spec::BoundSpec;
 use crate::error::{Error, Result};
-use crate::rows::total;
+use crate::rows::risky;
 use crate::tables::read_all::{read_all, thorough};
 use async_trait::async_trait;
 use datafusion::error::{DataFusionError, Result as EngineResult};
@@ -105,7 +105,7 @@ impl Engine for Native {
         let node = node.with_memory_limit(self.memory_limit);
         let interned = Arc::clone(node.interned());
         let plan = self.state.optimize(&node.into_plan()).map_err(planned)?;
-        total::check(&plan)?;
+        risky::check(&plan)?;
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(BoundPlanner)]);
         let plan = planner.create_physical_plan(&plan, &self.state).await;
         let plan = plan.and_then(read_all).map_err(planned)?;

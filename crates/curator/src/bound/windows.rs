@@ -29,7 +29,7 @@ use super::read::read;
 use super::spec::{BoundSpec, Form};
 use super::steps::Steps;
 use crate::error::Error;
-use crate::rows::total;
+use crate::rows::risky;
 use crate::tables::read_all::{read_all, thorough};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::DataType;
@@ -122,7 +122,7 @@ impl Engine for Windows {
         let planned = |e: DataFusionError| Error::planning(&e);
         // Filters first go below the bounds before joins, as they do for the operator.
         let input = self.state.optimize(&input).map_err(planned)?;
-        total::check(&input)?;
+        risky::check(&input)?;
         let mut plans = Vec::new();
         for plan in Self::plans(input, spec, &key).map_err(planned)? {
             let plan = self.state.create_physical_plan(&plan).await;

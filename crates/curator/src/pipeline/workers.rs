@@ -2,38 +2,72 @@
 //!
 //! An engine computes a batch without a pause, and a batch may take long. On the threads that serve
 //! connections that would hold up everybody else: who asks, who cancels and what is due would wait for
-//! protected rows, and see by that how many there are. So rows are read by threads of their own, as
-//! many as the machine has processors.
+//! protected rows, and see by that how many there are. Nor may statements wait for each other's batches.
+//! So every statement that reads rows has threads of its own, as many as the machine has processors; the
+//! operating system shares the processors among them.
 //!
 //! # What this module does not do
-//! Threads share processors: where all are busy, everything takes longer.
+//! Threads share processors: where all are busy, everything takes longer. How many statements read rows at once is
+//! the gate's to decide.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{AbortHandle, JoinError};
 
-/// As long as the process lives: a runtime must not be dropped where others wait.
-static WORKERS: OnceLock<Option<Runtime>> = OnceLock::new();
+/// Threads whose statement has ended, for the next one.
+static IDLE: Mutex<Vec<Runtime>> = Mutex::new(Vec::new());
 
-fn handle() -> Handle {
-    let workers = WORKERS.get_or_init(|| {
-        let mut builder = Builder::new_multi_thread();
-        builder.enable_all().thread_name("demure-work").build().ok()
-    });
-    // Where no thread can be had, those that are there do the work.
-    workers.as_ref().map_or_else(Handle::current, |workers| workers.handle().clone())
+/// The threads of one statement.
+struct Workers(Option<Runtime>);
+
+impl Workers {
+    /// `None` where no thread can be had.
+    fn take() -> Option<Self> {
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let made = || {
+            let mut builder = Builder::new_multi_thread();
+            builder.enable_all().thread_name("demure-work").build().ok()
+        };
+        idle.or_else(made).map(|runtime| Self(Some(runtime)))
+    }
+
+    fn handle(&self) -> Handle {
+        self.0.as_ref().map_or_else(Handle::current, |runtime| runtime.handle().clone())
+    }
+
+    /// The work has ended.
+    fn give_back(mut self) {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.0.take());
+    }
 }
 
-/// Does `work` on those threads. It ends when nobody waits for it any more.
+impl Drop for Workers {
+    /// Whatever still runs on them ends with its batch. Nobody waits for that.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Does `work` on such threads. It ends when nobody waits for it any more.
 ///
 /// # Errors
 /// It panicked.
 pub(crate) async fn run<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, JoinError> {
-    let task = handle().spawn(work);
+    let workers = Workers::take();
+    // Where no thread can be had, those that are there do the work.
+    let handle = workers.as_ref().map_or_else(Handle::current, Workers::handle);
+    let task = handle.spawn(work);
     let _ends = Ends(task.abort_handle());
-    task.await
+    let done = task.await;
+    if let (Ok(_), Some(workers)) = (&done, workers) {
+        workers.give_back();
+    }
+    done
 }
 
 /// Aborts a task when it is dropped.
@@ -42,5 +76,36 @@ struct Ends(AbortHandle);
 impl Drop for Ends {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    /// Batches that take long hold up their own statements alone.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_statement_does_not_wait_for_the_batches_of_others() {
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let mut busy = Vec::new();
+        for _ in 0..4 * processors {
+            let (begun, has_begun) = tokio::sync::oneshot::channel();
+            let (release, released) = channel::<()>();
+            let long = tokio::spawn(run(async move {
+                let _ = begun.send(());
+                let _ = released.recv();
+            }));
+            // Before the next comes: it may take the threads of one that has ended.
+            tokio::time::timeout(Duration::from_secs(100), has_begun).await.unwrap().unwrap();
+            busy.push((long, release));
+        }
+        let other = tokio::time::timeout(Duration::from_secs(100), run(async { 7 })).await;
+        assert_eq!(other.unwrap().unwrap(), 7);
+        for (long, release) in busy {
+            drop(release);
+            long.await.unwrap().unwrap();
+        }
     }
 }

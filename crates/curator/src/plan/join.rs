@@ -8,7 +8,7 @@
 //! rows (`join_rows`). For single rows nothing is bounded afterwards, so such a join must not make
 //! copies: it must be on a declared key of the public table.
 
-use super::join_rows::{PublicJoin, before_join, to_compare};
+use super::join_rows::{PublicJoin, before_join, one_each, to_compare};
 use super::rows::planned;
 use super::{Node, Walk};
 use crate::error::Result;
@@ -20,7 +20,7 @@ use crate::rows::{Owner, RESERVED, Rows};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullEquality};
-use datafusion::logical_expr::utils::split_conjunction_owned;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
     TableScan,
@@ -79,6 +79,51 @@ fn determined(conditions: &[Expr], public: &LogicalPlan) -> Vec<usize> {
         _ => None,
     });
     fixed.collect()
+}
+
+/// What a semi-join needs of public rows: the columns that its conditions name, each row once. A protected row
+/// is compared with all rows that have its key, however many are equal.
+fn compared(public: LogicalPlan, conditions: &[Expr]) -> Result<LogicalPlan> {
+    let names = conditions.iter().flat_map(Expr::column_refs);
+    let mut named: Vec<usize> =
+        names.filter_map(|column| public.schema().maybe_index_of_column(column)).collect();
+    named.sort_unstable();
+    named.dedup();
+    if named.is_empty() {
+        return Ok(public);
+    }
+    let columns =
+        named.into_iter().map(|i| Expr::Column(Column::from(public.schema().qualified_field(i))));
+    let columns: Vec<Expr> = columns.collect();
+    LogicalPlanBuilder::from(public)
+        .project(columns)
+        .and_then(LogicalPlanBuilder::distinct)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(planned)
+}
+
+/// Public rows without those that have NULL for a key: they fit nothing, but the engine compares them with every row
+/// that has NULL there too.
+fn without_nulls(public: LogicalPlan, keys: &[usize]) -> Result<LogicalPlan> {
+    let present = keys
+        .iter()
+        .map(|&i| Expr::Column(Column::from(public.schema().qualified_field(i))).is_not_null());
+    match conjunction(present) {
+        None => Ok(public),
+        Some(present) => LogicalPlanBuilder::from(public)
+            .filter(present)
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(planned),
+    }
+}
+
+/// Whether conditions look at nothing on the right but whose row it is.
+fn is_about_people(conditions: &[Expr], left: &Rows, right: &Rows) -> bool {
+    let mut names = conditions.iter().flat_map(Expr::column_refs);
+    names.all(|column| {
+        let theirs = right.schema().has_column(column);
+        !theirs || (right.is_unit(column) && !left.schema().has_column(column))
+    })
 }
 
 /// How many protected tables a plan reads.
@@ -191,7 +236,9 @@ impl Walk<'_> {
             // A row without a match has NULL there.
             public_facts.iter_mut().for_each(|facts| facts.nullable = true);
         }
+        let public = if semi { compared(public, &conditions)? } else { public };
         let determined = determined(&conditions, &public);
+        let public = without_nulls(public, &determined)?;
         let (public, table) = self.read_before(public)?;
         self.fans.push(PublicJoin { table, determined, multiplies: !semi });
         let (left, right, facts) = if rows_left {
@@ -334,6 +381,7 @@ impl Walk<'_> {
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
         // A semi-join makes no rows, but compares each of hers on the left with those on the right.
         let (left, right) = match semi {
+            true if is_about_people(&conditions, &left, &right) => (left, one_each(right)),
             true => (left, to_compare(right)),
             false => (before_join(left), before_join(right)),
         };

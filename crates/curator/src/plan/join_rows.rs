@@ -4,11 +4,12 @@
 //! Of one person's rows, in all that a private aggregate computes:
 //! 1. All joins together make at most [`MOST_JOINED_ROWS`] rows of hers at each step (or as many as public
 //!    tables alone make of one row).
-//! 2. All expressions together (conditions of joins, filters, computed columns, group keys, arguments) take at most
+//! 2. All expressions together (conditions of joins, filters, computed columns, group keys, arguments), the columns that
+//!    joins repeat, the groups that are looked up and the pairs that semi-joins compare take at most
 //!    [`MOST_WORK`] units on the rows that are under a limit: some milliseconds, since a unit is about a
 //!    nanosecond ([`crate::cost`]).
-//! 3. On rows that are under no limit, expressions take at most [`FREE_UNITS`] units and [`FREE_PASSES`] passes
-//!    over the row's texts, for each time that a protected table is read.
+//! 3. On rows that are under no limit, expressions take at most [`FREE_UNITS`] units, [`FREE_PASSES`] passes
+//!    over the row's texts and [`FREE_FAILURES`] functions that fail, for each time that a protected table is read.
 //!
 //! The number of rows that is kept of a person follows from the query, the policy and public tables alone. What
 //! fits with no number is refused.
@@ -20,7 +21,8 @@
 //! out C. A union lets out the sum of its branches, so that u of them under a limit have u·C. A
 //! join of two inputs with a and b rows of a person makes at most a·b of them (or a, where an outer join
 //! finds none); one with a public table at most F times as many, where F is the most public rows that fit one; a
-//! side with one row of everybody as many as there were. So each step has a polynomial in C of rows,
+//! side with one row of everybody as many as there were. A semi-join makes none, but compares each row on the left with
+//! all on the right that have its key; of public rows it gets each once. So each step has a polynomial in C of rows,
 //! and u·Cᵏ·F of them come out of k limited inputs in u branches. C is the largest number up to which no step has more than
 //! [`MOST_JOINED_ROWS`], and the sum of rows times cost is at most [`MOST_WORK`]; if 1 is too many for the second, the query is refused.
 //!
@@ -32,18 +34,18 @@
 //!
 //! # What this module does not do
 //! Where nothing is multiplied and all is cheap in the sense of 3, nothing is bounded: her rows are read, and passed over
-//! some times, which takes about as long again as reading them from a file. It does not count what it takes to carry plain columns through joins and
-//! to group by them: long texts of hers are copied as often as joins repeat them.
+//! some times, which takes about as long again as reading them from a file.
 
 use super::hold::hold;
 use super::rows::planned;
-use super::work::Work;
+use super::work::{Limits, Work};
 use crate::aggregate::PrivateAggregate;
 use crate::answer::deferred::DeferredTable;
 use crate::bound::{CapRows, Most, with_rows, without_leaves};
 use crate::error::Result;
 use crate::policy::Policy;
 use crate::refusal::{Refusal, Rule};
+use crate::rows::cost::Cost;
 use crate::rows::{Owner, Rows};
 use datafusion::common::Column;
 use datafusion::execution::SessionState;
@@ -63,6 +65,9 @@ const FREE_UNITS: u64 = 256;
 
 /// Passes over texts on such a row: a few functions, or one small pattern.
 const FREE_PASSES: u64 = 32;
+
+/// Functions that may fail on such a row: then they take some times as long as reading it.
+const FREE_FAILURES: u64 = 4;
 
 /// Units below which a plan is not looked at again once it is optimized: written out into each
 /// other they make at most 64.
@@ -176,7 +181,9 @@ fn largest(fits: impl Fn(u64) -> bool) -> Option<u32> {
 /// Whether what is computed on unlimited rows is in proportion to reading them.
 fn is_free(work: &Work<'_>) -> bool {
     let (cost, scans) = (work.unlimited(), work.scans.max(1));
-    cost.plain <= FREE_UNITS * scans && cost.passes <= FREE_PASSES * scans
+    cost.plain <= FREE_UNITS * scans
+        && cost.passes <= FREE_PASSES * scans
+        && cost.failures <= FREE_FAILURES * scans
 }
 
 /// Decides how many rows of a person each input of the aggregate's joins keeps, and each of its tables.
@@ -200,25 +207,29 @@ fn shares(
 ) -> Result<(Option<u32>, Option<u32>, LogicalPlan)> {
     let optimized = |plan: LogicalPlan| state.optimize(&plan).map_err(planned);
     let open = without_leaves(input.clone()).map_err(planned)?;
-    let written = Work::of(&open, fans, policy, false);
+    let written = Work::of(&open, fans, policy, Limits::Joins);
     let few = |c: u64| c == 1 || written.most_rows(c) <= MOST_JOINED_ROWS;
     let each = written.each_once();
-    if each.passes == 0 && each.plain <= TRIFLE {
+    if each.passes == 0 && each.failures == 0 && each.plain <= TRIFLE {
         let joins = written.multiplies.then(|| largest(few)).flatten();
         return Ok((joins, None, open));
     }
     let plan = optimized(open.clone())?;
-    let work = Work::of(&plan, fans, policy, false);
+    let work = Work::of(&plan, fans, policy, Limits::Joins);
     if is_free(&work) {
         let fits = |c: u64| few(c) && work.units(c) <= MOST_WORK;
         let joins = Some(largest(fits).ok_or_else(too_dear)?);
-        return Ok((joins.filter(|_| written.multiplies), None, open));
+        // Where nothing is multiplied there is no need for a limit, unless a row costs much.
+        let free = || is_free(&Work::of(&plan, fans, policy, Limits::Neither));
+        let needed = written.multiplies || !free();
+        return Ok((joins.filter(|_| needed), None, open));
     }
     // What costs something stays above the tables' limits; if that is not enough, all does.
     for least in [TRIFLE, 0] {
-        let held = hold(input.clone(), |cost| cost.passes > 0 || cost.plain > least)?;
+        let dear = |cost: Cost| cost.passes > 0 || cost.failures > 0 || cost.plain > least;
+        let held = hold(input.clone(), dear)?;
         let plan = optimized(held.clone())?;
-        let work = Work::of(&plan, fans, policy, true);
+        let work = Work::of(&plan, fans, policy, Limits::All);
         if is_free(&work) {
             let few = |c: u64| c == 1 || work.most_rows(c) <= MOST_JOINED_ROWS;
             let fits = |c: u64| few(c) && work.units(c) <= MOST_WORK;

@@ -1,7 +1,7 @@
 //! Projections, filters, aliases and unions of protected rows. The unit's id goes along
 //! under its reserved name, whatever the query selects.
 
-use super::join_rows::one_each;
+use super::join_rows::{PublicJoin, one_each};
 use super::{Node, Walk, protected_subquery};
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};
@@ -12,7 +12,8 @@ use datafusion::common::{Column, DFSchema, DataFusionError, ExprSchema};
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, Union,
+    Expr, ExprSchemable, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Projection,
+    SubqueryAlias, Union,
 };
 
 pub(super) fn planned(error: DataFusionError) -> Error {
@@ -69,7 +70,14 @@ impl Walk<'_> {
                     )
                     .into());
                 }
-                let (list, _) = self.read_before(list)?;
+                let list = members(list)?;
+                let like =
+                    |list: &LogicalPlan| Some(list.schema().fields().first()?.data_type().clone());
+                // Converted to another type, different values may become equal.
+                let kept = expr.get_type(rows.schema()).ok() == like(&list);
+                let (list, table) = self.read_before(list)?;
+                let determined = if kept { vec![0] } else { Vec::new() };
+                self.fans.push(PublicJoin { table, determined, multiplies: false });
                 semi(rows, expr, list, join)
             }
             Node::Rows(others) => {
@@ -156,6 +164,17 @@ pub(super) fn select(rows: Rows, columns: Vec<(Expr, Facts)>) -> Result<Rows> {
         .and_then(LogicalPlanBuilder::build)
         .map_err(planned)?;
     Ok(Rows { plan, owner, facts, limits: rows.limits })
+}
+
+/// The first column of a public list, each value once: a row is compared with all that are equal.
+fn members(list: LogicalPlan) -> Result<LogicalPlan> {
+    let first = list.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
+    let first = first.ok_or_else(|| super::unexpected("a subquery without columns"))?;
+    LogicalPlanBuilder::from(list)
+        .project(vec![Expr::Column(first)])
+        .and_then(LogicalPlanBuilder::distinct)
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(planned)
 }
 
 /// The rows whose `expr` is among the first column of `list`.

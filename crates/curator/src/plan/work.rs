@@ -8,13 +8,14 @@ use crate::answer::deferred::DeferredTable;
 use crate::bound::{CapRows, Most};
 use crate::policy::{Policy, UnitPolicy};
 use crate::rows::RESERVED;
-use crate::rows::cost::{Cost, cost};
+use crate::rows::cost::{Computed, Cost, cost};
 use crate::rows::expression::text;
 use crate::rows::total::LONGEST;
 use datafusion::common::Column;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
-use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, TableScan};
+use datafusion::logical_expr::{Aggregate, Expr, Join, JoinType, LogicalPlan, TableScan};
+use std::collections::HashSet;
 
 /// Rows of one person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,12 +78,22 @@ struct Output {
     longest: Vec<u64>,
 }
 
+/// Which limits on rows hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limits {
+    /// Neither those of joins nor those of tables.
+    Neither,
+    /// Those before joins.
+    Joins,
+    /// Those before joins, and those where tables are read.
+    All,
+}
+
 /// What a plan has to do for one person.
 pub(super) struct Work<'a> {
     fans: &'a [Fan],
     policy: &'a Policy,
-    /// Whether tables are under a limit where they are read.
-    leaves: bool,
+    limits: Limits,
     /// Expressions, by the rows that they are computed on.
     jobs: Vec<(Count, Cost)>,
     /// The rows that come out of each step.
@@ -91,20 +102,30 @@ pub(super) struct Work<'a> {
     pub(super) multiplies: bool,
     /// How often protected tables are read.
     pub(super) scans: u64,
+    /// Whether the next aggregate makes one row of each person.
+    one_group: bool,
+    /// Which columns of the next join are used, where it is known: it makes no others.
+    used: Option<HashSet<usize>>,
 }
 
 impl<'a> Work<'a> {
-    /// Looks at a plan. `leaves`: the limits where tables are read hold.
+    /// Looks at a plan in which these limits hold.
     pub(super) fn of(
         plan: &LogicalPlan,
         fans: &'a [Fan],
         policy: &'a Policy,
-        leaves: bool,
+        limits: Limits,
     ) -> Self {
         let (jobs, rows) = (Vec::new(), Vec::new());
         let (multiplies, scans) = (false, 0);
-        let mut work = Self { fans, policy, leaves, jobs, rows, multiplies, scans };
-        work.visit(plan);
+        let (one_group, used) = (false, None);
+        let mut work =
+            Self { fans, policy, limits, jobs, rows, multiplies, scans, one_group, used };
+        let output = work.visit(plan);
+        if output.protected {
+            // All that comes out is numbered: who, which group, which arguments.
+            work.jobs.push((output.rows, each_value(&output.longest, LOOKED_UP, HASHED)));
+        }
         work
     }
 
@@ -134,6 +155,9 @@ impl<'a> Work<'a> {
     }
 
     fn visit(&mut self, plan: &LogicalPlan) -> Output {
+        if plan.inputs().len() != 1 {
+            self.one_group = false;
+        }
         let output = match plan {
             LogicalPlan::TableScan(scan) => self.scan(scan),
             LogicalPlan::Join(join) => self.join(join),
@@ -146,8 +170,14 @@ impl<'a> Work<'a> {
             _ => match plan.inputs()[..] {
                 [] => nothing(plan),
                 [input, ..] => {
+                    self.one_group |= CapRows::of(plan).is_some_and(|cap| cap.most() == Most::Once);
+                    let aggregates = matches!(plan, LogicalPlan::Aggregate(_));
+                    let one_group = aggregates && std::mem::take(&mut self.one_group);
+                    if let (LogicalPlan::Projection(_), LogicalPlan::Join(join)) = (plan, input) {
+                        self.used = Some(used(plan, join));
+                    }
                     let below = self.visit(input);
-                    self.over(plan, input, below)
+                    self.over(plan, input, below, one_group)
                 }
             },
         };
@@ -157,11 +187,18 @@ impl<'a> Work<'a> {
         output
     }
 
-    /// A step over one input.
-    fn over(&mut self, plan: &LogicalPlan, input: &LogicalPlan, below: Output) -> Output {
+    /// A step over one input. `one_group`: an aggregate, of one group for each person.
+    fn over(
+        &mut self,
+        plan: &LogicalPlan,
+        input: &LogicalPlan,
+        below: Output,
+        one_group: bool,
+    ) -> Output {
         if let Some(cap) = CapRows::of(plan) {
             let rows = match cap.most() {
-                Most::Leaf if !self.leaves => below.rows,
+                Most::Leaf if self.limits != Limits::All => below.rows,
+                Most::Shared if self.limits == Limits::Neither => below.rows,
                 Most::Leaf | Most::Shared => Count::shared(),
                 Most::Rows(rows) => Count::number(u64::from(rows)),
                 Most::OneEach | Most::Once => Count::number(1),
@@ -176,6 +213,9 @@ impl<'a> Work<'a> {
         let computed: Vec<_> = expressions.iter().map(|expr| cost(expr, &length)).collect();
         if below.protected {
             let mut all = computed.iter().fold(Cost::default(), |sum, one| sum.and(one.cost));
+            if let LogicalPlan::Aggregate(aggregate) = plan {
+                all = all.and(grouping(aggregate, &computed, one_group));
+            }
             if matches!(input, LogicalPlan::TableScan(_)) {
                 let read = expressions.iter().map(|expr| conversions(expr, &length));
                 all = all.less(read.fold(Cost::default(), Cost::and));
@@ -227,6 +267,7 @@ impl<'a> Work<'a> {
     }
 
     fn join(&mut self, join: &Join) -> Output {
+        let used = self.used.take();
         let (left, right) = (self.visit(&join.left), self.visit(&join.right));
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
         let via = join.on.iter().any(|(_, theirs)| carries(theirs));
@@ -260,7 +301,11 @@ impl<'a> Work<'a> {
             self.jobs.push((right.rows.clone(), of(&mut join.on.iter().map(|(_, right)| right))));
         }
         // Every pair with equal keys; without keys every pair.
-        let compared = of(&mut join.filter.iter());
+        let mut compared = of(&mut join.filter.iter());
+        if semi && !theirs.is_one() {
+            // It makes no rows, but goes through all that fit.
+            compared = compared.and(Cost { plain: PAIR, ..Cost::default() });
+        }
         self.jobs.push(match (&ours, &theirs) {
             (Count::All, other) | (other, Count::All) => {
                 (Count::All, compared.times(other.at(MOST_JOINED_ROWS).unwrap_or(1)))
@@ -275,8 +320,105 @@ impl<'a> Work<'a> {
             (Count::All, other) | (other, Count::All) if other.is_one() => Count::All,
             (ours, theirs) => ours.times(theirs),
         };
+        let (mut left, mut right) = (left, right);
+        if join.join_type == JoinType::Inner {
+            equal_keys(join, &mut left, &mut right);
+        }
+        if protected {
+            let compared = compared_columns(join);
+            let is_used = |i: usize| {
+                used.as_ref().is_none_or(|used| used.contains(&i) || compared.contains(&i))
+            };
+            let first = left.longest.len();
+            let repeated = carried(&left, is_used).and(carried(&right, |i| is_used(first + i)));
+            self.jobs.push((rows.clone(), repeated));
+        }
         let longest = left.longest.into_iter().chain(right.longest).collect();
         Output { protected, rows, longest }
+    }
+}
+
+/// Units for each pair that a semi-join compares: as many as a joined row may cost.
+const PAIR: u64 = 64;
+/// Units for a plain value that a join repeats.
+const REPEATED: u64 = 2;
+/// Bytes of a text that are copied in a unit, into memory that is new.
+const COPIED: u64 = 8;
+/// Bytes of a text that are hashed and compared in a unit.
+const HASHED: u64 = 4;
+/// Units for a plain value that is looked up: in a table of groups, or of what is counted.
+const LOOKED_UP: u64 = 4;
+
+/// Units for a value of `COUNT(DISTINCT …)`, where a person is one group.
+const DISTINCT: u64 = 64;
+/// Units for it where she may have as many groups as rows.
+const DISTINCT_IN_GROUPS: u64 = 1_000;
+
+/// What it costs to pass once over values of these lengths: `plain` units for each, and one for so many bytes.
+fn each_value(longest: &[u64], plain: u64, at_once: u64) -> Cost {
+    longest.iter().fold(Cost::default(), |sum, &bytes| {
+        let (passes, bytes) = (u64::from(bytes > 0), bytes.div_ceil(at_once));
+        sum.and(Cost { plain, passes, bytes, failures: 0 })
+    })
+}
+
+/// What it costs to find a row's group, and what `DISTINCT` costs beyond its argument: a table of each
+/// group's values, which is made anew for every group of hers.
+fn grouping(aggregate: &Aggregate, computed: &[Computed], one_group: bool) -> Cost {
+    let keys: Vec<u64> =
+        computed.iter().take(aggregate.group_expr.len()).map(|key| key.longest).collect();
+    let is_distinct = |expr: &&Expr| {
+        let found = expr.exists(|part| {
+            Ok(matches!(part, Expr::AggregateFunction(call) if call.params.distinct))
+        });
+        found.unwrap_or(true)
+    };
+    let distinct = aggregate.aggr_expr.iter().filter(is_distinct).count() as u64;
+    let each = if one_group { DISTINCT } else { DISTINCT_IN_GROUPS };
+    let plain = distinct.saturating_mul(each);
+    each_value(&keys, LOOKED_UP, HASHED).and(Cost { plain, ..Cost::default() })
+}
+
+/// Which columns of a join the step above it uses.
+fn used(above: &LogicalPlan, join: &Join) -> HashSet<usize> {
+    named(join, &above.expressions())
+}
+
+/// Which columns its conditions look at once keys are equal.
+fn compared_columns(join: &Join) -> HashSet<usize> {
+    named(join, join.filter.as_slice())
+}
+
+fn named(join: &Join, expressions: &[Expr]) -> HashSet<usize> {
+    let columns = expressions.iter().flat_map(Expr::column_refs);
+    columns.filter_map(|column| join.schema.maybe_index_of_column(column)).collect()
+}
+
+/// What it costs to repeat a row of one side in a row of a join.
+fn carried(side: &Output, is_used: impl Fn(usize) -> bool) -> Cost {
+    let lengths = side.longest.iter().enumerate().filter(|(i, _)| is_used(*i));
+    let lengths: Vec<u64> = lengths.map(|(_, bytes)| *bytes).collect();
+    let cost = each_value(&lengths, REPEATED, COPIED);
+    match side.protected {
+        true => cost,
+        // However short her own texts are.
+        false => Cost { plain: cost.plain.saturating_add(cost.bytes), ..Cost::default() },
+    }
+}
+
+/// The keys of joined rows are equal: neither is longer than the other can be.
+fn equal_keys(join: &Join, left: &mut Output, right: &mut Output) {
+    for (ours, theirs) in &join.on {
+        let (Expr::Column(ours), Expr::Column(theirs)) = (ours, theirs) else { continue };
+        let ours = join.left.schema().maybe_index_of_column(ours);
+        let theirs = join.right.schema().maybe_index_of_column(theirs);
+        if let (Some(ours), Some(theirs)) = (ours, theirs)
+            && let (Some(ours), Some(theirs)) =
+                (left.longest.get_mut(ours), right.longest.get_mut(theirs))
+        {
+            let both = (*ours).min(*theirs);
+            (*ours, *theirs) = (both, both);
+        }
     }
 }
 

@@ -14,10 +14,14 @@
 //! | `LIKE` and regular expressions | as many as the pattern has places where a match can be, and at least 4 |
 //! | a function that is not listed | 128 |
 //!
+//! A function that may fail on a row, such as `date_trunc` far from our time, costs much where it does, and counts as if it
+//! always did. Numbers wider than a word cost more to divide.
+//!
 //! They are upper estimates, from the loops of the functions. A plain comparison of two texts costs a
 //! unit for every 128 bytes.
 
-use crate::rows::total::LONGEST;
+use crate::rows::total::{LONGEST, Total};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::Column;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -33,12 +37,19 @@ pub(crate) struct Cost {
     pub(crate) passes: u64,
     /// Units for those passes: each is as long as its text can be.
     pub(crate) bytes: u64,
+    /// Functions that may fail on the row, each of which then costs [`FAILURE`].
+    pub(crate) failures: u64,
 }
+
+/// Units for a row on which a function fails: it is found by halves, so that about two calls are for it alone
+/// ([`crate::total`]).
+pub(crate) const FAILURE: u64 = 2_000;
 
 impl Cost {
     /// All units.
     pub(crate) fn units(self) -> u64 {
-        self.plain.saturating_add(self.bytes)
+        let failures = self.failures.saturating_mul(FAILURE);
+        self.plain.saturating_add(self.bytes).saturating_add(failures)
     }
 
     pub(crate) fn and(self, other: Self) -> Self {
@@ -46,6 +57,7 @@ impl Cost {
             plain: self.plain.saturating_add(other.plain),
             passes: self.passes.saturating_add(other.passes),
             bytes: self.bytes.saturating_add(other.bytes),
+            failures: self.failures.saturating_add(other.failures),
         }
     }
 
@@ -55,6 +67,7 @@ impl Cost {
             plain: self.plain.saturating_sub(part.plain),
             passes: self.passes.saturating_sub(part.passes),
             bytes: self.bytes.saturating_sub(part.bytes),
+            failures: self.failures.saturating_sub(part.failures),
         }
     }
 
@@ -64,6 +77,7 @@ impl Cost {
             plain: self.plain.saturating_mul(n),
             passes: self.passes.saturating_mul(n),
             bytes: self.bytes.saturating_mul(n),
+            failures: self.failures.saturating_mul(n),
         }
     }
 }
@@ -88,7 +102,11 @@ impl Computed {
     fn and_passes(self, passes: u64, length: u64) -> Self {
         let bytes = passes.saturating_mul(length);
         let passes = if length == 0 { 0 } else { passes };
-        Self { cost: self.cost.and(Cost { plain: 0, passes, bytes }), ..self }
+        Self { cost: self.cost.and(Cost { passes, bytes, ..Cost::default() }), ..self }
+    }
+
+    fn and_failures(self, failures: u64) -> Self {
+        Self { cost: self.cost.and(Cost { failures, ..Cost::default() }), ..self }
     }
 
     fn but_longest(self, longest: u64) -> Self {
@@ -161,7 +179,12 @@ pub(crate) fn cost(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Computed {
         }
         Expr::Cast(cast) => converted(of(&cast.expr), cast.field.data_type()),
         Expr::TryCast(cast) => converted(of(&cast.expr), cast.field.data_type()),
-        Expr::ScalarFunction(call) => function(call, &of),
+        Expr::ScalarFunction(call) => {
+            let (found, total) = (function(call, &of), Total::of(call));
+            let failures = u64::from(total.is_some_and(|total| total.may_fail(&call.args)));
+            let wide = total.map_or(0, |total| wide(total.returns(), call.name()));
+            found.and_failures(failures).and_units(wide)
+        }
         Expr::AggregateFunction(call) => {
             let filter = call.params.filter.iter().map(|filter| of(filter));
             let arguments: Vec<Computed> = call.params.args.iter().map(&of).collect();
@@ -178,6 +201,18 @@ pub(crate) fn cost(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Computed {
             let units = 2 + parts.iter().map(|part| part.longest / 128).sum::<u64>();
             sum(parts.into_iter()).and_units(units).but_longest(0)
         }
+    }
+}
+
+/// Units for arithmetic on numbers that are wider than a word.
+fn wide(returns: &DataType, name: &str) -> u64 {
+    let divides = matches!(name, "total_/" | "total_%");
+    match returns {
+        DataType::Decimal256(..) if divides => 200,
+        DataType::Decimal256(..) => 32,
+        DataType::Decimal128(..) if divides => 32,
+        DataType::Decimal128(..) => 8,
+        _ => 0,
     }
 }
 
@@ -201,7 +236,7 @@ fn like(both: Computed, text: u64, pattern: u64, part: bool) -> Computed {
     both.and_units(16).and_passes(if part { 2 } else { pattern.max(4) }, text)
 }
 
-fn converted(value: Computed, to: &datafusion::arrow::datatypes::DataType) -> Computed {
+fn converted(value: Computed, to: &DataType) -> Computed {
     match (value.longest, crate::rows::expression::text(to)) {
         (0, true) => value.and_units(64).but_longest(64),
         (0, false) => value.and_units(4),
@@ -274,11 +309,7 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
         _ if name.starts_with("cast_") => {
             let to = call.func.name();
             let text = to.ends_with("Utf8") || to.ends_with("Utf8View");
-            let to = if text {
-                datafusion::arrow::datatypes::DataType::Utf8
-            } else {
-                datafusion::arrow::datatypes::DataType::Null
-            };
+            let to = if text { DataType::Utf8 } else { DataType::Null };
             converted(all.but_longest(longest), &to).and_units(if text { 4 } else { 32 })
         }
         _ => all.and_units(64).and_passes(UNKNOWN, longest).but_longest(longest),

@@ -1,11 +1,14 @@
 //! Protected rows on their way to an aggregate: whose they are, and what is known of them.
 
 pub(crate) mod admit;
+pub(crate) mod checked;
 pub(crate) mod cost;
 pub(crate) mod domain;
 pub(crate) mod expression;
 pub(crate) mod functions;
 pub(crate) mod interval;
+pub(crate) mod risky;
+pub(crate) mod search;
 pub(crate) mod total;
 
 pub(crate) use crate::statement::parse::RESERVED;

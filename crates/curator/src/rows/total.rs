@@ -10,9 +10,9 @@
 //! a constant of the query comes as a column, also where all rows of a batch happen to agree:
 //! some functions treat a constant otherwise. The type is fixed when the expression is written.
 
-use crate::refusal::{Refusal, Rule};
-use crate::rows::admit::{LARGEST_PATTERNS, PATTERNS, like_size, pattern_size};
-use crate::rows::expression::text;
+use crate::rows::checked;
+use crate::rows::expression::{number, text};
+use crate::rows::search::Search;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
 };
@@ -22,13 +22,12 @@ use datafusion::arrow::compute::{CastOptions, cast_with_options, concat, nullif}
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::util::display::FormatOptions;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue, exec_err};
 use datafusion::logical_expr::binary::BinaryTypeCoercer;
-use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
-    BinaryExpr, ColumnarValue, Expr, ExprSchemable, LogicalPlan, Operator, ReturnFieldArgs,
-    ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ExprSchemable, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF,
+    ScalarUDFImpl, Signature, Volatility,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -47,6 +46,7 @@ pub(crate) struct Total {
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Inner {
     Function(Arc<ScalarUDF>),
+    Search(Search),
     Arithmetic(Operator),
     Negation,
     Conversion(DataType),
@@ -77,7 +77,11 @@ impl Total {
         let scalars: Vec<Option<&ScalarValue>> = scalars.collect();
         let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
         let returns = function.return_field_from_args(known)?.data_type().clone();
-        Ok(Self::call(Inner::Function(function), name, arguments, returns))
+        let inner = match Search::of(function.name(), &arguments) {
+            Some(search) => Inner::Search(search),
+            None => Inner::Function(function),
+        };
+        Ok(Self::call(inner, name, arguments, returns))
     }
 
     /// The total form of `left op right`: wrapping for integers, NULL for a division by 0.
@@ -117,6 +121,42 @@ impl Total {
         Arc::new(ScalarUDF::from(total)).call(arguments)
     }
 
+    /// The total function that is called, if it is one.
+    pub(crate) fn of(call: &ScalarFunction) -> Option<&Self> {
+        call.func.inner().downcast_ref::<Self>()
+    }
+
+    /// The type of its values.
+    pub(crate) fn returns(&self) -> &DataType {
+        &self.returns
+    }
+
+    /// Whether there are rows of these arguments on which it fails, and that are then computed one by one.
+    pub(crate) fn may_fail(&self, arguments: &[Expr]) -> bool {
+        let constant = |i: usize| match arguments.get(i) {
+            Some(Expr::Literal(value, _)) => number(value),
+            _ => None,
+        };
+        let float = self.returns.is_floating();
+        match &self.inner {
+            Inner::Search(_) | Inner::Negation | Inner::Conversion(_) => false,
+            // Times and intervals; the others are checked row by row.
+            Inner::Arithmetic(Operator::StringConcat) => false,
+            Inner::Arithmetic(_) => !self.returns.is_numeric(),
+            Inner::Function(function) => match function.name() {
+                "power" => !float || constant(1).is_none_or(|exponent| exponent < 0.0),
+                "round" | "trunc" | "ceil" | "floor" => !float,
+                "date_bin" | "date_trunc" => true,
+                "substr" => {
+                    let count = arguments.len() < 3 || constant(2).is_some_and(|n| n >= 0.0);
+                    constant(1).is_none() || !count
+                }
+                "split_part" => constant(2).is_none_or(|part| part == 0.0),
+                _ => false,
+            },
+        }
+    }
+
     /// The arguments with everything that is not a constant as a column.
     fn columns(&self, mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
         for (value, constant) in arguments.args.iter_mut().zip(&self.constant) {
@@ -132,7 +172,6 @@ impl Total {
         let Inner::Function(function) = &self.inner else { return Ok(()) };
         let looked_at = match function.name() {
             "concat" | "concat_ws" => arguments.args.len(),
-            "regexp_count" | "regexp_like" => 1,
             _ => return Ok(()),
         };
         let mut bytes = vec![0; arguments.number_rows];
@@ -158,8 +197,18 @@ impl Total {
         let attempt = AssertUnwindSafe(|| match &self.inner {
             Inner::Function(function) => {
                 self.check_lengths(&arguments)?;
+                let arguments = match function.name() {
+                    "abs" => without_least(arguments)?,
+                    _ => arguments,
+                };
                 function.invoke_with_args(arguments)
             }
+            Inner::Search(search) => match arguments.args.first() {
+                Some(text) => {
+                    Ok(ColumnarValue::Array(search.find(&text.to_array(arguments.number_rows)?)?))
+                }
+                None => exec_err!("a search in nothing"),
+            },
             Inner::Arithmetic(op) => arithmetic(*op, &arguments),
             Inner::Negation => {
                 let arrays = ColumnarValue::values_to_arrays(&arguments.args)?;
@@ -172,116 +221,6 @@ impl Total {
         });
         let value = catch_unwind(attempt).unwrap_or_else(|_| exec_err!("a kernel failed"))?;
         shortened(value)
-    }
-}
-
-/// Refuses an engine's plan with a conversion in it that can fail on some row: none is written
-/// here, and this is how we know that the engine's planner added none.
-pub(crate) fn check(plan: &LogicalPlan) -> std::result::Result<(), Refusal> {
-    let mut risky = None;
-    let mut patterns = 0;
-    let looked = plan.apply_with_subqueries(|node| {
-        let schema = merge_schema(&node.inputs());
-        node.apply_expressions(|expr| {
-            expr.apply(|part| {
-                if let Expr::Cast(cast) = part {
-                    let from = cast.expr.get_type(&schema);
-                    let literal = matches!(cast.expr.as_ref(), Expr::Literal(..));
-                    if !literal && !from.is_ok_and(|from| safe(&from, cast.field.data_type())) {
-                        risky = Some(cast.field.data_type().to_string());
-                    }
-                }
-                // Unequal types compare in no row, or fail in the first that gets there.
-                let with = |one: &Expr, other: &Expr| {
-                    let (one, other) = (one.get_type(&schema), other.get_type(&schema));
-                    matches!((one, other), (Ok(one), Ok(other)) if comparable(&one, &other))
-                };
-                let same = match part {
-                    Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(*op) => {
-                        with(left, right)
-                    }
-                    Expr::InList(list) => list.list.iter().all(|item| with(&list.expr, item)),
-                    Expr::Between(of) => with(&of.expr, &of.low) && with(&of.expr, &of.high),
-                    _ => true,
-                };
-                if !same {
-                    risky = Some("a common type".to_owned());
-                }
-                patterns += match part {
-                    Expr::Like(like) => like_size(&like.pattern),
-                    Expr::BinaryExpr(BinaryExpr { op, right, .. }) if is_like(*op) => {
-                        like_size(right)
-                    }
-                    _ => 0,
-                };
-                if let Expr::ScalarFunction(call) = part
-                    && PATTERNS.contains(&call.name().trim_start_matches("total_"))
-                {
-                    patterns += call.args.get(1).and_then(pattern_size).unwrap_or(LARGEST_PATTERNS);
-                }
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })
-    });
-    if patterns > LARGEST_PATTERNS {
-        return Err(Refusal::new(
-            Rule::Function,
-            "patterns that are too large together",
-            "write fewer or smaller ones; `LIKE '%part%'` costs least",
-        ));
-    }
-    match (looked, risky) {
-        (Ok(_), None) => Ok(()),
-        (_, to) => Err(Refusal::new(
-            Rule::Function,
-            format!("a conversion to {} that may fail on some row", to.unwrap_or_default()),
-            "write TRY_CAST, or compare values of the same type",
-        )),
-    }
-}
-
-fn compares(op: Operator) -> bool {
-    use Operator as O;
-    matches!(op, O::Eq | O::NotEq | O::Lt | O::LtEq | O::Gt | O::GtEq)
-        || matches!(op, O::IsDistinctFrom | O::IsNotDistinctFrom)
-}
-
-/// Whether values of these types compare as they are.
-fn comparable(left: &DataType, right: &DataType) -> bool {
-    left.equals_datatype(right) || *left == DataType::Null || *right == DataType::Null
-}
-
-fn is_like(op: Operator) -> bool {
-    use Operator as O;
-    matches!(op, O::LikeMatch | O::ILikeMatch | O::NotLikeMatch | O::NotILikeMatch)
-}
-
-/// Whether every value converts.
-fn safe(from: &DataType, to: &DataType) -> bool {
-    use DataType as T;
-    let bits = |t: &DataType| match t {
-        T::Int8 => Some((8, true)),
-        T::Int16 => Some((16, true)),
-        T::Int32 => Some((32, true)),
-        T::Int64 => Some((64, true)),
-        T::UInt8 => Some((8, false)),
-        T::UInt16 => Some((16, false)),
-        T::UInt32 => Some((32, false)),
-        T::UInt64 => Some((64, false)),
-        _ => None,
-    };
-    let text = |t: &DataType| matches!(t, T::Utf8 | T::LargeUtf8 | T::Utf8View);
-    match (bits(from), bits(to)) {
-        (Some((a, s)), Some((b, t))) => (s == t && a <= b) || (!s && t && a < b),
-        (Some(_), None) => matches!(to, T::Float64 | T::Float32),
-        _ => {
-            from == to
-                || from.is_null()
-                || (text(from) && text(to))
-                || matches!((from, to), (T::Float32 | T::Float64, T::Float32 | T::Float64))
-                || matches!(from, T::Dictionary(_, value) if safe(value, to))
-                || matches!((from, to), (T::Date32, T::Date64))
-        }
     }
 }
 
@@ -319,6 +258,9 @@ fn shortened(value: ColumnarValue) -> Result<ColumnarValue> {
 fn arithmetic(op: Operator, arguments: &ScalarFunctionArgs) -> Result<ColumnarValue> {
     let arrays = ColumnarValue::values_to_arrays(&arguments.args)?;
     let (left, right) = (&arrays[0], &arrays[1]);
+    if let Some(array) = checked::arithmetic(op, left, right) {
+        return Ok(ColumnarValue::Array(array?));
+    }
     let array = match op {
         Operator::Plus => numeric::add_wrapping(left, right),
         Operator::Minus => numeric::sub_wrapping(left, right),
@@ -329,6 +271,21 @@ fn arithmetic(op: Operator, arguments: &ScalarFunctionArgs) -> Result<ColumnarVa
         _ => return exec_err!("not arithmetic"),
     }?;
     Ok(ColumnarValue::Array(array))
+}
+
+/// Whole numbers with NULL for the least, which has no absolute value.
+fn without_least(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
+    for value in &mut arguments.args {
+        let kind = value.data_type();
+        if kind.is_signed_integer()
+            && let Some(least) = ScalarValue::min(&kind)
+        {
+            let array = value.to_array(arguments.number_rows)?;
+            let array = nullif(&array, &eq(&array, &least.to_scalar()?)?)?;
+            *value = ColumnarValue::Array(array);
+        }
+    }
+    Ok(arguments)
 }
 
 /// A divisor with NULL for 0, where a division by 0 fails: it would fail for the whole batch.
@@ -381,8 +338,8 @@ impl ScalarUDFImpl for Total {
         let rows = arguments.number_rows;
         let mut pieces = Vec::new();
         let all = self.columns(arguments)?;
-        // Conversions do not fail.
-        let long = !matches!(self.inner, Inner::Conversion(_))
+        // Conversions and searches do not fail.
+        let long = !matches!(self.inner, Inner::Conversion(_) | Inner::Search(_))
             && all.args.iter().any(|argument| text(&argument.data_type()));
         let most = if long { MOST_AT_ONCE } else { rows.max(1) };
         for from in (0..rows).step_by(most) {
@@ -429,5 +386,87 @@ impl Total {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::Decimal128Array;
+    use datafusion::arrow::datatypes::TimeUnit;
+    use datafusion::functions::datetime::date_trunc;
+    use datafusion::functions::math::{power, round};
+    use datafusion::functions::regex::{regexp_count, regexp_like};
+    use datafusion::logical_expr::{col, lit};
+
+    fn total(expr: &Expr) -> (&Total, &[Expr]) {
+        let Expr::ScalarFunction(call) = expr else { panic!("not a call") };
+        (Total::of(call).unwrap(), &call.args)
+    }
+
+    fn schema() -> DFSchema {
+        let field = |name: &str, kind: DataType| Field::new(name, kind, true);
+        let fields = vec![
+            field("f", DataType::Float64),
+            field("n", DataType::Int64),
+            field("d", DataType::Decimal128(38, 2)),
+            field("t", DataType::Timestamp(TimeUnit::Second, None)),
+            field("s", DataType::Utf8),
+        ];
+        DFSchema::from_unqualified_fields(fields.into(), Default::default()).unwrap()
+    }
+
+    /// Patterns are compiled when the expression is made, not where rows are.
+    #[test]
+    fn patterns_are_compiled_once() {
+        let schema = schema();
+        for function in [regexp_like(), regexp_count()] {
+            let call = Total::function(function, vec![col("s"), lit("a+")], &schema).unwrap();
+            let (total, arguments) = total(&call);
+            assert!(matches!(total.inner, Inner::Search(_)));
+            assert!(!total.may_fail(arguments));
+        }
+    }
+
+    #[test]
+    fn what_fails_on_some_row_is_known() {
+        let schema = schema();
+        let function = |function, arguments| Total::function(function, arguments, &schema).unwrap();
+        let arithmetic = |op, a, b| Total::arithmetic(op, a, b, &schema).unwrap();
+        let day = lit(ScalarValue::new_interval_mdn(0, 1, 0));
+        for (call, fails) in [
+            (function(power(), vec![col("f"), lit(2.0)]), false),
+            (function(power(), vec![col("f"), lit(-1.0)]), true),
+            (function(power(), vec![col("f"), col("f")]), true),
+            (function(round(), vec![col("f")]), false),
+            (function(date_trunc(), vec![lit("month"), col("t")]), true),
+            (arithmetic(Operator::Plus, col("t"), day), true),
+            (arithmetic(Operator::Multiply, col("d"), col("d")), false),
+            (arithmetic(Operator::Divide, col("n"), col("n")), false),
+        ] {
+            let (total, arguments) = total(&call);
+            assert_eq!(total.may_fail(arguments), fails, "{call}");
+        }
+    }
+
+    /// One kernel call for a batch in which every row overflows: no batch is taken apart.
+    #[test]
+    fn overflow_does_not_fail_a_batch() {
+        let most = Decimal128Array::from(vec![10i128.pow(37); 8192]);
+        let most: ArrayRef = Arc::new(most.with_precision_and_scale(38, 2).unwrap());
+        let pair = vec![ColumnarValue::Array(Arc::clone(&most)), ColumnarValue::Array(most)];
+        let schema = schema();
+        let call = Total::arithmetic(Operator::Multiply, col("d"), col("d"), &schema).unwrap();
+        let (total, _) = total(&call);
+        let fields = (0..2).map(|i| Arc::new(schema.field(i).as_ref().clone())).collect();
+        let arguments = ScalarFunctionArgs {
+            args: pair,
+            arg_fields: fields,
+            number_rows: 8192,
+            return_field: Arc::new(Field::new("r", total.returns.clone(), true)),
+            config_options: Arc::default(),
+        };
+        let found = total.evaluate(arguments).unwrap().into_array(8192).unwrap();
+        assert_eq!(found.null_count(), 8192);
     }
 }
