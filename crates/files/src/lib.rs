@@ -14,7 +14,7 @@
 //!
 //! # What this crate does not do
 //! It interprets nothing: whether a cell is a number is the caller's to say. The curator does not read by
-//! it: protected tables are read by the engine, under the rules of `curator/src/source.rs`.
+//! it: protected tables are read by the engine, under the rules of `curator/src/tables/source.rs`.
 
 #![forbid(unsafe_code)]
 
