@@ -13,7 +13,7 @@
 //! | `graph/` | `demure graph …`: triangles, stars, degrees and clustering of an edge list |
 //! | `plan/` | `demure plan …`: how many people, how much ε, how large an error |
 //! | `collect/` | `demure collect …`: the local model: surveys, randomizing, estimating, a service |
-//! | `account/` | `demure account …`: what many releases cost together, and calibration |
+//! | `compose/` | `demure compose …`: what many releases cost together, and calibration |
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
 //! | `attack/` | `demure attack …`: what an adversary learns from exact, noised and anonymized answers |
 //! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
@@ -31,7 +31,7 @@
 
 #![forbid(unsafe_code)]
 
-mod account;
+mod compose;
 mod anonymize;
 mod attack;
 mod audit;
@@ -70,7 +70,7 @@ Examples:
   demure mechanism laplace --value 10 --sensitivity 1 --epsilon 1
   demure mechanism mean --values 31,45,28 --bounds 0,100 --epsilon 1 --explain
   demure plan count --n 1000 --error 1%
-  demure account --delta 1e-6 'laplace(b=1)*100'")]
+  demure compose --delta 1e-6 'laplace(b=1)*100'")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -102,8 +102,9 @@ enum Command {
     Plan(plan::Args),
     /// Collect from people who trust nobody: each randomizes the answer before sending it
     Collect(Box<collect::Args>),
-    /// What many releases cost together, certified
-    Account(account::Args),
+    /// What many releases cost together, certified (also: account)
+    #[command(alias = "account")]
+    Compose(compose::Args),
     /// Publish rows, made coarse: k-anonymity and relatives; no differential privacy
     Anonymize(Box<anonymize::Args>),
     /// Attack a release before anyone else does
@@ -205,7 +206,7 @@ fn run() -> ExitCode {
         Command::Graph(args) => graph::run(&args, &mut out),
         Command::Plan(args) => plan::run(&args, &mut out),
         Command::Collect(args) => collect::run(&args, &mut out),
-        Command::Account(args) => account::run(&args, &mut out),
+        Command::Compose(args) => compose::run(&args, &mut out),
         Command::Anonymize(args) => anonymize::run(*args, &mut out),
         Command::Attack(args) => attack::run(&args, &mut out),
         Command::Audit(args) => audit::run(&args, &mut out),

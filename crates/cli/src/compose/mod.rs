@@ -1,4 +1,4 @@
-//! `demure account …`: what many releases cost together.
+//! `demure compose …`: what many releases cost together.
 
 mod calibrate;
 mod curve;
@@ -26,10 +26,10 @@ Events:
   each with *N for N of them; noise is relative to a sensitivity of 1
 
 Examples:
-  demure account --delta 1e-6 'laplace(b=1)*100'
-  demure account --delta 1e-6 'laplace(eps=0.05)*50' 'gaussian(sigma=20)*50'
-  demure account --delta 1e-5 'poisson(q=0.01, gaussian(sigma=1.1))*10000' --json
-  demure account calibrate --epsilon 1 --delta 1e-5 'gaussian(sigma=?)*10'")]
+  demure compose --delta 1e-6 'laplace(b=1)*100'
+  demure compose --delta 1e-6 'laplace(eps=0.05)*50' 'gaussian(sigma=20)*50'
+  demure compose --delta 1e-5 'poisson(q=0.01, gaussian(sigma=1.1))*10000' --json
+  demure compose calibrate --epsilon 1 --delta 1e-5 'gaussian(sigma=?)*10'")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Which>,

@@ -1,4 +1,4 @@
-//! `demure account calibrate`: the one unknown that meets a target.
+//! `demure compose calibrate`: the one unknown that meets a target.
 
 use super::{event, priced};
 use crate::Failure;
@@ -15,10 +15,10 @@ use std::io::Write;
 One `?` stands for the number to be found.
 
 Examples:
-  demure account calibrate --epsilon 1 --delta 1e-5 'gaussian(sigma=?)*10'
-  demure account calibrate --epsilon 1 --delta 1e-5 'poisson(q=0.01, gaussian(sigma=?))*1000'
-  demure account calibrate --epsilon 2 --delta 1e-6 'laplace(eps=?)*50' 'gaussian(sigma=20)'
-  demure account calibrate --epsilon 1 --delta 1e-6 'laplace(b=20)*?'")]
+  demure compose calibrate --epsilon 1 --delta 1e-5 'gaussian(sigma=?)*10'
+  demure compose calibrate --epsilon 1 --delta 1e-5 'poisson(q=0.01, gaussian(sigma=?))*1000'
+  demure compose calibrate --epsilon 2 --delta 1e-6 'laplace(eps=?)*50' 'gaussian(sigma=20)'
+  demure compose calibrate --epsilon 1 --delta 1e-6 'laplace(b=20)*?'")]
 pub(crate) struct Args {
     /// What is planned; exactly one has a `?`
     #[arg(value_name = "EVENT", required = true)]
