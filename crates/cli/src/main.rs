@@ -31,12 +31,12 @@
 
 #![forbid(unsafe_code)]
 
-mod compose;
 mod anonymize;
 mod attack;
 mod audit;
 mod budget;
 mod collect;
+mod compose;
 mod curator;
 mod demo;
 mod explain;

@@ -274,6 +274,11 @@ impl Known {
         new.concat()
     }
 
+    /// Is no table written down, as in a ledger from before they were?
+    pub(crate) fn knows_nothing(&self) -> bool {
+        self.units.is_empty()
+    }
+
     /// Did one of these sources or files ever belong to a table with people in it?
     pub(crate) fn knows_source(&self, sources: &[String], files: &[Hash]) -> bool {
         let origin = self.origin(sources, files);

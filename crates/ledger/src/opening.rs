@@ -240,6 +240,20 @@ fn claim(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerId>>
     Ok(claims.into_iter().find_map(|known| known.identity).map(|identity| identity.id))
 }
 
+/// The journal of a file beside the policy that is the policy's: it has its name, and one of its sources where it knows
+/// any. A file of this name can also be the numbered ledger of a policy with a shorter name, or that of a policy with another ending.
+fn claim_of(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerId>> {
+    let mut known = Known::default();
+    for row in store.introductions()? {
+        row.check()?;
+        known.read(&row)?;
+    }
+    let familiar = known.knows_nothing()
+        || charter.units.iter().any(|unit| known.knows_source(&unit.sources, &unit.files));
+    let own = known.identity.filter(|identity| identity.name == charter.name && familiar);
+    Ok(own.map(|identity| identity.id))
+}
+
 /// A journal that was found by its id.
 pub(crate) struct Found {
     pub(crate) store: Box<dyn Store>,
@@ -390,7 +404,11 @@ fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Resul
     match ids.as_slice() {
         [] => {}
         [id] => {
+            let claimed = claim_of(&*store.begin(Intent::Read)?, charter)?;
             drop(store);
+            if claimed.as_ref() != Some(id) {
+                return unclaimed(Some(id.clone()));
+            }
             let ledger = Ledger::open_own(&place, id, charter, clock)?;
             return Ok(Some(Adopted { ledger, id: id.clone(), was_exposed: false }));
         }

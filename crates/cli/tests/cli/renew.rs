@@ -347,3 +347,25 @@ fn of_two_machines_that_replace_a_ledger_one_does_and_the_other_is_refused() {
     assert!(again.err.contains(id), "{}", again.err);
     assert_eq!(in_use(&address), 1);
 }
+
+#[test]
+fn the_ledger_of_another_policy_is_not_taken_for_ones_own() {
+    let (policy, _) = spent("renew-others");
+    assert_eq!(renewed(&policy).code, Some(0));
+    let ran = run(&["query", &policy, COUNT]);
+    assert!(ran.err.contains("left ε 1.5 of 2"), "{}", ran.err);
+    // Another policy over other people, whose first ledger would have the name of the numbered one.
+    let folder = Path::new(&policy).parent().unwrap();
+    std::fs::write(folder.join("staff.csv"), "id,age\n1,30\n2,40\n").unwrap();
+    let text = "[budget]\nepsilon = 50\n[tables.people]\nsource = \"staff.csv\"\nunit = \"id\"\n\
+                [tables.people.columns]\nid = { type = \"integer\" }\nage = { bounds = [0, 99] }\n";
+    for name in ["people.2.toml", "people.dev"] {
+        let other = folder.join(name);
+        std::fs::write(&other, text).unwrap();
+        let ran = run(&["query", other.to_str().unwrap(), COUNT]);
+        assert_eq!(ran.code, Some(2), "{name}: {} {}", ran.out, ran.err);
+        assert!(!std::fs::read_to_string(&other).unwrap().contains("[ledger]"), "{name}");
+    }
+    // Its limit is what it was.
+    left(&policy, "of ε 2");
+}

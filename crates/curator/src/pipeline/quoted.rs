@@ -85,6 +85,11 @@ impl Part {
     /// Finds the key under which an answer is to be bought: the first under which none is stored that this build
     /// cannot read, whoever bought it.
     pub(super) fn find_key(&mut self, curator: &Curator) -> Result<()> {
+        if self.form == 0 {
+            let anyones = |key: &str| Ok(curator.ledger.find(key)?.is_some());
+            self.key = key_in_use(curator, &self.aggregate, &self.quote, anyones)?;
+            self.first_key = self.key.clone();
+        }
         while let Some(bytes) = curator.ledger.find(&self.key)? {
             if self.fitting(&bytes).is_some() || !self.next_form(curator) {
                 break;
@@ -101,7 +106,9 @@ impl Planned {
         let mut parts = Vec::with_capacity(self.aggregates.len());
         for (aggregate, table) in self.aggregates {
             let quote = quote(&aggregate, &curator.policy.budget, asker.settings)?;
-            let key = key_in_use(curator, &aggregate, &quote)?;
+            let answers = curator.policy.budget.answers;
+            let hers = |key: &str| Ok(curator.ledger.recall(asker.who, key, answers)?.is_some());
+            let key = key_in_use(curator, &aggregate, &quote, hers)?;
             let purchase = match free(&quote.event) {
                 true => Purchase::Public,
                 false => Purchase::Buy,
@@ -131,9 +138,14 @@ fn key(curator: &Curator, aggregate: &PrivateAggregate, quote: &Quote) -> String
 
 /// The key under which an answer is found: [`key`], or the plain hash of what it is made of, if
 /// the answer was bought under that, before ledgers had secrets.
-fn key_in_use(curator: &Curator, aggregate: &PrivateAggregate, quote: &Quote) -> Result<String> {
+fn key_in_use(
+    curator: &Curator,
+    aggregate: &PrivateAggregate,
+    quote: &Quote,
+    is_there: impl Fn(&str) -> Result<bool>,
+) -> Result<String> {
     let key = key(curator, aggregate, quote);
-    if !curator.ledger.has_plain_keys() || curator.ledger.find(&key)?.is_some() {
+    if !curator.ledger.has_plain_keys() || is_there(&key)? {
         return Ok(key);
     }
     // Where the policy had no end of line at its end, it has one since it names its ledger.
@@ -141,7 +153,7 @@ fn key_in_use(curator: &Curator, aggregate: &PrivateAggregate, quote: &Quote) ->
     for text in [&*policy, policy.trim_end_matches('\n')] {
         let digest = digest(curator, text, aggregate, quote);
         let plain: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        if curator.ledger.find(&plain)?.is_some() {
+        if is_there(&plain)? {
             return Ok(plain);
         }
     }

@@ -82,7 +82,9 @@ impl Noised {
     /// Stores what was bought, so that it may be shown and asked again.
     pub(super) async fn settled(self, curator: &Curator) -> Result<Released> {
         let Self { released, stored, reading } = self;
-        curator.at_the_ledger(move |_| reading.settle(&stored)).await??;
+        // The debit stands, so an error of the ledger would be wrong to say that nothing was granted.
+        let settled = curator.at_the_ledger(move |_| reading.settle(&stored)).await?;
+        settled.map_err(|error| curator.incidents.record(&error.to_string()))?;
         Ok(released)
     }
 }

@@ -262,6 +262,67 @@ fn require_literal(pattern: &Expr) -> Result<(), Refusal> {
     }
 }
 
+/// Flags of a pattern, or the place where its search begins. What is none of these is refused rather than answered with NULL; and flags
+/// that hold more than flags would be a pattern that nobody has measured.
+fn require_option(option: &Expr) -> Result<(), Refusal> {
+    let Expr::Literal(value, _) = option else { return Ok(()) };
+    let flags = value.try_as_str().flatten();
+    if flags.is_some_and(|flags| !flags.chars().all(|flag| "imsx".contains(flag))) {
+        return Err(function("a flag of a pattern that is none of i, m, s, x", "leave it out"));
+    }
+    match number(value) {
+        Some(start) if start < 1.0 => {
+            Err(function("a search that begins before the first character", "begin at 1 or later"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Parts of a time that can be asked for, and those that it can be cut to.
+const PARTS: [&str; 16] = [
+    "year",
+    "isoyear",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "doy",
+    "dow",
+    "isodow",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+    "nanosecond",
+    "epoch",
+];
+const CUTS: [&str; 10] = [
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+];
+
+/// Refuses a part of a time that the engine does not know: it would be NULL in every row.
+fn require_field(name: &str, field: &ScalarValue) -> Result<(), Refusal> {
+    let Some(text) = field.try_as_str().flatten() else { return Ok(()) };
+    let text = text.trim_matches(['\'', '"', ' ']).to_lowercase();
+    let known: &[&str] = if name == "date_trunc" { &CUTS } else { &PARTS };
+    let plural = text.strip_suffix('s').unwrap_or(&text);
+    if known.contains(&text.as_str()) || (name == "date_part" && known.contains(&plural)) {
+        return Ok(());
+    }
+    let remedy = format!("there is: {}", known.join(", "));
+    Err(function(format!("{name}() of a part that is not known"), &remedy))
+}
+
 /// A constant LIKE pattern, short enough to compile whatever it is.
 fn require_like(pattern: &Expr) -> Result<(), Refusal> {
     require_literal(pattern)?;
@@ -396,6 +457,12 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
     if PATTERNS.contains(&name.as_str()) {
         call.args.iter().skip(1).take(1).try_for_each(require_pattern)?;
         call.args.iter().skip(2).try_for_each(require_literal)?;
+        call.args.iter().skip(2).try_for_each(require_option)?;
+    }
+    if let ("date_part" | "date_trunc", Some(Expr::Literal(field, _))) =
+        (name.as_str(), call.args.first())
+    {
+        require_field(&name, field)?;
     }
     let bin = if name == "date_bin" { [0, 2].as_slice() } else { &[] };
     for i in constants(&name).chain(bin.iter().copied()) {

@@ -16,7 +16,7 @@ use crate::rows::search::Search;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
 };
-use datafusion::arrow::compute::kernels::cmp::eq;
+use datafusion::arrow::compute::kernels::cmp::{eq, lt};
 use datafusion::arrow::compute::kernels::numeric;
 use datafusion::arrow::compute::{CastOptions, cast_with_options, concat, nullif};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
@@ -199,6 +199,7 @@ impl Total {
                 self.check_lengths(&arguments)?;
                 let arguments = match function.name() {
                     "abs" => without_least(arguments)?,
+                    "sqrt" => without_negative(arguments)?,
                     _ => arguments,
                 };
                 function.invoke_with_args(arguments)
@@ -284,6 +285,16 @@ fn without_least(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs
             let array = nullif(&array, &eq(&array, &least.to_scalar()?)?)?;
             *value = ColumnarValue::Array(array);
         }
+    }
+    Ok(arguments)
+}
+
+/// NULL for numbers below 0, which have no root: they would fail for the whole batch.
+fn without_negative(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
+    for value in &mut arguments.args {
+        let array = value.to_array(arguments.number_rows)?;
+        let zero = ScalarValue::new_zero(array.data_type())?.to_scalar()?;
+        *value = ColumnarValue::Array(nullif(&array, &lt(&array, &zero)?)?);
     }
     Ok(arguments)
 }
