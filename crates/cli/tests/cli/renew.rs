@@ -367,5 +367,6 @@ fn the_ledger_of_another_policy_is_not_taken_for_ones_own() {
         assert!(!std::fs::read_to_string(&other).unwrap().contains("[ledger]"), "{name}");
     }
     // Its limit is what it was.
-    left(&policy, "of ε 2");
+    let ran = run(&["query", &policy, COUNT]);
+    assert!(ran.err.contains("left ε 1.5 of 2"), "{}", ran.err);
 }

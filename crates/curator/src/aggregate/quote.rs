@@ -3,8 +3,7 @@
 //! A query's budget is divided evenly between its blocks, after the share of private keys.
 
 use super::{
-    BETA, Block, BlockPlan, ColumnQuote, Expected, Keys, PrivateAggregate, Share, part_of,
-    select_keys,
+    BETA, Block, ColumnQuote, Expected, Keys, PrivateAggregate, Share, part_of, select_keys,
 };
 use crate::bound::{Argument, BoundSpec, Form};
 use crate::error::{Error, Result};
@@ -131,8 +130,8 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         let delta = delta.filter(|delta| delta.get() > 0.0);
         Share { budget: part, delta, neighbours: budget.neighbours }
     };
-    let wants = |plan: &&Box<dyn BlockPlan>| plan.wants_delta();
-    let most = usize::from(selecting) + planned.iter().filter(wants).count();
+    let wanting = planned.iter().filter(|plan| plan.wants_delta()).count();
+    let most = usize::from(selecting) + wanting;
     let mut takers = usize::from(selecting);
     let mut blocks = Vec::with_capacity(planned.len());
     for plan in &planned {

@@ -67,29 +67,28 @@ impl Part {
         self.form < FORMS
     }
 
-    /// The answer that this analyst has already paid for. If another build stored it in a form that this one
-    /// cannot read, the next key is tried: the answer is bought once more, and found from then on.
+    /// The answer that this analyst has already paid for, in whichever form this build reads: another build may
+    /// have stored it in one that cannot be read.
     ///
     /// What others bought is not looked at: how long it takes to price a question would depend on it.
     fn known(&mut self, asker: Asker<'_>) -> Result<Option<Released>> {
         let (ledger, answers) = (&asker.curator.ledger, asker.curator.policy.budget.answers);
-        while let Some(bytes) = ledger.recall(asker.who, &self.key, answers)? {
-            let table = self.fitting(&bytes);
-            if table.is_some() || !self.next_form(asker.curator) {
-                return Ok(table);
+        loop {
+            let bytes = ledger.recall(asker.who, &self.key, answers)?;
+            let released = bytes.and_then(|bytes| self.fitting(&bytes));
+            if released.is_some() || !self.next_form(asker.curator) {
+                (self.key, self.form) = (self.first_key.clone(), 0);
+                return Ok(released);
             }
         }
-        Ok(None)
     }
 
     /// Finds the key under which an answer is to be bought: the first under which none is stored that this build
-    /// cannot read, whoever bought it.
+    /// cannot read, of any analyst.
     pub(super) fn find_key(&mut self, curator: &Curator) -> Result<()> {
-        if self.form == 0 {
-            let anyones = |key: &str| Ok(curator.ledger.find(key)?.is_some());
-            self.key = key_in_use(curator, &self.aggregate, &self.quote, anyones)?;
-            self.first_key = self.key.clone();
-        }
+        let anyones = |key: &str| Ok(curator.ledger.find(key)?.is_some());
+        self.key = key_in_use(curator, &self.aggregate, &self.quote, anyones)?;
+        self.first_key = self.key.clone();
         while let Some(bytes) = curator.ledger.find(&self.key)? {
             if self.fitting(&bytes).is_some() || !self.next_form(curator) {
                 break;

@@ -262,13 +262,16 @@ fn require_literal(pattern: &Expr) -> Result<(), Refusal> {
     }
 }
 
-/// Flags of a pattern, or the place where its search begins. What is none of these is refused rather than answered with NULL; and flags
-/// that hold more than flags would be a pattern that nobody has measured.
+/// Flags of a pattern, or the place where its search begins. Others are refused: they would give NULL in every row, and a text that holds
+/// more than flags would be a pattern that nobody has measured.
 fn require_option(option: &Expr) -> Result<(), Refusal> {
     let Expr::Literal(value, _) = option else { return Ok(()) };
     let flags = value.try_as_str().flatten();
     if flags.is_some_and(|flags| !flags.chars().all(|flag| "imsx".contains(flag))) {
-        return Err(function("a flag of a pattern that is none of i, m, s, x", "leave it out"));
+        return Err(function(
+            "an unknown flag of a pattern; i, m, s and x are known",
+            "leave it out",
+        ));
     }
     match number(value) {
         Some(start) if start < 1.0 => {

@@ -223,8 +223,13 @@ fn whoever_bought_a_copy_keeps_it(place: &Place) {
 
 fn a_refusal_does_not_tell_what_others_bought(place: &Place) {
     // Ben has bought the second part of Ann's question, or one of the same price that is not hers.
+    let datasets = std::cell::Cell::new(0);
     let refusal = |bought: &str, granted: Option<f64>, parts: [f64; 3]| {
-        let ledger = place.open(pure(1.0));
+        datasets.set(datasets.get() + 1);
+        let ledger = match place {
+            Place::Memory => place.open(pure(1.0)),
+            _ => place.dataset(&format!("refusal-{}", datasets.get()), pure(1.0)),
+        };
         buys(&ledger, "ben", bought, &format!("pure(eps={})", parts[1]), b"42");
         if let Some(most) = granted {
             ledger.grant("sam", "ann", epsilon(most), Delta::ZERO).unwrap();
