@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Overwrite FILE if it is there; its [budget] and its ledger stay
+    /// Overwrite FILE if it is there; its budget and its ledger stay
     #[arg(long, requires = "output")]
     force: bool,
 
