@@ -7,7 +7,7 @@ use demure_curator::{Curator, Error, Outcome};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n\
+const POLICY: &str = "[budget]\nepsilon = 1e13\nper_query = 1e9\n\
     [tables.t]\nsource = \"t.csv\"\nunit = \"id\"\n\
     [tables.t.columns]\nid = { type = \"integer\" }\ns = { type = \"text\" }\n\
     [tables.r]\nsource = \"r.csv\"\npublic = true\n";

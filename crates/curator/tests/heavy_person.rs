@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n[tables.t]\nsource = \"t.csv\"\n\
+const POLICY: &str = "[budget]\nepsilon = 1e13\nper_query = 1e9\n[tables.t]\nsource = \"t.csv\"\n\
     unit = \"id\"\nmax_groups = 1\nmax_rows_per_group = 100000\n[tables.t.columns]\n\
     id = { type = \"integer\" }\nx = { type = \"integer\", bounds = [0, 1000] }\n";
 

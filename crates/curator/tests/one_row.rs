@@ -11,7 +11,7 @@ use demure_curator::{Curator, Error, Outcome};
 use std::fmt::Write;
 use std::sync::Arc;
 
-const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n[tables.p]\nsource = \"p.csv\"\n\
+const POLICY: &str = "[budget]\nepsilon = 1e13\nper_query = 1e9\n[tables.p]\nsource = \"p.csv\"\n\
     unit = \"id\"\n[tables.p.columns]\nid = { type = \"integer\" }\n\
     age = { type = \"integer\", bounds = [0, 110] }\nnote = { type = \"text\" }\n\
     [tables.v]\nsource = \"v.csv\"\npublic = true\n";

@@ -17,7 +17,7 @@ use demure_curator::{Curator, Outcome};
 use std::path::Path;
 use std::sync::Arc;
 
-const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n[tables.t]\nsource = \"t.EXT\"\n\
+const POLICY: &str = "[budget]\nepsilon = 1e13\nper_query = 1e9\n[tables.t]\nsource = \"t.EXT\"\n\
     unit = \"id\"\n[tables.t.columns]\nx = { type = \"real\", bounds = [0, 100] }\n\
     k = { type = \"integer\" }\n";
 

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-const POLICY: &str = "[budget]\nepsilon = 1e9\nper_query = 1e6\n[tables.t]\nsource = \"t.csv\"\n\
+const POLICY: &str = "[budget]\nepsilon = 1e13\nper_query = 1e9\n[tables.t]\nsource = \"t.csv\"\n\
     unit = \"id\"\nmax_groups = 1\nmax_rows_per_group = 100000\n[tables.t.columns]\n\
     id = { type = \"integer\" }\nx = { type = \"integer\", bounds = [0, 100000] }\n\
     note = { type = \"text\" }\n\

@@ -32,6 +32,7 @@ use crate::price::Price;
 use crate::replay::Replay;
 use crate::reservation::Reservation;
 use crate::row::{Kind, Row};
+use crate::store::Transaction;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
@@ -213,7 +214,8 @@ impl Ledger {
                 None => Price::ZERO,
             };
             // What was decided on stays so: nothing is ever taken out of the journal.
-            let answer = self.given(&request.who, &request.key, answers)?;
+            let (who, key) = (&request.who, &request.key);
+            let answer = self.read(|replay, store| given(replay, store, who, key, answers))?;
             Ok(Purchase::Given { answer: answer.ok_or(Error::Interrupted)?, price })
         });
         bought.collect()
@@ -223,30 +225,53 @@ impl Ledger {
     /// or received before, or under [`Answers::Shared`] what anybody bought. Nothing for those
     /// who are denied everything.
     pub fn recall(&self, who: &str, key: &str, answers: Answers) -> Result<Option<Vec<u8>>> {
-        if self.is_denied(who)? {
-            return Ok(None);
-        }
-        self.given(who, key, answers)
+        self.recall_first(who, &[key.to_owned()], answers, Some)
+    }
+
+    /// The same for the first of several keys whose answer `reads`; all of them are looked for at once.
+    pub fn recall_first<T>(
+        &self,
+        who: &str,
+        keys: &[String],
+        answers: Answers,
+        reads: impl Fn(Vec<u8>) -> Option<T>,
+    ) -> Result<Option<T>> {
+        self.read(|replay, store| {
+            if replay.begun()?.denying(who).is_some() {
+                return Ok(None);
+            }
+            for key in keys {
+                if let Some(read) = given(replay, store, who, key, answers)?.and_then(&reads) {
+                    return Ok(Some(read));
+                }
+            }
+            Ok(None)
+        })
     }
 
     /// Whether `who`, or a group that she is in, is denied everything.
     pub fn is_denied(&self, who: &str) -> Result<bool> {
         self.read(|replay, _| Ok(replay.begun()?.denying(who).is_some()))
     }
+}
 
-    fn given(&self, who: &str, key: &str, answers: Answers) -> Result<Option<Vec<u8>>> {
-        self.read(|replay: &Replay, store| {
-            let Some(reservation) = replay.sales().free(who, key, answers) else {
-                return Ok(None);
-            };
-            let missing = || Error::Broken { seq: reservation, fault: Fault::Missing };
-            let row = store.settlement_of(replay.dataset(), reservation)?.ok_or_else(missing)?;
-            row.check()?;
-            let fits = row.key == key && row.kind == Kind::Settle;
-            if !fits || row.refers != Some(reservation) || row.dataset != replay.dataset() {
-                return Err(row.fault(Fault::Unlinked));
-            }
-            Ok(row.answer)
-        })
+/// The answer for `key` that is free for `who`, as the journal has it.
+fn given(
+    replay: &Replay,
+    store: &dyn Transaction,
+    who: &str,
+    key: &str,
+    answers: Answers,
+) -> Result<Option<Vec<u8>>> {
+    let Some(reservation) = replay.sales().free(who, key, answers) else {
+        return Ok(None);
+    };
+    let missing = || Error::Broken { seq: reservation, fault: Fault::Missing };
+    let row = store.settlement_of(replay.dataset(), reservation)?.ok_or_else(missing)?;
+    row.check()?;
+    let fits = row.key == key && row.kind == Kind::Settle;
+    if !fits || row.refers != Some(reservation) || row.dataset != replay.dataset() {
+        return Err(row.fault(Fault::Unlinked));
     }
+    Ok(row.answer)
 }

@@ -15,7 +15,6 @@ use super::{
 use crate::bound::Form;
 use crate::error::Result;
 use crate::rows::functions::{Returns, planned_only};
-use datafusion::common::ScalarValue;
 use datafusion::logical_expr::AggregateUDF;
 use demure_core::event::Event;
 use demure_core::mechanism::Bounds;
@@ -98,15 +97,12 @@ impl Block for Deviation {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        let mut made: Vec<ScalarValue> = Vec::new();
-        for histogram in groups.histograms(self.value, self.bounds) {
-            let mut values = spread(&self.bounds, &histogram);
+        groups.release_each(self.value, self.bounds, |histogram| {
+            let mut values = spread(&self.bounds, histogram);
             let centre = self.centre.release_one(&values, rng)?;
             values.iter_mut().for_each(|x| *x = (*x - centre).abs());
-            let released = self.distance.release_one(&values, rng)?;
-            made.push(ScalarValue::Float64(Some(released)));
-        }
-        Ok(Box::new(made))
+            self.distance.release_one(&values, rng)
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! The exact groups, as blocks read them.
 
+use super::ReleasedColumns;
 use crate::bound::{ExactArgument, ExactGroup, Form};
+use crate::error::Result;
 use datafusion::common::ScalarValue;
 use demure_core::mechanism::Bounds;
 use std::collections::BTreeMap;
@@ -46,7 +48,7 @@ impl<'a> ExactGroups<'a> {
         })
     }
 
-    /// Each value of each group and how many rows have it; NULL is none of them.
+    /// Each value of each group, and how many rows have it. NULL does not count as a value.
     pub(super) fn codes(
         &self,
         value: usize,
@@ -67,8 +69,20 @@ impl<'a> ExactGroups<'a> {
         })
     }
 
+    /// A number for each group, made of its histogram.
+    pub(super) fn release_each(
+        &self,
+        value: usize,
+        bounds: Bounds,
+        mut release: impl FnMut(&BTreeMap<u32, u64>) -> Result<f64>,
+    ) -> Result<Box<dyn ReleasedColumns>> {
+        let number = |histogram| Ok(ScalarValue::Float64(Some(release(&histogram)?)));
+        let made: Result<Vec<ScalarValue>> = self.histograms(value, bounds).map(number).collect();
+        Ok(Box::new(made?))
+    }
+
     /// How many values of each group are how many steps from the lower bound.
-    pub(super) fn histograms(
+    fn histograms(
         &self,
         value: usize,
         bounds: Bounds,

@@ -7,7 +7,6 @@ use super::{
 };
 use crate::bound::Form;
 use crate::error::Result;
-use datafusion::common::ScalarValue;
 use demure_core::event::Event;
 use demure_core::mechanism::{AboveThreshold, Answer, Bounds, Budget, Change};
 use demure_core::random::Randomness;
@@ -165,10 +164,6 @@ impl Block for Extreme {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        let mut made: Vec<ScalarValue> = Vec::new();
-        for histogram in groups.histograms(self.value, self.bounds) {
-            made.push(ScalarValue::Float64(Some(self.release_one(&histogram, rng)?)));
-        }
-        Ok(Box::new(made))
+        groups.release_each(self.value, self.bounds, |histogram| self.release_one(histogram, rng))
     }
 }

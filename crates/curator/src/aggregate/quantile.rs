@@ -15,7 +15,6 @@ use super::{
 use crate::bound::Form;
 use crate::error::Result;
 use crate::words::short;
-use datafusion::common::ScalarValue;
 use demure_core::event::Event;
 use demure_core::mechanism::{Bounds, Budget, Guarantee, Quantile};
 use demure_core::random::Randomness;
@@ -202,12 +201,9 @@ impl Block for Ordered {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        let mut made: Vec<ScalarValue> = Vec::new();
-        for histogram in groups.histograms(self.value, self.bounds) {
-            let released = self.release_one(&spread(&self.bounds, &histogram), rng)?;
-            made.push(ScalarValue::Float64(Some(released)));
-        }
-        Ok(Box::new(made))
+        groups.release_each(self.value, self.bounds, |histogram| {
+            self.release_one(&spread(&self.bounds, histogram), rng)
+        })
     }
 }
 

@@ -186,7 +186,7 @@ impl Quote {
         }
     }
 
-    /// What the bounding is told: which columns the blocks read, in which form.
+    /// The bounding's specification: which columns the blocks read, in which form.
     pub(crate) fn spec(&self, aggregate: &PrivateAggregate) -> BoundSpec {
         let keys = usize::from(aggregate.bounded);
         let first = keys + aggregate.key_count;

@@ -30,12 +30,11 @@ pub(crate) struct Part {
     /// What the answer is found by, and stored under: in the first form, and in the form that this build reads.
     first_key: String,
     pub(crate) key: String,
-    form: u32,
 }
 
 /// Where an aggregate's noised table comes from.
 pub(crate) enum Purchase {
-    /// It is free for whoever asks: she was shown it before, or the policy shares what another bought.
+    /// It is free for this analyst: she was shown it before, or the policy shares what another bought.
     Known(Released),
     /// Public keys alone: nothing of it comes from the data.
     Public,
@@ -59,38 +58,34 @@ impl Part {
         Released::from_stored(bytes).filter(|released| self.table.fits(released))
     }
 
-    /// Goes on to the key of the next form of an answer; false after the last.
-    fn next_form(&mut self, curator: &Curator) -> bool {
-        self.form += 1;
-        let text = format!("{} form {}", self.first_key, self.form);
-        self.key = curator.ledger.seal(&Sha256::digest(text).into());
-        self.form < FORMS
+    /// The keys of all forms in which the answer may be stored, the first form's first.
+    fn keys(&self, curator: &Curator) -> Vec<String> {
+        let later = (1..=FORMS).map(|form| {
+            let text = format!("{} form {form}", self.first_key);
+            curator.ledger.seal(&Sha256::digest(text).into())
+        });
+        std::iter::once(self.first_key.clone()).chain(later).collect()
     }
 
     /// The answer that this analyst has already paid for, in whichever form this build reads: another build may
     /// have stored it in one that cannot be read.
     ///
     /// What others bought is not looked at: how long it takes to price a question would depend on it.
-    fn known(&mut self, asker: Asker<'_>) -> Result<Option<Released>> {
+    fn known(&self, asker: Asker<'_>) -> Result<Option<Released>> {
         let (ledger, answers) = (&asker.curator.ledger, asker.curator.policy.budget.answers);
-        loop {
-            let bytes = ledger.recall(asker.who, &self.key, answers)?;
-            let released = bytes.and_then(|bytes| self.fitting(&bytes));
-            if released.is_some() || !self.next_form(asker.curator) {
-                (self.key, self.form) = (self.first_key.clone(), 0);
-                return Ok(released);
-            }
-        }
+        let keys = self.keys(asker.curator);
+        Ok(ledger.recall_first(asker.who, &keys, answers, |bytes| self.fitting(&bytes))?)
     }
 
     /// Finds the key under which an answer is to be bought: the first under which none is stored that this build
     /// cannot read, of any analyst.
     pub(super) fn find_key(&mut self, curator: &Curator) -> Result<()> {
         let anyones = |key: &str| Ok(curator.ledger.find(key)?.is_some());
-        self.key = key_in_use(curator, &self.aggregate, &self.quote, anyones)?;
-        self.first_key = self.key.clone();
-        while let Some(bytes) = curator.ledger.find(&self.key)? {
-            if self.fitting(&bytes).is_some() || !self.next_form(curator) {
+        self.first_key = key_in_use(curator, &self.aggregate, &self.quote, anyones)?;
+        for key in self.keys(curator) {
+            let stored = curator.ledger.find(&key)?;
+            self.key = key;
+            if stored.is_none_or(|bytes| self.fitting(&bytes).is_some()) {
                 break;
             }
         }
@@ -113,7 +108,7 @@ impl Planned {
                 false => Purchase::Buy,
             };
             let first_key = key.clone();
-            let mut part = Part { aggregate, table, quote, purchase, first_key, key, form: 0 };
+            let mut part = Part { aggregate, table, quote, purchase, first_key, key };
             if let Some(released) = part.known(asker)? {
                 part.purchase = Purchase::Known(released);
             }

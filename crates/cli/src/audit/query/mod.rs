@@ -30,8 +30,8 @@ use std::path::{Path, PathBuf};
 /// --on-protected-rows they are made of the first rows of the real table. Thousands of answers that nobody paid for go into such a
 /// report: keep it as you keep the rows.
 ///
-/// An answer takes milliseconds, so a few thousand runs are what a minute gives; ε far above 5 cannot be told
-/// from more with so few.
+/// An answer takes milliseconds, so a minute gives a few thousand runs. So few cannot distinguish an ε far above 5 from
+/// a larger one.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
