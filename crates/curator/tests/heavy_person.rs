@@ -100,7 +100,7 @@ async fn rows_are_dropped_after_the_filters_and_not_below_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn work_ends_within_a_second_when_nobody_waits_for_it() {
+async fn work_ends_soon_after_nobody_waits_for_it() {
     let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     // 16⁴ rows of each of 3,000 people: minutes of work.
@@ -118,9 +118,15 @@ async fn work_ends_within_a_second_when_nobody_waits_for_it() {
         }
         assert!(!asked.is_finished(), "there is too little work");
         asked.abort();
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        let after = ticks();
-        tokio::time::sleep(Duration::from_secs(2)).await;
-        assert!(ticks() - after < 5, "{} ticks in two seconds: {sql}", ticks() - after);
+        // Measured in time of the processor, of which it gets a part alone: at most what two threads take
+        // in three quarters of a second.
+        let (aborted, mut last, mut still) = (ticks(), ticks(), 0);
+        while still < 4 {
+            tokio::time::sleep(Duration::from_millis(250)).await;
+            let now = ticks();
+            still = if now - last < 2 { still + 1 } else { 0 };
+            last = now;
+            assert!(now - aborted < 150, "{} ticks and still at work: {sql}", now - aborted);
+        }
     }
 }

@@ -342,7 +342,7 @@ async fn watched() -> (Arc<Curator>, Arc<Mutex<Vec<usize>>>, TempDir) {
     let policy = Policy::parse(POLICY, folder.path()).unwrap();
     let limit = Limit {
         accounting: Accounting::Pure,
-        epsilon: Epsilon::new(1e9).unwrap(),
+        epsilon: Epsilon::new(1e13).unwrap(),
         delta: Delta::positive(1e-3).unwrap(),
         neighbours: policy.budget.neighbours,
     };

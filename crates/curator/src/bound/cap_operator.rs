@@ -19,6 +19,7 @@ use super::key::Key;
 use super::output::Output;
 use super::spec::{Argument, BoundSpec, Form};
 use super::spill::{Spill, Store};
+use crate::rows::operator::Operator;
 use datafusion::arrow::array::{
     ArrayRef, AsArray, BinaryArray, BooleanArray, RecordBatch, RecordBatchOptions,
 };
@@ -28,26 +29,22 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Typ
 use datafusion::arrow::ipc::reader::StreamReader;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use datafusion::arrow::row::{RowConverter, SortField};
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::utils::memory::get_record_batch_memory_size;
 use datafusion::common::{HashMap, Result, ScalarValue, exec_datafusion_err, internal_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::{Distribution, EquivalenceProperties};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
-    InputDistributionRequirements, PlanProperties, ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc::Sender;
 
 /// At most `most` rows of each person; see the module `bound::cap` for what that means.
-pub(super) struct CapExec {
+pub(super) struct Cap {
     input: Arc<dyn ExecutionPlan>,
     unit: usize,
     most: u32,
@@ -55,7 +52,7 @@ pub(super) struct CapExec {
     properties: Arc<PlanProperties>,
 }
 
-impl CapExec {
+impl Cap {
     /// Bounds the rows of `input`, whose column `unit` has the person's id.
     pub(super) fn new(
         input: Arc<dyn ExecutionPlan>,
@@ -76,65 +73,32 @@ impl CapExec {
     }
 }
 
-impl fmt::Debug for CapExec {
+impl fmt::Display for Cap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CapExec").field("most", &self.most).finish_non_exhaustive()
-    }
-}
-
-impl DisplayAs for CapExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CapExec: most={}", self.most)
     }
 }
 
-impl ExecutionPlan for CapExec {
-    fn name(&self) -> &'static str {
-        "CapExec"
+impl Operator for Cap {
+    const NAME: &'static str = "CapExec";
+
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.input
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        Self::new(input, self.unit, self.most, self.key.clone())
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
     }
 
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
     /// All rows of a person in one partition.
-    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+    fn distribution(&self) -> Option<Distribution> {
         let schema = self.input.schema();
         let unit = Column::new(schema.field(self.unit).name(), self.unit);
-        let by_person = Distribution::KeyPartitioned(vec![Arc::new(unit)]);
-        InputDistributionRequirements::new(vec![by_person])
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let Ok([input]) = <[_; 1]>::try_from(children) else {
-            return internal_err!("CapExec has one input");
-        };
-        Ok(Arc::new(Self::new(input, self.unit, self.most, self.key.clone())?))
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(
-            children,
-            ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute),
-        )
+        Some(Distribution::KeyPartitioned(vec![Arc::new(unit)]))
     }
 
     fn execute(
@@ -142,10 +106,11 @@ impl ExecutionPlan for CapExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let mut builder = RecordBatchReceiverStream::builder(self.schema(), 2);
+        let schema = self.input.schema();
+        let mut builder = RecordBatchReceiverStream::builder(Arc::clone(&schema), 2);
         let input = self.input.execute(partition, Arc::clone(&context))?;
         let capping = Capping {
-            schema: self.schema(),
+            schema,
             unit: self.unit,
             most: self.most,
             key: self.key.clone(),
@@ -198,7 +163,7 @@ impl Capping {
             }
             let tables = people.capacity() * 4 + counts.capacity() * 4 + numbers.capacity() * 20;
             self.held.add(batch, tables, &self.context)?;
-            tokio::task::consume_budget().await;
+            tokio::task::yield_now().await;
         }
         drop(numbers);
         self.hand_on(&people, &counts).await
@@ -224,7 +189,7 @@ impl Capping {
             if few.num_rows() > 0 && self.out.send(Ok(few)).await.is_err() {
                 return Ok(()); // nobody listens any more
             }
-            tokio::task::consume_budget().await;
+            tokio::task::yield_now().await;
         }
         above.choose(&self).await
     }
@@ -301,7 +266,7 @@ impl Above {
                     return Ok(());
                 }
             }
-            tokio::task::consume_budget().await;
+            tokio::task::yield_now().await;
         }
         Ok(())
     }

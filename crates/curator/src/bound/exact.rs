@@ -87,7 +87,7 @@ enum Column {
 /// How many rows have a number, by `group, number`.
 type Counts = HashMap<u64, u64>;
 
-/// Consumes bounded rows (the output of [`super::BoundExec`]).
+/// Consumes bounded rows (the output of the native operator).
 pub async fn accumulate(
     mut rows: SendableRecordBatchStream,
     interned: &Interned,

@@ -9,7 +9,7 @@
 //! | `encode`, `steps` | a batch as numbers |
 //! | `spill` | rows by radix partition, in memory and in temporary files |
 //! | `choose` | which rows stay: the definition, with its proof |
-//! | `output`, `operator` | the native operator [`BoundExec`] |
+//! | `output`, `operator` | the native operator, `BoundExec` in plans |
 //! | `node` | the logical node [`BoundContributions`] and its planner |
 //! | `cap`, `cap_operator` | at most so many rows of a person before a join |
 //! | `exact` | exact aggregates of what stays |
@@ -72,6 +72,6 @@ pub use exact::{Exact, ExactArgument, ExactGroup, accumulate};
 pub use intern::Interned;
 pub use key::Key;
 pub use node::{BoundContributions, BoundPlanner};
-pub use operator::{BoundExec, MEMORY_LIMIT};
+pub use operator::MEMORY_LIMIT;
 pub use spec::{Argument, BoundSpec, Form, MOST_ARGUMENTS};
 pub use windows::Windows;

@@ -1,11 +1,12 @@
 //! The logical node, and the planner that turns it into the operator.
 
 use super::cap::{CapRows, with_key};
-use super::cap_operator::CapExec;
+use super::cap_operator::Cap;
 use super::intern::Interned;
 use super::key::Key;
-use super::operator::{BoundExec, MEMORY_LIMIT};
+use super::operator::{Bound, MEMORY_LIMIT};
 use super::spec::BoundSpec;
+use crate::rows::operator::Exec;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::{DFSchema, DFSchemaRef, Result, plan_err};
@@ -149,7 +150,7 @@ impl UserDefinedLogicalNodeCore for BoundContributions {
     }
 }
 
-/// Plans [`BoundContributions`] as [`BoundExec`], and the bounds before joins.
+/// Plans [`BoundContributions`] as the native operator, and the bounds before joins.
 #[derive(Debug)]
 pub struct BoundPlanner;
 
@@ -171,18 +172,18 @@ impl ExtensionPlanner for BoundPlanner {
             let (Some(rows), Some(key)) = (cap.rows(), cap.key()) else {
                 return plan_err!("rows before a join are bounded by a number and under a key");
             };
-            let exec = CapExec::new(Arc::clone(input), cap.unit()?, rows, key.clone())?;
-            return Ok(Some(Arc::new(exec)));
+            let exec = Cap::new(Arc::clone(input), cap.unit()?, rows, key.clone())?;
+            return Ok(Some(Arc::new(Exec(exec))));
         }
         let Some(node) = node.as_any().downcast_ref::<BoundContributions>() else {
             return Ok(None);
         };
-        let exec = BoundExec::new(
+        let exec = Bound::new(
             Arc::clone(input),
             node.spec.clone(),
             Arc::clone(&node.interned),
             node.memory_limit,
         )?;
-        Ok(Some(Arc::new(exec)))
+        Ok(Some(Arc::new(Exec(exec))))
     }
 }

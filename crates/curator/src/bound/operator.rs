@@ -11,18 +11,17 @@ use super::intern::{Interned, lock};
 use super::output::{Output, batch_of_firsts};
 use super::spec::BoundSpec;
 use super::spill::{HEAD, PARTITIONS, Row, Store};
+use crate::rows::operator::Operator;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::runtime::JoinSet;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
-    Partitioning, PlanProperties, ReplaceChildrenOptions,
+    ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties,
 };
 use futures::StreamExt;
 use std::fmt;
@@ -30,15 +29,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc::Sender;
 
-/// How many bytes of rows are held in memory unless told otherwise.
+/// How many bytes of rows are held in memory by default.
 pub const MEMORY_LIMIT: usize = 512 << 20;
 /// How many rows go into an output batch, about.
 const BATCH: usize = 8192;
 
 /// Bounds each person's contributions; see the module `bound` for what that means.
-///
-/// It keeps no metrics: a row count of protected data would be a side exit.
-pub struct BoundExec {
+pub(crate) struct Bound {
     input: Arc<dyn ExecutionPlan>,
     spec: BoundSpec,
     interned: Arc<Interned>,
@@ -46,9 +43,9 @@ pub struct BoundExec {
     properties: Arc<PlanProperties>,
 }
 
-impl BoundExec {
+impl Bound {
     /// Bounds the rows of `input`.
-    pub fn new(
+    pub(crate) fn new(
         input: Arc<dyn ExecutionPlan>,
         spec: BoundSpec,
         interned: Arc<Interned>,
@@ -65,59 +62,27 @@ impl BoundExec {
     }
 }
 
-impl fmt::Debug for BoundExec {
+impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoundExec").field("spec", &self.spec).finish_non_exhaustive()
-    }
-}
-
-impl DisplayAs for BoundExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BoundSpec { max_groups, max_rows, .. } = self.spec;
         write!(f, "BoundExec: max_groups={max_groups}, max_rows={max_rows}")
     }
 }
 
-impl ExecutionPlan for BoundExec {
-    fn name(&self) -> &'static str {
-        "BoundExec"
+impl Operator for Bound {
+    const NAME: &'static str = "BoundExec";
+
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.input
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        let (spec, interned) = (self.spec.clone(), Arc::clone(&self.interned));
+        Self::new(input, spec, interned, self.memory_limit)
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let Ok([input]) = <[_; 1]>::try_from(children) else {
-            return internal_err!("BoundExec has one input");
-        };
-        let (spec, interned) = (self.spec.clone(), Arc::clone(&self.interned));
-        Ok(Arc::new(Self::new(input, spec, interned, self.memory_limit)?))
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(
-            children,
-            ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute),
-        )
     }
 
     fn execute(
@@ -129,7 +94,7 @@ impl ExecutionPlan for BoundExec {
             return internal_err!("BoundExec has one output partition");
         }
         let inputs = self.input.output_partitioning().partition_count();
-        let mut builder = RecordBatchReceiverStream::builder(self.schema(), inputs.max(2));
+        let mut builder = RecordBatchReceiverStream::builder(self.spec.output(), inputs.max(2));
         let work = Work {
             input: Arc::clone(&self.input),
             inputs,
@@ -192,7 +157,7 @@ impl Work {
                     if work.out.send(Ok(batch)).await.is_err() {
                         break; // nobody listens any more
                     }
-                    tokio::task::consume_budget().await;
+                    tokio::task::yield_now().await;
                 }
                 Ok(())
             });
@@ -212,7 +177,7 @@ impl Work {
                 while let Some(batch) = stream.next().await.transpose()? {
                     store.add(encoder.encode(&batch)?, &work.context)?;
                     // Rows may come for long without a pause: here it ends when nobody waits.
-                    tokio::task::consume_budget().await;
+                    tokio::task::yield_now().await;
                 }
                 Ok(store)
             });
@@ -238,7 +203,7 @@ impl Work {
                         // must not make a query fail.
                         memory.resize(partition.rows() * size_of::<Row<W>>());
                         chooser.partition(&partition, work.memory, &mut scratch, &mut output)?;
-                        tokio::task::consume_budget().await;
+                        tokio::task::yield_now().await;
                     }
                     if output.rows() >= BATCH || (done && output.rows() > 0) {
                         let batch = output.take()?;

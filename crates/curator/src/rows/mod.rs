@@ -7,6 +7,7 @@ pub(crate) mod domain;
 pub(crate) mod expression;
 pub(crate) mod functions;
 pub(crate) mod interval;
+pub(crate) mod operator;
 pub(crate) mod risky;
 pub(crate) mod search;
 pub(crate) mod total;

@@ -31,6 +31,7 @@
 //! server's business.
 
 mod eager;
+mod pause;
 mod sentinel;
 mod sides;
 
@@ -38,7 +39,6 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJoinExec};
 use std::sync::Arc;
 
@@ -56,6 +56,7 @@ const TO_THE_END: &[&str] = &[
     "HashJoinExec",
     "InterleaveExec",
     "NestedLoopJoinExec",
+    "PauseExec",
     "ProjectionExec",
     "RepartitionExec",
     "SentinelExec",
@@ -79,9 +80,7 @@ pub(crate) fn read_all(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Execution
             Some(join) if !sides::is_public(join.left()) => sentinel::never_empty(join)?,
             _ => node,
         };
-        // A join may make rows for long without reading one: it lets others run meanwhile, and ends
-        // when nobody waits for it any more.
-        Ok(Transformed::yes(Arc::new(CooperativeExec::new(node)) as Arc<dyn ExecutionPlan>))
+        Ok(Transformed::yes(pause::within(node)?))
     })?;
     check(&plan.data)?;
     Ok(plan.data)

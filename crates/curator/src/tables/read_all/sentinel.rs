@@ -14,19 +14,16 @@
 //! all the same. So where a key is computed, it is computed below the sentinel, which has
 //! a value of its own in its place.
 
+use crate::rows::operator::{Exec, Operator};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{JoinType, Result, ScalarValue, internal_err, plan_err};
+use datafusion::common::{JoinType, Result, ScalarValue, plan_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::{Column, lit};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties,
-    PlanProperties, ReplaceChildrenOptions,
-};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
@@ -46,8 +43,8 @@ pub(super) fn never_empty(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>>
     let plain = |key: &Arc<dyn PhysicalExpr>| key.is::<Column>();
     let computed: Vec<_> =
         join.on().iter().map(|(key, _)| key).filter(|key| !plain(key)).cloned().collect();
-    let sentinel = SentinelExec::new(Arc::clone(join.left()), computed)?;
-    let schema = sentinel.schema();
+    let sentinel = Sentinel::new(Arc::clone(join.left()), computed)?;
+    let schema = Arc::clone(sentinel.schema());
     let column = |at: usize| Arc::new(Column::new(schema.field(at).name(), at));
     let mut next = own;
     let mut on: Vec<(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)> = Vec::new();
@@ -79,7 +76,7 @@ pub(super) fn never_empty(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>>
     let moved = |at: usize| if build && at >= own { at + added } else { at };
     let shown = shown.into_iter().map(moved).collect();
     join.builder()
-        .with_new_children(vec![Arc::new(sentinel), Arc::clone(join.right())])?
+        .with_new_children(vec![Arc::new(Exec(sentinel)), Arc::clone(join.right())])?
         .with_on(on)
         .with_projection(Some(shown))
         .reset_state()
@@ -88,13 +85,13 @@ pub(super) fn never_empty(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>>
 
 /// The rows of the input, the keys that have to be computed, and whether it is a row of the input; in each
 /// partition one row more, of which the last is false.
-struct SentinelExec {
+struct Sentinel {
     input: Arc<dyn ExecutionPlan>,
     keys: Vec<Arc<dyn PhysicalExpr>>,
     properties: Arc<PlanProperties>,
 }
 
-impl SentinelExec {
+impl Sentinel {
     fn new(input: Arc<dyn ExecutionPlan>, keys: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
         let schema = input.schema();
         let mut fields: Vec<FieldRef> = schema.fields().to_vec();
@@ -112,6 +109,10 @@ impl SentinelExec {
         ));
         Ok(Self { input, keys, properties })
     }
+
+    fn schema(&self) -> &SchemaRef {
+        self.properties.eq_properties.schema()
+    }
 }
 
 /// A row of values that are not NULL, where the type has any, and false in the last column.
@@ -127,57 +128,25 @@ fn sentinel(schema: &SchemaRef) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(Arc::clone(schema), values)?)
 }
 
-impl fmt::Debug for SentinelExec {
+impl fmt::Display for Sentinel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SentinelExec")
+        f.write_str(Self::NAME)
     }
 }
 
-impl DisplayAs for SentinelExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SentinelExec")
-    }
-}
+impl Operator for Sentinel {
+    const NAME: &'static str = "SentinelExec";
 
-impl ExecutionPlan for SentinelExec {
-    fn name(&self) -> &'static str {
-        "SentinelExec"
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.input
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        Self::new(input, self.keys.clone())
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
         &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let Ok([input]) = <[_; 1]>::try_from(children) else {
-            return internal_err!("SentinelExec has one input");
-        };
-        Ok(Arc::new(Self::new(input, self.keys.clone())?))
-    }
-
-    fn with_new_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(
-            children,
-            ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute),
-        )
     }
 
     fn execute(
@@ -185,7 +154,7 @@ impl ExecutionPlan for SentinelExec {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let (schema, keys) = (self.schema(), self.keys.clone());
+        let (schema, keys) = (Arc::clone(self.schema()), self.keys.clone());
         let last = sentinel(&schema)?;
         let marked = {
             let schema = Arc::clone(&schema);

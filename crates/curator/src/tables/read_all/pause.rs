@@ -1,0 +1,137 @@
+//! Pauses within joins, so that a statement ends soon after nobody waits for it any more.
+//!
+//! A join may compare rows for long without reading one, and drop them all. The engine's own operators give way
+//! after 128 batches; with four joins above each other and a condition that nothing meets those are
+//! seconds. So a join gets the rows that it looks up in pieces of [`ROWS`], with a pause after each. A pause
+//! costs about a microsecond, and a piece is a view of its batch.
+
+use crate::rows::operator::{Exec, Operator};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
+};
+use futures::{Stream, StreamExt};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+/// Rows between two pauses. A person's rows in one join have at most 256 partners each.
+const ROWS: usize = 1024;
+
+/// The same join, with pauses on the side whose rows are looked up.
+pub(super) fn within(join: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let [build, probe] = join.children()[..] else {
+        return internal_err!("a join has two inputs");
+    };
+    let children = vec![Arc::clone(build), Arc::new(Exec(Pause(Arc::clone(probe)))) as Arc<_>];
+    join.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+}
+
+/// The rows of the input in pieces, with a pause after each.
+struct Pause(Arc<dyn ExecutionPlan>);
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::NAME)
+    }
+}
+
+impl Operator for Pause {
+    const NAME: &'static str = "PauseExec";
+
+    fn input(&self) -> &Arc<dyn ExecutionPlan> {
+        &self.0
+    }
+
+    fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
+        Ok(Self(input))
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.0.properties()
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> Result<SendableRecordBatchStream> {
+        let rows = self.0.execute(partition, context)?;
+        let schema = rows.schema();
+        let paused = Paused { rows, rest: None, due: false };
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, paused)))
+    }
+}
+
+struct Paused {
+    rows: SendableRecordBatchStream,
+    /// What is left of a batch.
+    rest: Option<RecordBatch>,
+    /// Whether a piece was handed out since the last pause.
+    due: bool,
+}
+
+impl Stream for Paused {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.due {
+            self.due = false;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let batch = match self.rest.take() {
+            Some(rest) => rest,
+            None => match ready!(self.rows.poll_next_unpin(context)) {
+                Some(Ok(batch)) => batch,
+                end => return Poll::Ready(end),
+            },
+        };
+        self.due = true;
+        let piece = batch.slice(0, batch.num_rows().min(ROWS));
+        if batch.num_rows() > ROWS {
+            self.rest = Some(batch.slice(ROWS, batch.num_rows() - ROWS));
+        }
+        Poll::Ready(Some(Ok(piece)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::{AsArray, Int64Array};
+    use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
+    use futures::FutureExt;
+
+    /// All rows, in order, in pieces, with a pause after each.
+    #[tokio::test]
+    async fn a_pause_comes_after_every_piece_and_no_row_is_lost() {
+        let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+        let batch = |from: i64, rows: i64| {
+            let numbers = Arc::new(Int64Array::from_iter_values(from..from + rows));
+            Ok(RecordBatch::try_new(Arc::clone(&schema), vec![numbers]).unwrap())
+        };
+        let batches = [batch(0, 2500), batch(2500, 0), batch(2500, 1024), batch(3524, 1)];
+        let rows =
+            RecordBatchStreamAdapter::new(Arc::clone(&schema), futures::stream::iter(batches));
+        let mut paused = Paused { rows: Box::pin(rows), rest: None, due: false };
+        let (mut sizes, mut numbers, mut pauses) = (Vec::new(), Vec::new(), 0);
+        loop {
+            match paused.next().now_or_never() {
+                None => pauses += 1,
+                Some(None) => break,
+                Some(Some(piece)) => {
+                    let piece = piece.unwrap();
+                    sizes.push(piece.num_rows());
+                    numbers.extend_from_slice(piece.column(0).as_primitive::<Int64Type>().values());
+                }
+            }
+        }
+        assert_eq!((sizes, pauses), (vec![1024, 1024, 452, 0, 1024, 1], 6));
+        assert!(numbers.into_iter().eq(0..3525));
+    }
+}
