@@ -85,7 +85,7 @@ async fn a_limit_bounds_what_an_analyst_is_shown_whoever_bought_it() {
     curator.ledger().grant("sam", "eva", epsilon(0.05), Delta::ZERO).unwrap();
     let bought = ask(&curator, "ana", COUNT).await.unwrap();
     let (what, _) = ask(&curator, "eva", COUNT).await.unwrap_err().refusal().unwrap();
-    assert!(what.contains("the slice of eva has ε 0.05 left"), "{what}");
+    assert!(what.contains("the limit of eva has ε 0.05 left"), "{what}");
     assert_eq!(shown(&curator, "eva"), 0.0);
     // Who may be shown it pays for it as if nobody had asked before, once.
     let received = ask(&curator, "ben", COUNT).await.unwrap();
@@ -140,7 +140,7 @@ async fn a_denial_holds_also_for_what_was_shown_before() {
         tokio::time::sleep(Duration::from_millis(150)).await;
         for sql in [COUNT, "SELECT COUNT(*) AS n FROM t"] {
             let error = ask(&curator, "ana", sql).await.unwrap_err();
-            assert!(error.refusal().unwrap().0.contains("the slice of ana"), "{error}");
+            assert!(error.refusal().unwrap().0.contains("the limit of ana"), "{error}");
         }
         assert!(!explain(&curator, "ana", COUNT).await.aggregates[0].bought);
     }

@@ -41,7 +41,7 @@ pub enum Error {
     /// A steward has stopped all spending. It cost nothing.
     #[error(
         "{} has frozen the budget (reason: {:?}); nothing was spent; what you were shown before \
-         can still be asked for, and a steward can thaw it",
+         can still be asked for, and a steward can unfreeze it",
         .0.by, .0.why
     )]
     Frozen(Frozen),

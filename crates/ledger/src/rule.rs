@@ -32,8 +32,8 @@ impl Rule {
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Self::Dataset => "have the policy's limit raised",
-            Self::Window => "wait until a steward opens the next window",
-            Self::Slice(_) => "ask a steward for a larger slice",
+            Self::Window => "wait until a steward opens the next period",
+            Self::Slice(_) => "ask a steward for a larger limit",
         }
     }
 }
@@ -42,8 +42,8 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dataset => f.write_str("the budget"),
-            Self::Window => f.write_str("the window"),
-            Self::Slice(subject) => write!(f, "the slice of {subject}"),
+            Self::Window => f.write_str("the period"),
+            Self::Slice(subject) => write!(f, "the limit of {subject}"),
         }
     }
 }

@@ -17,7 +17,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-curator", &["demure-core", "demure-ledger"]),
     ("demure-files", &[]),
     ("demure-report", &[]), // shows what it is given: server and Python may use it too
-    ("demure-server", &["demure-core", "demure-ledger", "demure-curator", "demure-report"]),
+    ("demure-pg-catalog", &[]), // answers from names and types: cannot see the curator
+    (
+        "demure-server",
+        &["demure-core", "demure-ledger", "demure-curator", "demure-pg-catalog", "demure-report"],
+    ),
     (
         "demure-cli",
         &[
@@ -138,6 +142,7 @@ mod tests {
             ("demure-anonymize", "demure-core", Kind::Normal),
             ("demure-python", "demure-server", Kind::Normal),
             ("demure-graph", "demure-collect", Kind::Normal),
+            ("demure-pg-catalog", "demure-curator", Kind::Normal),
             ("demure-cli", "demure-testkit", Kind::Normal),
             ("demure-testkit", "demure-core", Kind::Development),
         ] {

@@ -428,7 +428,7 @@ fn budgets_are_shown_shared_out_and_frozen() {
     assert_eq!(ask("SELECT COUNT(*) FROM stays").code, Some(0));
     let over = ask("SELECT AVG(paid) FROM stays");
     assert_eq!(over.code, Some(1));
-    assert!(over.err.contains("the slice of ana has ε 0.1 left"), "{}", over.err);
+    assert!(over.err.contains("the limit of ana has ε 0.1 left"), "{}", over.err);
     let spent = json(&["budget", "show", name, "--json"]);
     let of_group = spent["slices"]["@ward"]["spent"]["epsilon"].as_f64().unwrap();
     assert!((of_group - 0.5).abs() < 1e-9, "{of_group}");
@@ -440,7 +440,7 @@ fn budgets_are_shown_shared_out_and_frozen() {
     assert_eq!(ask("SELECT COUNT(*) FROM stays").code, Some(0), "what was bought stays free");
     json(&["budget", "thaw", name, "--json"]);
     json(&["budget", "window", name, "--epsilon", "0.4", "--json"]);
-    assert!(ask("SELECT AVG(paid) FROM stays").err.contains("the window has ε 0.4 left"));
+    assert!(ask("SELECT AVG(paid) FROM stays").err.contains("the period has ε 0.4 left"));
     json(&["budget", "window", name, "--none", "--json"]);
     let plot = folder.path().join("spent.svg");
     let log = json(&["budget", "log", name, "--json", "--plot", plot.to_str().unwrap()]);

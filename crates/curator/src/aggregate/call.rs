@@ -193,14 +193,14 @@ fn refuse(what: impl Into<String>, remedy: &str) -> Error {
 fn bounds(known: &Facts, data_type: &DataType, call: &str, used: Use) -> Result<Bounds> {
     if !data_type.is_numeric() {
         return Err(refuse(
-            format!("{call} of what is not a number"),
+            format!("{call} needs a number"),
             "use COUNT or MODE, or cast it to a number",
         ));
     }
     let (low, high) = known.interval.finite().ok_or_else(|| {
         Refusal::new(
             Rule::Bounds,
-            format!("{call}: nothing limits how large one person's value is"),
+            format!("{call}: the values have no bounds, so one person could change it arbitrarily"),
             "declare `bounds = [low, high]` for the column in the policy, or write \
              CLAMP(x, low, high)",
         )

@@ -100,17 +100,25 @@ pub fn expected(error: &Expected) -> String {
         Expected::WithinAt { rows, error } => {
             format!("± {} in a group of {rows} rows", short(*error))
         }
-        Expected::Ranks(ranks) => format!("± {} ranks", short(*ranks)),
+        Expected::Ranks(ranks) => format!("at most {} rows from the exact position", rows(*ranks)),
         Expected::EvenRanks(ranks) => {
-            format!("± {} ranks where values are evenly spread", short(*ranks))
+            format!(
+                "at most {} rows from the exact position, where values are evenly spread",
+                rows(*ranks)
+            )
         }
         Expected::Lead(lead) => {
-            format!("none if the value leads by {} rows; otherwise often NULL", short(*lead))
+            format!("none if the value leads by {} rows; otherwise often NULL", rows(*lead))
         }
         Expected::Votes(votes) => {
-            format!("at most {} rows fewer than the most common value", short(*votes))
+            format!("at most {} rows fewer than the most common value", rows(*votes))
         }
     }
+}
+
+/// A number of rows, rounded up.
+fn rows(number: f64) -> String {
+    short(number.ceil())
 }
 
 impl Explanation {
@@ -155,14 +163,12 @@ impl Explanation {
     }
 }
 
-/// What an ε means, and a warning where it is rarely meant.
-pub(crate) fn advice(epsilon: Epsilon, neighbours: Neighbours) -> Vec<String> {
-    let mut notes = vec![format!("ε {}: {}", short(epsilon.get()), odds(epsilon, neighbours))];
-    if epsilon.get() < 0.1 {
-        notes.push("an ε below 0.1 protects very well and leaves little to see".to_owned());
-    }
-    if epsilon.get() > 5.0 {
-        notes.push("an ε above 5 protects little".to_owned());
-    }
-    notes
+/// What an ε means, in one line.
+pub(crate) fn advice(epsilon: Epsilon, neighbours: Neighbours) -> String {
+    let comment = match epsilon.get() {
+        epsilon if epsilon < 0.1 => "; below 0.1 little is left to see",
+        epsilon if epsilon > 5.0 => "; above 5 protects little",
+        _ => "",
+    };
+    format!("ε {}: {}{comment}", short(epsilon.get()), odds(epsilon, neighbours))
 }

@@ -53,7 +53,7 @@ impl Quoted {
         if let Some(epsilon) = bought.and_then(|part| part.quote.epsilon)
             && !(0.1..=5.0).contains(&epsilon.get())
         {
-            notes = advice(epsilon, curator.policy.budget.neighbours);
+            notes = vec![advice(epsilon, curator.policy.budget.neighbours)];
         }
         let bought = !parts.is_empty();
         let columns = parts.iter().flat_map(|part| part.quote.columns.clone()).collect();

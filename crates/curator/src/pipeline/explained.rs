@@ -20,7 +20,7 @@ impl Quoted {
         let standing = curator.ledger.balance_for(asker.who)?;
         let mut notes = Vec::new();
         if let Some(epsilon) = parts.first().and_then(|first| first.quote.epsilon) {
-            notes = advice(epsilon, curator.policy.budget.neighbours);
+            notes = vec![advice(epsilon, curator.policy.budget.neighbours)];
         }
         if least::too_little(to_buy(), &curator.policy.budget).is_some() {
             let least = curator.policy.budget.min_per_query;

@@ -79,7 +79,7 @@ pub enum Mistake {
         remedy: String,
     },
 
-    /// A query that does not say would cost more than there is.
+    /// The default price is more than the whole budget.
     #[error(
         "`per_query` = {per_query} is more than the whole `epsilon` = {epsilon}: write a \
          smaller one, or leave it out for a tenth of `epsilon`"
@@ -91,7 +91,7 @@ pub enum Mistake {
         epsilon: f64,
     },
 
-    /// A query that does not say would be refused.
+    /// The default price is below the least price.
     #[error(
         "`min_per_query` = {least} is more than `per_query` = {per_query}, so that a query that \
          does not say would be refused: write a smaller one"
@@ -99,7 +99,7 @@ pub enum Mistake {
     MinPerQuery {
         /// The least ε of a query.
         least: f64,
-        /// The ε of a query that does not say.
+        /// The default price of a query, in ε.
         per_query: f64,
     },
 

@@ -6,7 +6,7 @@
 //! delta = 1e-6                  # default 0
 //! accounting = "pure"           # or "zcdp"
 //! neighbours = "add-remove"     # or "replace"
-//! per_query = 0.5               # ε of a query that does not say; default epsilon/10
+//! per_query = 0.5               # default price of a query; epsilon/10 if left out
 //! answers = "personal"          # or "shared": what one analyst bought is free for all
 //! min_per_query = 0.005         # the least ε of a new query; default epsilon/1000, at most 0.01
 //!
@@ -121,7 +121,7 @@ pub struct BudgetPolicy {
     pub accounting: Accounting,
     /// What the guarantee compares.
     pub neighbours: Neighbours,
-    /// The ε of a query that does not say; never more than `epsilon`.
+    /// The default price of a query, in ε; never more than `epsilon`.
     pub per_query: Epsilon,
     /// What an answer that somebody bought costs the others.
     pub answers: Answers,

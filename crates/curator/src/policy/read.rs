@@ -158,7 +158,10 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
     let neighbours = neighbours.ok()?.map_or(Neighbours::AddRemove, |(neighbours, _)| neighbours);
     notes.warn(epsilon_at, odds::of_epsilon(epsilon, neighbours));
     notes.warn(delta_at, odds::of_delta(delta));
-    notes.warn(per_query_at, odds::of_query(per_query, neighbours));
+    // One warning of much ε is enough.
+    if odds::of_epsilon(epsilon, neighbours).is_none() {
+        notes.warn(per_query_at, odds::of_query(per_query, neighbours));
+    }
     let answers = answers.ok()?.map_or(Answers::Personal, |(answers, _)| answers);
     Some(BudgetPolicy {
         epsilon,
@@ -174,7 +177,7 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
 /// The least ε of a new query where the policy does not say: what lets a budget be divided into
 /// a thousand queries under pure accounting, and some three hundred under zCDP, where
 /// the price falls with the square of ε. Never so much that a useful query is refused: at most 0.01,
-/// or 0.1 under zCDP, and never more than a query that does not say.
+/// or 0.1 under zCDP, and never more than the default price of a query.
 fn default_least(epsilon: Epsilon, per_query: Epsilon, accounting: Accounting) -> Epsilon {
     let (parts, most) = match accounting {
         Accounting::Pure => (1000.0, 0.01),

@@ -106,7 +106,7 @@ const BUDGET: &str = r#"# The probability that this may fail: far below 1 in the
 # Who pays for an answer that somebody bought: whoever else is shown it too, out of her own
 # limit ("personal"), or nobody ("shared").
 # answers = "personal"
-# The ε of a query that does not say.
+# Default price of a query, in ε.
 "#;
 const LEAST: &str = r#"# The least ε of a new query: every answer also shows how long it took, so none is almost free.
 "#;

@@ -168,7 +168,7 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
                     _ => Total::negation(*inner, schema).map_err(unprepared)?,
                 }
             }
-            Kind::Other => return Err(function("minus of what is not a number", "cast it first")),
+            Kind::Other => return Err(function("minus needs a number", "cast it first")),
         },
         Expr::Like(ref like) => {
             require_like(&like.pattern)?;

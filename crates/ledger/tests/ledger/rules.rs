@@ -51,8 +51,8 @@ fn a_slice_is_the_most_that_an_analyst_ever_spends(place: &Place) {
     buys(&ledger, "ben", "pure(eps=0.75)");
     buys(&ledger, "ana", "pure(eps=0.25)");
     let error = ledger.reserve(&by("ana", "pure(eps=0.5)")).unwrap_err().to_string();
-    assert!(error.contains("costs epsilon 0.5 and the slice of ana has epsilon 0.25"), "{error}");
-    assert!(error.contains("ask a steward for a larger slice"), "{error}");
+    assert!(error.contains("costs epsilon 0.5 and the limit of ana has epsilon 0.25"), "{error}");
+    assert!(error.contains("ask a steward for a larger limit"), "{error}");
     // All that is left is still sold.
     let standing = ledger.balance_for("ana").unwrap();
     assert_eq!((standing.spent.main, &standing.which), (0.75, &slice));
@@ -138,7 +138,7 @@ fn a_window_counts_from_where_it_was_opened(place: &Place) {
     ledger.close_window("sam").unwrap();
     assert_eq!(refused(&ledger, "ben", "pure(eps=1/1024)"), (Rule::Window, 0.0));
     let error = ledger.reserve(&by("ben", "pure(eps=1)")).unwrap_err().to_string();
-    assert!(error.contains("the window has epsilon 0 left"), "{error}");
+    assert!(error.contains("the period has epsilon 0 left"), "{error}");
     assert_eq!(ledger.balance_for("ben").unwrap().left, Price::ZERO);
     ledger.remove_window("sam").unwrap();
     assert_eq!(ledger.balances().unwrap().window, None);

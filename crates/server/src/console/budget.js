@@ -22,7 +22,7 @@ export function budgetCard(budget, who) {
   const converted = dataset.accounting === "zcdp"
     ? `Spent so far amounts to ε ${short(dataset.spent_epsilon)} of ${short(dataset.epsilon)}.`
     : `${symbol(dataset.spent)} ${short(amount(dataset.spent))} of ${short(dataset.epsilon)} spent, by everyone, for ever.`;
-  const bound = you.bound_by === "the budget" ? "Nothing binds you but the whole budget."
+  const bound = you.bound_by === "the budget" ? "You have no personal limit."
     : `What binds you is ${you.bound_by.replace(`of ${who.user}`, "granted to you")}.`;
   return el("div", { class: "card budget" },
     el("h2", {}, "Budget"),

@@ -1,6 +1,5 @@
 //! The PostgreSQL wire: `psql`, psycopg, JDBC and whatever else speaks version 3.
 
-pub mod catalog;
 mod connection;
 mod fault;
 mod frame;
@@ -9,14 +8,15 @@ mod parameters;
 mod query;
 mod split;
 mod startup;
+mod tables;
 mod timeout;
 
 use crate::desk::Desk;
 use crate::places::Places;
 use crate::tls::Tls;
 use crate::users::{Mark, Role};
-use catalog::{Catalog, Catalogs};
 use demure_curator::Session;
+use demure_pg_catalog::{Catalog, Catalogs};
 use pgwire::api::ConnectionManager;
 use std::sync::Arc;
 use std::time::Duration;

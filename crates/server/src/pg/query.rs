@@ -1,6 +1,5 @@
 //! Statements, at once or prepared: to the curator, and their rows back.
 
-use super::catalog::{Catalogs, encodable, parameter_text, wire_type};
 use super::fault::{error, fatal, info};
 use super::split::{Formality, formality, statements};
 use super::{Entered, parameters, timeout};
@@ -14,6 +13,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use demure_curator::{Outcome, Settings};
+use demure_pg_catalog::{Catalogs, encodable, parameter_text, wire_type};
 use futures::{Sink, SinkExt, StreamExt, stream};
 use pgwire::api::portal::{Format, Portal};
 use pgwire::api::query::{ExtendedQueryHandler, SimpleQueryHandler};

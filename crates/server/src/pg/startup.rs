@@ -5,7 +5,6 @@
 //! handler of statements asks for it. Whatever goes wrong before is fatal. Whether a name is
 //! locked is decided when its proof is judged, not when the exchange begins.
 
-use super::catalog::{Catalog, Catalogs, SERVER_VERSION, TableInfo};
 use super::fault::fatal;
 use super::frame::is_sasl_opening;
 use super::names::Names;
@@ -17,6 +16,7 @@ use crate::scram::{Channel, Exchange, base64};
 use crate::users::{self, Mark, User, Users, random};
 use async_trait::async_trait;
 use bytes::Bytes;
+use demure_pg_catalog::{Catalog, Catalogs, SERVER_VERSION};
 use futures::{Sink, SinkExt};
 use pgwire::api::auth::{
     DefaultServerParameterProvider, StartupHandler, finish_authentication, protocol_negotiation,
@@ -210,7 +210,7 @@ impl Startup {
         kept.insert(handle);
         kept.insert(guard);
         let catalog = self.catalogs.of(&user.name, || {
-            Catalog::new(&self.desk.name, &user.name, &TableInfo::of(&self.desk.curator))
+            Catalog::new(&self.desk.name, &user.name, &super::tables::described(&self.desk.curator))
         });
         kept.insert(Entered {
             name: user.name,

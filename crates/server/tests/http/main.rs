@@ -544,9 +544,9 @@ fn stewards_grant_and_freeze_and_analysts_see_their_part() {
         let more = json!({ "sql": "SELECT AVG(age) AS a FROM patients", "epsilon": 0.5 });
         let refused = house.post("/api/query", &ana, more.clone()).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
-        assert!(refused.json()["error"].as_str().unwrap().contains("slice of ana"));
+        assert!(refused.json()["error"].as_str().unwrap().contains("limit of ana"));
         let budget = house.get("/api/budget", &ana).await.json();
-        assert_eq!(budget["you"]["bound_by"], "the slice of ana");
+        assert_eq!(budget["you"]["bound_by"], "the limit of ana");
         near(&budget["you"]["left"]["epsilon"], 0.25);
         assert!(budget.get("slices").is_none(), "others' slices are not hers to see");
         let all = house.get("/api/budget", &sam).await.json();

@@ -8,13 +8,14 @@
 //! joins rows from left to right, `evaluate` computes expressions.
 //!
 //! # What it cannot do
-//! - See a row of the policy's tables: it holds names and types, and no handle on the curator.
+//! - See a row of a table: it is given names and types, and this crate depends on no other of the workspace
+//!   (`cargo xtask layers` checks it).
 //! - Read a file, wait, write or remember: no function here does (`functions`).
 //! - Run away: a statement has a bounded size and a bounded number of steps, each of which
 //!   makes a bounded amount of data; it ends when nobody waits for it any more, and only a few run
 //!   at once (`Catalogs::place`).
 //!
-//! So it needs no budget, and whoever may connect may ask it everything.
+//! So it needs no budget, and everyone who may connect may ask it everything.
 
 mod bind;
 mod content;
@@ -45,8 +46,6 @@ pub use settings::SERVER_VERSION;
 use content::{OWNER, OWNER_OID};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use demure_curator::Curator;
-use demure_curator::policy::Access;
 use pgwire::api::Type;
 use relations::Relations;
 use sha2::{Digest, Sha256};
@@ -68,28 +67,6 @@ pub struct TableInfo {
     pub comment: Option<String>,
 }
 
-impl TableInfo {
-    /// The tables of a curator, as queries see them. A type that arrow cannot read back from
-    /// its name is shown as text; that a column is never NULL is not known here.
-    #[must_use]
-    pub fn of(curator: &Curator) -> Vec<Self> {
-        let column =
-            |(name, kind): (String, String)| (name, kind.parse().unwrap_or(DataType::Utf8), true);
-        let comment = |name: &str| match curator.policy().table(name)?.access {
-            Access::Public { .. } => Some("Public.".to_owned()),
-            Access::Protected(_) => {
-                Some("Protected: answers are noisy aggregates and cost budget.".to_owned())
-            }
-        };
-        let table = |(name, columns): (String, Vec<(String, String)>)| Self {
-            comment: comment(&name),
-            name,
-            columns: columns.into_iter().map(column).collect(),
-        };
-        curator.tables().into_iter().map(table).collect()
-    }
-}
-
 /// What a statement takes and gives.
 #[derive(Clone, Debug)]
 pub struct Description {
@@ -105,9 +82,10 @@ pub struct Catalog {
     inner: Arc<Inner>,
 }
 
-/// Catalogs of those who are connected: one for each account, however many connections it has, as
+/// The catalogs of all connected accounts: one for each account, however many connections it has, as
 /// its rows are some megabytes.
-pub(crate) struct Catalogs {
+#[derive(Debug)]
+pub struct Catalogs {
     by_user: Mutex<HashMap<String, Weak<Inner>>>,
     running: Arc<Semaphore>,
 }
@@ -125,13 +103,13 @@ const MOST: usize = 4;
 
 impl Catalogs {
     /// A place for one statement, until it is dropped.
-    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+    pub async fn place(&self) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed.
         Arc::clone(&self.running).acquire_owned().await.ok()
     }
 
     /// The account's catalog: another connection's, or a new one.
-    pub(crate) fn of(&self, user: &str, make: impl FnOnce() -> Catalog) -> Catalog {
+    pub fn of(&self, user: &str, make: impl FnOnce() -> Catalog) -> Catalog {
         // A thread that panicked left at most one that nobody uses.
         let mut known = self.by_user.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(inner) = known.get(user).and_then(Weak::upgrade) {
@@ -242,7 +220,7 @@ impl Catalog {
 
     /// The same; `held` is dropped when it does not run any more, which may be after the caller
     /// has stopped waiting.
-    pub(crate) async fn answer_holding(
+    pub async fn answer_holding(
         &self,
         sql: &str,
         parameters: &[Option<String>],
@@ -262,7 +240,7 @@ impl Catalog {
     }
 
     /// The same; `held` as for [`Self::answer_holding`].
-    pub(crate) async fn describe_holding(
+    pub async fn describe_holding(
         &self,
         sql: &str,
         held: impl Send + 'static,
@@ -288,7 +266,7 @@ impl Catalog {
         let (send, receive) = tokio::sync::oneshot::channel();
         let thread = std::thread::Builder::new().name("catalog".to_owned()).stack_size(STACK);
         let started = thread.spawn(move || {
-            // Whoever asked may be gone.
+            // The caller may be gone.
             let _ = send.send(work(&inner, &cancelled));
         });
         match started {
@@ -298,7 +276,7 @@ impl Catalog {
     }
 }
 
-/// Somebody who waits for a statement; dropped, it is cancelled.
+/// A caller that waits for a statement; dropped, it cancels the statement.
 #[derive(Default)]
 struct Waiting {
     cancelled: Arc<AtomicBool>,

@@ -13,11 +13,7 @@ use arrow_pg::row_encoder::RowEncoder;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef, TimeUnit};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
-use demure_curator::Curator;
-use demure_curator::policy::Policy;
-use demure_server::pg::catalog::{
-    Catalog, PG_TYPE, TableInfo, encodable, parameter_text, wire_type,
-};
+use demure_pg_catalog::{Catalog, PG_TYPE, TableInfo, encodable, parameter_text, wire_type};
 use pgwire::api::Type;
 use pgwire::api::results::{FieldFormat, FieldInfo};
 use std::sync::Arc;
@@ -476,33 +472,6 @@ async fn browsers_ask_in_many_ways() {
     ] {
         assert_eq!(value(sql).await, expected, "{sql}");
     }
-}
-
-#[tokio::test]
-async fn a_curators_tables_are_listed() {
-    let policy = "[budget]\nepsilon = 1\nper_query = 0.1\n[tables.p]\nsource = \"p.csv\"\n\
-        unit = \"id\"\n[tables.p.columns]\nid = { type = \"integer\" }\n\
-        age = { type = \"integer\", bounds = [0, 110] }\nnote = { type = \"text\" }\n\
-        [tables.v]\nsource = \"v.csv\"\npublic = true\n";
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("p.csv"), "id,age,note\n1,2,canary\n").unwrap();
-    std::fs::write(folder.path().join("v.csv"), "x,y\n1,0.5\n").unwrap();
-    let policy = Policy::parse(policy, folder.path()).unwrap();
-    let curator = Curator::in_memory(policy).await.unwrap();
-    let catalog = Catalog::new("p", "ana", &TableInfo::of(&curator));
-    let sql = "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), \
-        obj_description(c.oid) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
-        WHERE c.relnamespace = 'public'::regnamespace ORDER BY 1, a.attnum";
-    let (_, batches) = catalog.answer(sql, &[]).await.unwrap().unwrap();
-    let protected = "Protected: answers are noisy aggregates and cost budget.";
-    let expected = [
-        format!("p|id|bigint|{protected}"),
-        format!("p|age|bigint|{protected}"),
-        format!("p|note|text|{protected}"),
-        "v|x|bigint|Public.".to_owned(),
-        "v|y|double precision|Public.".to_owned(),
-    ];
-    assert_eq!(rows(&batches), expected);
 }
 
 #[tokio::test]
