@@ -8,6 +8,7 @@
 //! | [`Count`], [`BoundedSum`] | a count, the sum of bounded values | ε or ρ |
 //! | [`BoundedMean`], [`BoundedVariance`] | the mean, the variance of bounded values | ε or ρ |
 //! | [`Groups`] | count, sum, mean and variance of each of many groups | ε or ρ |
+//! | [`Sizes`] | how much units contribute, to choose a bound by ([`Ladder`]) | ε or ρ |
 //! | [`Histogram`] | counts over public keys | ε or ρ |
 //! | [`ThresholdHistogram`] | counts over unknown keys | (ε,δ) |
 //! | [`KeySelection`] | which unknown keys exist, optimally | (ε,δ) |
@@ -41,6 +42,7 @@ mod response;
 mod sparse_vector;
 mod threshold;
 mod tree;
+mod weight;
 mod yields;
 
 pub use crate::local::{ErrorBound, Target};
@@ -60,6 +62,7 @@ pub use response::Response;
 pub use sparse_vector::{AboveThreshold, Answer, EpsilonSplit, Transcript};
 pub use threshold::{Threshold, ThresholdHistogram};
 pub use tree::{Ranges, Tree, TreeShape};
+pub use weight::{Bounded, Contribution, Ladder, Learnt, Sizes, Unit};
 pub(crate) use yields::yields_event;
 
 use crate::unit::{Delta, Epsilon, Rho};

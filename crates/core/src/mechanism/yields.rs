@@ -8,7 +8,7 @@
 use super::{
     AboveThreshold, BoundedMean, BoundedSum, BoundedVariance, Count, DiscreteGaussian, Exponential,
     Gaussian, Geometric, Groups, Guarantee, Histogram, KeySelection, Laplace, NoisyMax,
-    PermuteAndFlip, Quantile, Response, ThresholdHistogram, Tree,
+    PermuteAndFlip, Quantile, Response, Sizes, ThresholdHistogram, Tree,
 };
 use crate::error::Result;
 use crate::event::{Event, Noise};
@@ -57,6 +57,7 @@ yields_event!(
     BoundedMean,
     BoundedVariance,
     Groups,
+    Sizes,
     Tree,
     AboveThreshold,
 );

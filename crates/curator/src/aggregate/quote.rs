@@ -197,6 +197,7 @@ impl Quote {
             arguments: arguments.map(|(v, form)| Argument { column: first + v, form }).collect(),
             max_groups: aggregate.limits.groups,
             max_rows: aggregate.limits.rows,
+            weighing: None,
         }
     }
 

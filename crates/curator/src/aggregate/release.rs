@@ -42,7 +42,7 @@ impl Released {
 
     /// The public keys of a DISTINCT: the policy's own list. No block is released, so nothing is drawn.
     pub(crate) fn public_keys(aggregate: &PrivateAggregate) -> Result<Self> {
-        let nobody = Exact { groups: Vec::new() };
+        let nobody = Exact { groups: Vec::new(), sizes: None };
         let mut rng = demure_core::random::SystemRandom::new()?;
         release(aggregate, &Quote::free(), &nobody, &mut rng)
     }

@@ -2,7 +2,7 @@
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Result, plan_err};
-use demure_core::mechanism::Bounds;
+use demure_core::mechanism::{Bounds, Ladder};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -28,6 +28,26 @@ pub struct BoundSpec {
     pub max_groups: u32,
     /// How many rows of one person count in one group, at most.
     pub max_rows: u32,
+    /// Instead of both: weights, for a bound that is chosen later.
+    pub weighing: Option<Weighing>,
+}
+
+/// How people's rows are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Weighing {
+    /// The bounds that can be chosen.
+    pub ladder: Ladder,
+    /// How much a person has.
+    pub norm: Norm,
+}
+
+/// A norm of a person's rows in each group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Norm {
+    /// Their sum: for noise that is scaled to the ℓ₁ sensitivity.
+    L1,
+    /// The root of the sum of their squares: for noise that is scaled to the ℓ₂ sensitivity.
+    L2,
 }
 
 /// A column and what is kept of its values.
@@ -105,9 +125,12 @@ impl BoundSpec {
         Ok(())
     }
 
-    /// The output: `group`, `first`, then a number per argument. No id.
+    /// The output: `group`, `first`, then a number per argument; or totals for every bound. No id.
     #[must_use]
     pub fn output(&self) -> SchemaRef {
+        if self.weighing.is_some() {
+            return super::weigh::schema();
+        }
         let mut fields = vec![
             Field::new("group", DataType::UInt32, false),
             Field::new("first", DataType::Boolean, false),

@@ -1,0 +1,299 @@
+//! Weights instead of choices: each person's totals by group, kept so that any bound can be applied to them later.
+//!
+//! # Guarantee
+//! What a person adds to the [`Contribution`]s of all groups depends on that person's own rows alone, and at the bound of any
+//! rung it is the vector that [`Ladder`] describes, with rows in each group as v and their norm, rounded up, as
+//! the size. Other totals of the person's rows (of values, of people) are scaled with the same weight.
+//!
+//! # Proof
+//! All rows of one person are in one radix partition, and there in one bucket. They are put in order by person and
+//! group and gone through person by person: the totals of each group, then the size, then
+//! `Unit::add` or `Unit::values` for each total. Nothing else is written. ∎
+//!
+//! People are counted with a size of their own: the number of the person's groups (or its root), as each counts once a group.
+
+use super::spec::{BoundSpec, Form, Norm, Weighing};
+use super::spill::{HEAD, Partition, Row, by_bucket, person};
+use super::table::NONE;
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, Decimal128Array, RecordBatch, UInt16Array, UInt32Array,
+};
+use datafusion::arrow::datatypes::{
+    DataType, Decimal128Type, Field, Schema, SchemaRef, UInt16Type, UInt32Type,
+};
+use datafusion::common::{HashMap, Result};
+use demure_core::mechanism::{Contribution, Ladder, Unit};
+use std::sync::Arc;
+
+/// What a total is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum What {
+    /// Units on each rung, by the number of rows.
+    SizesOfRows,
+    /// Units on each rung, by the number of groups.
+    SizesOfGroups,
+    /// People of a group.
+    People,
+    /// Rows of a group.
+    Rows,
+    /// Rows of a group with a value of this argument.
+    Present(usize),
+    /// The sum of the steps of this argument.
+    Sum(usize),
+    /// The sum of their squares.
+    Squares(usize),
+    /// Rows with one value of this argument, by its number.
+    Value(usize),
+}
+
+impl What {
+    fn code(self) -> u16 {
+        match self {
+            Self::SizesOfRows => 0,
+            Self::SizesOfGroups => 1,
+            Self::People => 2,
+            Self::Rows => 3,
+            Self::Present(i) => 4 + 4 * i as u16,
+            Self::Sum(i) => 5 + 4 * i as u16,
+            Self::Squares(i) => 6 + 4 * i as u16,
+            Self::Value(i) => 7 + 4 * i as u16,
+        }
+    }
+
+    fn of(code: u16) -> Self {
+        let of = usize::from(code.saturating_sub(4) / 4);
+        match (code, code % 4) {
+            (0, _) => Self::SizesOfRows,
+            (1, _) => Self::SizesOfGroups,
+            (2, _) => Self::People,
+            (3, _) => Self::Rows,
+            (_, 0) => Self::Present(of),
+            (_, 1) => Self::Sum(of),
+            (_, 2) => Self::Squares(of),
+            _ => Self::Value(of),
+        }
+    }
+}
+
+/// A total's place: what it is of, in which group, and of which value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Cell {
+    pub(super) what: What,
+    pub(super) group: u32,
+    pub(super) number: u32,
+}
+
+/// Totals of some people, for any bound. Protected.
+#[derive(Default)]
+pub(super) struct Weighed {
+    pub(super) cells: HashMap<Cell, Contribution>,
+}
+
+impl Weighed {
+    fn add(&mut self, what: What, (group, number): (u32, u32), unit: &Unit, amount: u128, part: u128) {
+        let total = self.cells.entry(Cell { what, group, number }).or_default();
+        total.add(unit.rung(), amount, part);
+    }
+
+    /// Adds what a batch says: the totals of other people.
+    pub(super) fn merge(&mut self, batch: &RecordBatch) {
+        let words = |i: usize| batch.column(i).as_primitive::<UInt32Type>().values();
+        let totals = |i: usize| batch.column(i).as_primitive::<Decimal128Type>().values();
+        let (what, rung) = (batch.column(0).as_primitive::<UInt16Type>().values(), words(1));
+        let (groups, numbers, amounts, parts) = (words(2), words(3), totals(4), totals(5));
+        for i in 0..batch.num_rows() {
+            let cell = Cell { what: What::of(what[i]), group: groups[i], number: numbers[i] };
+            let total = self.cells.entry(cell).or_default();
+            total.add(rung[i] as usize, amounts[i].unsigned_abs(), parts[i].unsigned_abs());
+        }
+    }
+
+    /// All totals as a batch, in no order that says anything.
+    pub(super) fn into_batch(self) -> Result<RecordBatch> {
+        let mut cells: Vec<(Cell, Contribution)> = self.cells.into_iter().collect();
+        cells.sort_unstable_by_key(|(cell, _)| *cell);
+        let (mut what, mut rungs) = (Vec::new(), Vec::new());
+        let (mut groups, mut numbers) = (Vec::new(), Vec::new());
+        let (mut amounts, mut parts) = (Vec::new(), Vec::new());
+        for (cell, total) in &cells {
+            for (rung, amount, part) in total.by_rung() {
+                what.push(cell.what.code());
+                rungs.push(rung as u32);
+                groups.push(cell.group);
+                numbers.push(cell.number);
+                amounts.push(i128::try_from(amount).unwrap_or(i128::MAX));
+                parts.push(i128::try_from(part).unwrap_or(i128::MAX));
+            }
+        }
+        let decimal = |values: Vec<i128>| {
+            Decimal128Array::from(values).with_data_type(DataType::Decimal128(38, 0))
+        };
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt16Array::from(what)),
+            Arc::new(UInt32Array::from(rungs)),
+            Arc::new(UInt32Array::from(groups)),
+            Arc::new(UInt32Array::from(numbers)),
+            Arc::new(decimal(amounts)),
+            Arc::new(decimal(parts)),
+        ];
+        Ok(RecordBatch::try_new(schema(), columns)?)
+    }
+}
+
+/// The batches of [`Weighed::into_batch`].
+pub(super) fn schema() -> SchemaRef {
+    let field = |name: &str, kind: DataType| Field::new(name, kind, false);
+    Arc::new(Schema::new(vec![
+        field("what", DataType::UInt16),
+        field("rung", DataType::UInt32),
+        field("group", DataType::UInt32),
+        field("number", DataType::UInt32),
+        field("amount", DataType::Decimal128(38, 0)),
+        field("part", DataType::Decimal128(38, 0)),
+    ]))
+}
+
+/// What all people of one query have in common.
+pub(super) struct Weigher {
+    weighing: Weighing,
+    forms: Vec<Form>,
+}
+
+/// One person's totals in one group.
+#[derive(Default)]
+struct Group {
+    group: u32,
+    rows: u64,
+    /// By argument: rows with a value, its sum and its squares.
+    values: Vec<(u64, u128, u128)>,
+}
+
+/// Memory kept between partitions.
+#[derive(Default)]
+pub(super) struct Scratch<const W: usize> {
+    read: Vec<Row<W>>,
+    rows: Vec<Row<W>>,
+    ends: Vec<u32>,
+    groups: Vec<Group>,
+    numbers: Vec<u32>,
+}
+
+impl Weigher {
+    pub(super) fn new(spec: &BoundSpec, weighing: Weighing) -> Self {
+        Self { weighing, forms: spec.arguments.iter().map(|argument| argument.form).collect() }
+    }
+
+    /// Adds the people of one radix partition, with at most about `limit` bytes of rows in memory (one person's
+    /// rows are always held together).
+    pub(super) fn partition<const W: usize>(
+        &self,
+        partition: &Partition<W>,
+        limit: usize,
+        scratch: &mut Scratch<W>,
+        totals: &mut Weighed,
+    ) -> Result<()> {
+        let mut read = std::mem::take(&mut scratch.read);
+        partition.passes(limit, &mut read, |chunks| {
+            let (mut ends, mut rows) =
+                (std::mem::take(&mut scratch.ends), std::mem::take(&mut scratch.rows));
+            by_bucket(chunks, &mut ends, &mut rows);
+            let mut from = 0;
+            for &to in &ends {
+                let bucket = &mut rows[from..to as usize];
+                from = to as usize;
+                bucket.sort_unstable_by_key(|row| (person(row), row[HEAD - 1]));
+                for own in bucket.chunk_by(|a, b| person(a) == person(b)) {
+                    self.person(own, scratch, totals);
+                }
+            }
+            (scratch.ends, scratch.rows) = (ends, rows);
+        })?;
+        scratch.read = read;
+        Ok(())
+    }
+
+    /// Adds one person, whose rows are in the order of their groups.
+    fn person<const W: usize>(&self, rows: &[Row<W>], scratch: &mut Scratch<W>, to: &mut Weighed) {
+        let mut groups = std::mem::take(&mut scratch.groups);
+        let mut used = 0;
+        for own in rows.chunk_by(|a, b| a[HEAD - 1] == b[HEAD - 1]) {
+            if used == groups.len() {
+                groups.push(Group::default());
+            }
+            let group = &mut groups[used];
+            used += 1;
+            (group.group, group.rows) = (own[0][HEAD - 1], own.len() as u64);
+            group.values.clear();
+            for i in 0..self.forms.len() {
+                let mut total = (0, 0, 0);
+                for number in own.iter().map(|row| row[HEAD + i]).filter(|n| *n != NONE) {
+                    let step = u64::from(number);
+                    total = (total.0 + 1, total.1 + step, total.2 + u128::from(step * step));
+                }
+                group.values.push((total.0, u128::from(total.1), total.2));
+            }
+        }
+        let Weighing { ladder, norm } = self.weighing;
+        let unit = ladder.unit(size(norm, groups[..used].iter().map(|group| group.rows)));
+        let member = ladder.unit(size(norm, groups[..used].iter().map(|_| 1)));
+        to.add(What::SizesOfRows, (0, 0), &unit, 1, 0);
+        to.add(What::SizesOfGroups, (0, 0), &member, 1, 0);
+        for Group { group, rows, values } in &groups[..used] {
+            let at = (*group, 0);
+            to.add(What::People, at, &member, 1, member.part(1));
+            to.add(What::Rows, at, &unit, u128::from(*rows), unit.part(*rows));
+            for (i, (form, &(present, sum, squares))) in self.forms.iter().zip(values).enumerate() {
+                if present == 0 {
+                    continue;
+                }
+                let Form::Steps { bounds, .. } = form else {
+                    to.add(What::Present(i), at, &unit, u128::from(present), unit.part(present));
+                    continue;
+                };
+                let parts = unit.values(bounds.steps(), present, sum, squares);
+                to.add(What::Present(i), at, &unit, u128::from(present), parts[0]);
+                to.add(What::Sum(i), at, &unit, sum, parts[1]);
+                to.add(What::Squares(i), at, &unit, squares, parts[2]);
+            }
+        }
+        for (i, form) in self.forms.iter().enumerate() {
+            if matches!(form, Form::Code | Form::Steps { histogram: true, .. }) {
+                self.numbers(i, rows, &mut scratch.numbers, &unit, to);
+            }
+        }
+        scratch.groups = groups;
+    }
+
+    /// Adds how many of the person's rows have each value of an argument.
+    fn numbers<const W: usize>(
+        &self,
+        i: usize,
+        rows: &[Row<W>],
+        numbers: &mut Vec<u32>,
+        unit: &Unit,
+        to: &mut Weighed,
+    ) {
+        for own in rows.chunk_by(|a, b| a[HEAD - 1] == b[HEAD - 1]) {
+            numbers.clear();
+            numbers.extend(own.iter().map(|row| row[HEAD + i]).filter(|n| *n != NONE));
+            numbers.sort_unstable();
+            for same in numbers.chunk_by(|a, b| a == b) {
+                let (at, rows) = ((own[0][HEAD - 1], same[0]), same.len() as u64);
+                to.add(What::Value(i), at, unit, u128::from(rows), unit.part(rows));
+            }
+        }
+    }
+}
+
+/// The norm of a person's rows in each group, rounded up.
+fn size(norm: Norm, rows: impl Iterator<Item = u64>) -> u64 {
+    match norm {
+        Norm::L1 => rows.fold(0, u64::saturating_add),
+        Norm::L2 => {
+            let square = rows.fold(0u128, |sum, n| sum.saturating_add(u128::from(n).pow(2)));
+            let root = square.isqrt();
+            let up = root + u128::from(root * root < square);
+            u64::try_from(up).unwrap_or(u64::MAX)
+        }
+    }
+}
