@@ -20,6 +20,34 @@ pub(crate) fn short(x: f64) -> String {
     }
 }
 
+/// A text with its numbers in six digits: `pure(eps=0.299999999999997)` is `pure(eps=0.3)`.
+pub(crate) fn rounded(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        shown.push_str(before);
+        let part = |c: char| c.is_ascii_digit() || c == '.';
+        let mut end = number.find(|c| !part(c)).unwrap_or(number.len());
+        // A power, as in 1.5e-7.
+        if let Some(power) = number[end..].strip_prefix('e') {
+            let digits = power.strip_prefix('-').unwrap_or(power);
+            let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            if length > 0 {
+                end += 1 + (power.len() - digits.len()) + length;
+            }
+        }
+        let (number, after) = number.split_at(end);
+        match number.parse::<f64>() {
+            Ok(x) if number.contains(['.', 'e']) => shown.push_str(&short(x)),
+            _ => shown.push_str(number),
+        }
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
+}
+
 /// A price in words.
 #[must_use]
 pub fn price(price: &Price, concentrated: bool) -> String {
@@ -30,5 +58,23 @@ pub fn price(price: &Price, concentrated: bool) -> String {
         (_, true) => format!("{symbol} {}", short(price.main)),
         (true, _) => format!("{symbol} 0, δ {:.1e}", price.delta),
         _ => format!("{symbol} {}, δ {:.1e}", short(price.main), price.delta),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_a_text_are_rounded() {
+        for (text, shown) in [
+            ("pure(eps=0.299999999999997)", "pure(eps=0.3)"),
+            ("laplace(b=10.000000000001, n=12) + zcdp(rho=1.2500000001e-7)", "laplace(b=10, n=12) + zcdp(rho=1.25e-7)"),
+            ("eps2(a=3) e1", "eps2(a=3) e1"),
+            ("1234567", "1234567"),
+            ("", ""),
+        ] {
+            assert_eq!(rounded(text), shown);
+        }
     }
 }

@@ -26,7 +26,7 @@
 use crate::error::{Error, Fault, Result};
 use crate::limit::Limit;
 use crate::row::{Hash, Kind, Row};
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -13,7 +13,7 @@
 //! # References
 //! RFC 5802, RFC 7677; RFC 5929 for `tls-server-end-point`; RFC 4013 for passwords.
 
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::fmt;
 

@@ -5,7 +5,7 @@ use crate::aggregate::{ColumnQuote, Expected};
 use crate::aggregate::{Keys, PrivateAggregate};
 use crate::bound::limit;
 use crate::policy::odds;
-use crate::words::{price, short};
+use crate::words::{price, rounded, short};
 use demure_core::unit::{Epsilon, Neighbours};
 use demure_ledger::Price;
 
@@ -86,7 +86,7 @@ impl AggregateExplanation {
                      filters on it"
                 )
             }),
-            event: quote.event.to_string(),
+            event: rounded(&quote.event.to_string()),
             bought,
         }
     }

@@ -56,9 +56,9 @@ use std::sync::Arc;
 /// a megabyte.
 pub(super) const MOST_JOINED_ROWS: u64 = 1 << 16;
 
-/// The most units that expressions take on limited rows of one person: 64 for each of
-/// [`MOST_JOINED_ROWS`], four milliseconds.
-const MOST_WORK: u64 = MOST_JOINED_ROWS * 64;
+/// The most units that expressions take on limited rows of one person: 32 for each of
+/// [`MOST_JOINED_ROWS`], some three milliseconds: with a step of 100 ms the moment of an answer then tells at most 0.1.
+const MOST_WORK: u64 = MOST_JOINED_ROWS * 32;
 
 /// Units for values of a fixed width on each row that is under no limit, for each table that is read.
 const FREE_UNITS: u64 = 256;

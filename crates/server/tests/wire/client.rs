@@ -1,6 +1,6 @@
 //! As much of a PostgreSQL client as shows what the server does.
 
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::net::SocketAddr;
