@@ -137,6 +137,9 @@ pub enum Error {
     /// Post-processing of released values failed: its message may quote released values only.
     #[error("after the release: {0}; what this query cost stays spent")]
     After(String),
+    /// A failure between the debit and the release.
+    #[error("{0}; what this query cost stays spent")]
+    Paid(Box<Error>),
 }
 
 /// The curator's result.

@@ -193,7 +193,8 @@ impl Ledger {
     /// The same for all the answers that one query needs: all of them, or none.
     ///
     /// # Guarantee
-    /// After an error nothing is debited and nothing is received.
+    /// If one of them is refused, nothing is debited and nothing is received. If the storage fails after they were written,
+    /// debits are cancelled as far as that still works, and receipts stay.
     /// # Proof
     /// They are decided on one after the other, each with those before it counted, and
     /// written in one transaction when all of them are allowed. ∎
@@ -205,20 +206,32 @@ impl Ledger {
             .iter()
             .map(|request| Ok(Act::Purchase(request.clone(), Self::written(request)?, answers)));
         let rows = self.append_all(acts.collect::<Result<_>>()?)?;
-        let bought = requests.iter().zip(rows).map(|(request, row)| {
+        let (mut bought, mut failed) = (Vec::with_capacity(rows.len()), None);
+        for (request, row) in requests.iter().zip(rows) {
             let price = match row {
                 Some(row) if row.kind == Kind::Reserve => {
-                    return Ok(Purchase::Reserved(Reservation::new(self.clone(), row)));
+                    bought.push(Purchase::Reserved(Reservation::new(self.clone(), row)));
+                    continue;
                 }
                 Some(row) => row.price,
                 None => Price::ZERO,
             };
             // What was decided on stays so: nothing is ever taken out of the journal.
             let (who, key) = (&request.who, &request.key);
-            let answer = self.read(|replay, store| given(replay, store, who, key, answers))?;
-            Ok(Purchase::Given { answer: answer.ok_or(Error::Interrupted)?, price })
-        });
-        bought.collect()
+            match self.read(|replay, store| given(replay, store, who, key, answers)) {
+                Ok(Some(answer)) => bought.push(Purchase::Given { answer, price }),
+                Ok(None) => failed = Some(Error::Interrupted),
+                Err(error) => failed = Some(error),
+            }
+        }
+        let Some(failed) = failed else { return Ok(bought) };
+        for one in bought {
+            if let Purchase::Reserved(reservation) = one {
+                // What cannot be cancelled stays spent.
+                let _ = reservation.cancel();
+            }
+        }
+        Err(failed)
     }
 
     /// The answer for `key` that `who` may have for nothing, if there is one: what she bought

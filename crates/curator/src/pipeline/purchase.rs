@@ -157,10 +157,17 @@ impl Asker<'_> {
         // Another build sold it under this key since the price was asked.
         for one in obtained {
             if let Bought::Reserved(reservation) = one {
-                reservation.cancel()?;
+                self.cancel(reservation)?;
             }
         }
         Err(Error::Unreadable)
+    }
+
+    /// Gives back what was debited and is not needed. Where that fails it stays spent, and the ledger's words, that nothing was granted,
+    /// would be wrong.
+    fn cancel(&self, reservation: Reservation) -> Result<()> {
+        let cancelled = reservation.cancel();
+        cancelled.map(|_| ()).map_err(|error| self.curator.incidents.record(&error.to_string()))
     }
 
     /// Reads the rows and releases what was paid for, in one task: together they leave once.
@@ -207,7 +214,7 @@ impl Asker<'_> {
                 for one in self.purchase(&[p]).await? {
                     match one {
                         Bought::Given(table, price) => obtained.add(place, table, price),
-                        Bought::Reserved(reservation) => reservation.cancel()?,
+                        Bought::Reserved(reservation) => self.cancel(reservation)?,
                     }
                 }
             }

@@ -61,7 +61,7 @@ impl Reserved {
             Err(_) => return Err(curator.incidents.record("the engine panicked")),
         };
         // What was read is what was checked; if not, what it cost stays spent.
-        curator.catalog.verify_unchanged()?;
+        curator.catalog.verify_unchanged().map_err(|error| Error::Paid(Box::new(error)))?;
         Ok(Measured { part: self.part, exact, reading })
     }
 }

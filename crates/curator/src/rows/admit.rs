@@ -16,8 +16,9 @@ use datafusion::functions::core::expr_fn::{greatest, least};
 use datafusion::functions::regex::regexp_like;
 use datafusion::logical_expr::expr::{Case, ScalarFunction};
 use datafusion::logical_expr::{
-    BinaryExpr, Cast, Expr, ExprSchemable, Operator, TryCast, Volatility, lit,
+    BinaryExpr, Cast, Expr, ExprSchemable, Operator, ScalarUDF, TryCast, Volatility, lit,
 };
+use std::sync::Arc;
 
 /// Functions of one row that may be used: deterministic, and total once wrapped.
 pub(crate) const FUNCTIONS: &[&str] = &[
@@ -262,14 +263,15 @@ fn require_literal(pattern: &Expr) -> Result<(), Refusal> {
     }
 }
 
-/// Flags of a pattern, or the place where its search begins. Others are refused: they would give NULL in every row, and a text that holds
-/// more than flags would be a pattern that nobody has measured.
+/// Flags of a pattern, or the place where its search begins. Others are refused: they would give NULL in every row, and
+/// under `x`, or in a text that holds more than flags, the pattern would be another than the one that was measured.
 fn require_option(option: &Expr) -> Result<(), Refusal> {
     let Expr::Literal(value, _) = option else { return Ok(()) };
-    let flags = value.try_as_str().flatten();
-    if flags.is_some_and(|flags| !flags.chars().all(|flag| "imsx".contains(flag))) {
+    let flags = value.try_as_str().flatten().unwrap_or_default();
+    let once = |(i, flag): (usize, char)| "ims".contains(flag) && !flags[..i].contains(flag);
+    if !flags.char_indices().all(once) || value.is_null() {
         return Err(function(
-            "an unknown flag of a pattern; i, m, s and x are known",
+            "a flag of a pattern that is not i, m or s, or is there twice",
             "leave it out",
         ));
     }
@@ -313,17 +315,26 @@ const CUTS: [&str; 10] = [
     "microsecond",
 ];
 
-/// Refuses a part of a time that the engine does not know: it would be NULL in every row.
-fn require_field(name: &str, field: &ScalarValue) -> Result<(), Refusal> {
-    let Some(text) = field.try_as_str().flatten() else { return Ok(()) };
-    let text = text.trim_matches(['\'', '"', ' ']).to_lowercase();
-    let known: &[&str] = if name == "date_trunc" { &CUTS } else { &PARTS };
-    let plural = text.strip_suffix('s').unwrap_or(&text);
-    if known.contains(&text.as_str()) || (name == "date_part" && known.contains(&plural)) {
+/// Refuses what the engine cannot compute of any time: it would be NULL in every row.
+fn require_time(
+    function_of_times: &Arc<ScalarUDF>,
+    arguments: &[Expr],
+    schema: &DFSchema,
+) -> Result<(), Refusal> {
+    let name = function_of_times.name();
+    if Total::works(function_of_times, arguments, schema) {
         return Ok(());
     }
-    let remedy = format!("there is: {}", known.join(", "));
-    Err(function(format!("{name}() of a part that is not known"), &remedy))
+    let (what, remedy) = match name {
+        "date_part" => ("a part that this kind of time does not have", list(&PARTS)),
+        "date_trunc" => ("a part that this kind of time does not have", list(&CUTS)),
+        _ => ("an interval that times cannot be put in", "write one above 0".to_owned()),
+    };
+    Err(function(format!("{name}() of {what}"), &remedy))
+}
+
+fn list(parts: &[&str]) -> String {
+    format!("there is: {}", parts.join(", "))
 }
 
 /// A constant LIKE pattern, short enough to compile whatever it is.
@@ -462,17 +473,15 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
         call.args.iter().skip(2).try_for_each(require_literal)?;
         call.args.iter().skip(2).try_for_each(require_option)?;
     }
-    if let ("date_part" | "date_trunc", Some(Expr::Literal(field, _))) =
-        (name.as_str(), call.args.first())
-    {
-        require_field(&name, field)?;
-    }
     let bin = if name == "date_bin" { [0, 2].as_slice() } else { &[] };
     for i in constants(&name).chain(bin.iter().copied()) {
         if call.args.get(i).is_some_and(|argument| !matches!(argument, Expr::Literal(..))) {
             let what = format!("{name}() with argument {} that is not a constant", i + 1);
             return Err(function(what, "write that argument as a constant"));
         }
+    }
+    if matches!(name.as_str(), "date_part" | "date_trunc" | "date_bin") {
+        require_time(&call.func, &call.args, schema)?;
     }
     if name == "replace" {
         // A text that can only shrink.

@@ -11,7 +11,7 @@
 //! | a new text (`concat`, `lower`, `reverse`, `replace`), a search (`strpos`) | 4, and 1 for every 16 bytes that are searched for |
 //! | `initcap` | 8 |
 //! | `translate` | 64 |
-//! | `LIKE` and regular expressions | as many as the pattern has places where a match can be, and at least 4 |
+//! | `LIKE` and regular expressions | as many as the pattern has places where a match can be, and at least 4; 16 times as many beyond 16 |
 //! | a function that is not listed | 128 |
 //!
 //! A function that may fail on a row, such as `date_trunc` far from our time, costs much where it does, and counts as if it
@@ -233,7 +233,13 @@ fn concatenated(parts: &[Computed]) -> Computed {
 /// A pattern with `%` and `_`: a beginning, an end or a `part` is searched for, others are matched place by
 /// place.
 fn like(both: Computed, text: u64, pattern: u64, part: bool) -> Computed {
-    both.and_units(16).and_passes(if part { 2 } else { pattern.max(4) }, text)
+    both.and_units(16).and_passes(if part { 2 } else { matched(pattern) }, text)
+}
+
+/// The passes of a matcher that can be in so many places at once. With many it keeps making new states: some sixteen times as
+/// dear, as measured.
+fn matched(places: u64) -> u64 {
+    if places > 16 { places.saturating_mul(16) } else { places.max(4) }
 }
 
 fn converted(value: Computed, to: &DataType) -> Computed {
@@ -279,13 +285,16 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
         "left" | "right" | "substr" => {
             let characters = number(if name == "substr" { 2 } else { 1 });
             // Of at most four bytes each; from the end where the number is below 0.
-            let made = characters.filter(|n| *n >= 0.0).map_or(u64::MAX, |n| 4 * n as u64);
+            let made = characters.filter(|n| *n >= 0.0);
+            let made = made.map_or(u64::MAX, |n| 4u64.saturating_mul(n as u64));
             all.and_units(16).and_passes(2, text).but_longest(text.min(made).clamp(1, MADE))
         }
         "lower" | "upper" | "reverse" => {
-            all.and_units(16).and_passes(4, text).but_longest((2 * text).min(MADE))
+            all.and_units(16).and_passes(4, text).but_longest(text.saturating_mul(2).min(MADE))
         }
-        "initcap" => all.and_units(16).and_passes(8, text).but_longest((2 * text).min(MADE)),
+        "initcap" => {
+            all.and_units(16).and_passes(8, text).but_longest(text.saturating_mul(2).min(MADE))
+        }
         "btrim" | "ltrim" | "rtrim" => {
             all.and_units(16).and_passes(4 + length(1) / 4, text).but_longest(text.min(MADE))
         }
@@ -295,17 +304,22 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
         }
         "translate" => {
             let read = text.saturating_add(length(1)).saturating_add(length(2));
-            all.and_units(32).and_passes(64, read).but_longest((4 * text).min(MADE))
+            all.and_units(32).and_passes(64, read).but_longest(text.saturating_mul(4).min(MADE))
         }
         "regexp_count" | "regexp_like" => {
             // A longer text is NULL before it is matched.
             let read = text.min(MADE);
-            // With many places the matcher keeps making new states: some sixteen times as dear, as measured.
-            let places = places(call.args.get(1)).max(4);
-            let once = if places > 16 { places.saturating_mul(16) } else { places };
-            // Each match that is counted may look as far ahead as a match can be long.
-            let ahead = longest_match(call.args.get(1)).min(read).max(1);
-            let passes = if name == "regexp_count" { once.saturating_mul(ahead) } else { once };
+            let once = matched(places(call.args.get(1)));
+            // Each match that is counted may look as far ahead as a match can be long, and costs by itself: some 64
+            // units, as measured.
+            let (least, most) = match_lengths(call.args.get(1));
+            let ahead = most.min(read).max(1);
+            let passes = match name {
+                "regexp_count" => {
+                    once.saturating_mul(ahead).saturating_add(64 / least.clamp(1, 64))
+                }
+                _ => once,
+            };
             all.and_units(32).and_passes(passes, read)
         }
         _ if name.starts_with("cast_") => {
@@ -318,15 +332,17 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
     }
 }
 
-/// How long a match of a regular expression can be, in bytes.
-fn longest_match(pattern: Option<&Expr>) -> u64 {
-    let Some(Expr::Literal(value, _)) = pattern else { return u64::MAX };
+/// How short and how long a match of a regular expression can be, in bytes.
+fn match_lengths(pattern: Option<&Expr>) -> (u64, u64) {
+    let Some(Expr::Literal(value, _)) = pattern else { return (0, u64::MAX) };
     match value.try_as_str().flatten().map(regex_syntax::parse) {
         Some(Ok(pattern)) => {
-            pattern.properties().maximum_len().map_or(u64::MAX, |bytes| bytes as u64)
+            let properties = pattern.properties();
+            let least = properties.minimum_len().map_or(0, |bytes| bytes as u64);
+            (least, properties.maximum_len().map_or(u64::MAX, |bytes| bytes as u64))
         }
-        Some(Err(_)) => u64::MAX,
-        None => 0,
+        Some(Err(_)) => (0, u64::MAX),
+        None => (1, 0),
     }
 }
 
@@ -360,7 +376,9 @@ fn within(pattern: &Hir) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datafusion::functions::expr_fn::{concat, initcap, left, regexp_like, strpos};
+    use datafusion::functions::expr_fn::{
+        concat, initcap, left, regexp_count, regexp_like, strpos,
+    };
     use datafusion::logical_expr::{col, lit};
 
     /// A text `t` of up to 4,096 bytes, one `s` of up to 10, a number `n`.
@@ -414,5 +432,13 @@ mod tests {
         }
         assert_eq!(of(&col("t").like(lit("%flu%"))).cost.passes, 2);
         assert_eq!(of(&col("t").like(lit("%a%b_c%d%"))).cost.passes, 9);
+        let many = format!("%a{}c%", "_".repeat(27));
+        assert_eq!(of(&col("t").like(lit(many))).cost.passes, 31 * 16);
+        // Every match that is counted costs by itself.
+        let counted =
+            |pattern: &str| of(&regexp_count(col("t"), lit(pattern), None, None)).cost.passes;
+        assert_eq!((counted(""), counted("a"), counted("abcd")), (68, 68, 32));
+        // A number of characters beyond all texts.
+        assert_eq!(of(&left(col("t"), lit(1i64 << 62))).longest, 4096);
     }
 }

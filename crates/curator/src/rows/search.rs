@@ -4,13 +4,14 @@
 //! rows cost nothing but their matching. Nothing fails: a text that is too long gives NULL, and so does every row
 //! where the pattern with its flags, or the place to begin at, is impossible.
 
+use crate::rows::admit::LARGEST_PATTERNS;
 use crate::rows::total::LONGEST;
 use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray, Int64Array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Expr;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -21,6 +22,11 @@ pub(crate) struct Search {
     pattern: Option<Regex>,
     /// Counts the matches from this character on, the first being 1; `None`: is there one?
     count_from: Option<usize>,
+}
+
+/// A pattern that takes no more room than what was measured may take.
+fn compiled(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).size_limit(LARGEST_PATTERNS).build().ok()
 }
 
 impl Search {
@@ -52,9 +58,8 @@ impl Search {
             _ => return None,
         };
         let pattern = pattern.filter(|_| possible).and_then(|pattern| match flags {
-            Some(flags) if flags.contains('g') => None,
-            Some(flags) if !flags.is_empty() => Regex::new(&format!("(?{flags}){pattern}")).ok(),
-            _ => Regex::new(&pattern).ok(),
+            Some(flags) if !flags.is_empty() => compiled(&format!("(?{flags}){pattern}")),
+            _ => compiled(&pattern),
         });
         Some(Self { pattern, count_from })
     }

@@ -84,6 +84,42 @@ impl Total {
         Ok(Self::call(inner, name, arguments, returns))
     }
 
+    /// Whether a function computes anything of ordinary values: those that constants do not fix are the default of
+    /// their type. One that fails there fails everywhere.
+    pub(crate) fn works(function: &Arc<ScalarUDF>, arguments: &[Expr], schema: &DFSchema) -> bool {
+        let value = || -> Result<ColumnarValue> {
+            let (mut args, mut fields) = (Vec::new(), Vec::new());
+            for argument in arguments {
+                let (_, field) = argument.to_field(schema)?;
+                args.push(match argument {
+                    Expr::Literal(value, _) => ColumnarValue::Scalar(value.clone()),
+                    _ => {
+                        let value = ScalarValue::new_default(field.data_type())?;
+                        ColumnarValue::Array(value.to_array()?)
+                    }
+                });
+                fields.push(field);
+            }
+            let scalars: Vec<Option<&ScalarValue>> = arguments
+                .iter()
+                .map(|argument| match argument {
+                    Expr::Literal(value, _) => Some(value),
+                    _ => None,
+                })
+                .collect();
+            let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
+            let return_field = function.return_field_from_args(known)?;
+            function.invoke_with_args(ScalarFunctionArgs {
+                args,
+                arg_fields: fields,
+                number_rows: 1,
+                return_field,
+                config_options: Arc::default(),
+            })
+        };
+        catch_unwind(AssertUnwindSafe(value)).is_ok_and(|value| value.is_ok())
+    }
+
     /// The total form of `left op right`: wrapping for integers, NULL for a division by 0.
     pub(crate) fn arithmetic(
         op: Operator,
