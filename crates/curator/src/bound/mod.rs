@@ -1,5 +1,5 @@
-//! Contribution bounding: at most `max_rows` rows of a person in each of at most
-//! `max_groups` groups. Sensitivity, and so privacy, rests on this module.
+//! Contribution bounding: at most `max_rows` rows of a person in each of at most `max_groups` groups. Sensitivity, and
+//! so privacy, depends on this module.
 //!
 //! | file | subject |
 //! |---|---|
@@ -11,10 +11,10 @@
 //! | `choose` | which rows stay: the definition, with its proof |
 //! | `output`, `operator` | the native operator, `BoundExec` in plans |
 //! | `node` | the logical node [`BoundContributions`] and its planner |
-//! | `cap`, `cap_operator` | at most so many rows of a person before a join |
+//! | `cap`, `cap_operator` | limits a person's rows before a join |
 //! | `exact` | exact aggregates of what stays |
-//! | `memory` | how much memory all queries take together |
-//! | `engine` | who computes them: [`Engine`], [`Native`] |
+//! | `memory` | the memory limit for all queries together |
+//! | `engine` | engines that compute them: [`Engine`], [`Native`] |
 //! | `windows`, `read` | the same in plain SQL: [`Windows`] |
 //!
 //! # Guarantee
@@ -35,8 +35,8 @@
 //! `max_rows` rows in each. All this is so for *every* key, and the key is drawn
 //! independently of the data: what holds given the key holds. ∎
 //!
-//! The statement is tested as it stands: `tests/invariance.rs` compares everybody
-//! at once with everybody alone, `tests/definition.rs` with the definition.
+//! Tests check this statement as it stands: `tests/invariance.rs` compares everyone at once with everyone alone,
+//! `tests/definition.rs` compares the operator with the definition.
 //!
 //! # What this module does not do
 //! It adds no noise and releases nothing: all it returns is protected. Its
