@@ -12,7 +12,7 @@
 //!
 //! A table has a row for each source that it ever had, with the identifiers of the source's files ([`Unit::files`]); a
 //! row is added when there are new ones. A table keeps its unit under its name, and a source or file that ever
-//! belonged to a table can never belong to a table with another unit. After `replaced`, nothing is debited.
+//! belonged to a table cannot later be given to a table with another unit. After `replaced`, nothing is debited.
 //!
 //! # Guarantee
 //! The hash of the identity covers the secret, and every later hash covers that one: someone who does not know the

@@ -96,7 +96,7 @@ impl<'a> Call<'a> {
         self.column(Some(Use::Rank))
     }
 
-    /// The only argument. Refuses DISTINCT, FILTER and the like where the function does not allow them.
+    /// The only argument. Refuses DISTINCT, ORDER BY and further arguments where the function does not allow them.
     fn argument(&self) -> Result<Expr> {
         let (name, params) = (self.name(), &self.function.params);
         let median = matches!(name, "median" | "approx_median");

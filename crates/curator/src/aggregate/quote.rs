@@ -149,7 +149,7 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         }
     };
     for (plan, block) in planned.iter().zip(&mut blocks) {
-        // Blocks that take no δ were not counted, so the others share all that is left.
+        // Blocks that take no δ keep their calibration; the others share all of δ.
         if takes_delta(&**block)? {
             *block = plan.calibrate(&divided(takers), aggregate)?;
         }

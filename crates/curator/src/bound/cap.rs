@@ -15,7 +15,7 @@
 //! The optimizer may move a filter from above the node to below it. That changes which rows stay, never whose they
 //! are: the same rows of the same person pass the filter wherever it is. This is intended: rows that the query does
 //! not ask for must not displace those it does. Where a table is read, conditions that name the unit's own column stay
-//! above, which is how expensive conditions are kept there (`analyse::hold`).
+//! above, which is how expensive conditions are kept there (`plan::hold`).
 
 use super::key::Key;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};

@@ -6,7 +6,7 @@
 //! memory ends everyone's queries.
 //!
 //! Whether a join fits depends on the number of rows of the tables, to which one person adds at most a limited share
-//! (`analyse::join_rows`).
+//! (`plan::join_rows`).
 
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnv;

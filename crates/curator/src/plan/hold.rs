@@ -86,8 +86,8 @@ pub(super) fn hold(plan: LogicalPlan, dear: impl Fn(Cost) -> bool) -> Result<Log
     Ok(transformed.map_err(planned)?.data)
 }
 
-/// The unit of the side that has all columns of a condition, if there is one. Of several, the one of the same table,
-/// as far as it is named.
+/// The unit of the side that has all columns of a condition, if there is one. If it has several units, preferably the
+/// one in the same table as the columns.
 fn unit(condition: &Expr, schemas: &[&DFSchema]) -> Option<Column> {
     let columns = condition.column_refs();
     let has_all = |schema: &&&DFSchema| columns.iter().all(|column| schema.has_column(column));

@@ -6,7 +6,7 @@
 //!    tables alone make of one row).
 //! 2. On rows under a limit, all expressions together (join conditions, filters, computed columns, group keys,
 //!    arguments), the columns that joins repeat, the groups that are looked up and the pairs that semi-joins compare
-//!    take at most [`MOST_WORK`] units: a few milliseconds, since a unit is about a nanosecond ([`crate::cost`]).
+//!    take at most [`MOST_WORK`] units: a few milliseconds, since a unit is about a nanosecond ([`crate::rows::cost`]).
 //! 3. On rows without a limit, expressions take at most [`FREE_UNITS`] units, [`FREE_PASSES`] passes over the row's
 //!    texts and [`FREE_FAILURES`] failing functions, for each time that a protected table is read.
 //!

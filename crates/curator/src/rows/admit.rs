@@ -1,7 +1,7 @@
 //! Decides which expressions may touch protected rows, and makes them total.
 //!
-//! This is an allow-list: everything else is refused. [`crate::total`] explains why an expression must not be able to
-//! fail on any row.
+//! This is an allow-list: everything else is refused. [`crate::rows::total`] explains why an expression must not be
+//! able to fail on any row.
 
 use crate::refusal::{Refusal, Rule};
 use crate::rows::expression::{depth, number, size, text};

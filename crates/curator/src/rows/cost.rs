@@ -41,7 +41,7 @@ pub(crate) struct Cost {
 }
 
 /// Units for a row on which a function fails: the row is found by bisection, so about two calls are for it alone
-/// ([`crate::total`]).
+/// ([`crate::rows::total`]).
 pub(crate) const FAILURE: u64 = 2_000;
 
 impl Cost {

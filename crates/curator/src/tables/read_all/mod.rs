@@ -26,7 +26,7 @@
 //! # What this module does not do
 //! The number of rows that pass a filter or a join still decides how many the next operator has to process, one by
 //! one; a function that fails on a row computes the rows around it a second time (`total`); caches and the allocator
-//! are not controlled. One person affects this by the number of their rows that pass, which `analyse::join_rows`
+//! are not controlled. One person affects this by the number of their rows that pass, which `plan::join_rows`
 //! bounds for joins. The server decides when an answer leaves.
 
 mod eager;
