@@ -249,19 +249,16 @@ impl Ledger {
     /// Debits the request and returns when the debit is on disk.
     ///
     /// # Guarantee
-    /// If it returns a reservation, the debit survives a loss of power, and the
-    /// totals with it are within every rule, whatever other threads and processes do.
-    /// If it returns an error, nothing is granted. Over the budget, or without a
-    /// price, it costs nothing.
+    /// If it returns a reservation, the debit survives a power failure, and the totals with it are within every rule,
+    /// whatever other threads and processes do. If it returns an error, nothing is granted. A request over the budget,
+    /// or without a price, costs nothing.
     /// # Proof
-    /// One transaction excludes all other writers and reads what they appended. (Writers that
-    /// reach a file by another path have another log; they are kept out by its mark.) In
-    /// it, debits that were asked for at the same time are priced, compared and
-    /// appended one after the other, each with all before it counted; then it is
-    /// synchronised, once for all of them, and only then does any of them return.
-    /// If the commit fails, all of them fail. If it fails in a way that leaves
-    /// rows on disk after all, the total counts them as soon as they are seen: too
-    /// much is counted then, not too little. ∎
+    /// One transaction excludes all other writers and reads what they appended. (Writers that reach a file by another
+    /// path have another log; its mark keeps them out.) In it, debits that were requested at the same time are priced,
+    /// compared and appended one after the other, each with all before it counted. Then the transaction is
+    /// synchronised, once for all of them, and only then does any of them return. If the commit fails, all of them
+    /// fail. If it fails in a way that leaves rows on disk, the total counts them as soon as they are seen: too much
+    /// is counted then, not too little. ∎
     pub fn reserve(&self, request: &Request) -> Result<Reservation> {
         let event = Self::written(request)?;
         // An allowed debit always has a row.

@@ -54,9 +54,9 @@ impl BlockPlan for ExtremePlan {
     }
 }
 
-/// From the far end of the bounds inwards, the first point of a grid which at least T rows
-/// reach: MAX is the largest `o` with `#{x ≥ o} ≥ T`, MIN the smallest with `#{x ≤ o} ≥ T`, both
-/// noised. T is large enough that an empty stretch is passed over.
+/// The first point of a grid, from the far end of the bounds inwards, that at least T rows reach: MAX is the largest
+/// `o` with `#{x ≥ o} ≥ T`, MIN the smallest with `#{x ≤ o} ≥ T`, both noised. T is so large that empty stretches are
+/// passed over.
 ///
 /// # Guarantee
 /// The block's budget, for all groups together, under either relation.
@@ -66,7 +66,7 @@ impl BlockPlan for ExtremePlan {
 /// groups change: gε′, or g·ε′²/2 as zCDP. *Replace* is a removal and an addition: at most 2gε′; as
 /// zCDP at most g groups change twice, `g·(2ε′)²/2`, or 2g once, `2g·ε′²/2`. ∎
 /// # Special values
-/// Where no point passes, the near end of the bounds comes out.
+/// If no point passes, the near end of the bounds is released.
 pub(crate) struct Extreme {
     pub(crate) value: usize,
     pub(crate) largest: bool,

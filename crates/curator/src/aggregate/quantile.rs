@@ -220,11 +220,11 @@ pub(super) fn spread(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<f64
 /// Smooth noise for one row, calibrated so that all groups together cost the budget; `None` if ε is too small.
 ///
 /// # Proof
-/// Adding, removing or replacing one row of a group replaces one value ([`OrderStatistic::of_rows`]), which costs ε′ or
-/// ρ′. A unit has at most m rows in a group: where it comes, goes or is replaced, at most m values are replaced, one
-/// after the other, and old rows pair up with new ones. That is mε′ or, as √ρ adds up, m²ρ′. *Add or remove*: g groups
-/// change. *Replace*: one, if there is one group; otherwise the old rows' g groups and the new rows' g. Groups have no
-/// row in common, so their costs add up. ∎
+/// Adding, removing or replacing one row of a group replaces one value ([`OrderStatistic::of_rows`]), which costs ε′
+/// or ρ′. A unit has at most m rows in a group: if it is added, removed or replaced, at most m values are replaced,
+/// one after the other, and old rows pair up with new ones. That is mε′ or, as √ρ adds up, m²ρ′. *Add or remove*: g
+/// groups change. *Replace*: one group changes if there is only one; otherwise the g groups of the old rows and the g
+/// groups of the new rows. Groups have no row in common, so their costs add up. ∎
 fn smooth(
     budget: Budget,
     neighbours: Neighbours,

@@ -25,15 +25,12 @@
 //! `max_groups` groups, at most `max_rows` in each, one of them with `first` set.
 //!
 //! # Proof
-//! People are told apart exactly: an id that fits a word by a bijection, any
-//! other by its bytes; a hash only says where to look. What is kept of one
-//! person is chosen from that person's rows by a total order on their *content*
-//! under the key (`choose`), so neither other people's rows nor the order of
-//! arrival, batches, partitions or spilling can show in it. Numbers given in
-//! order of arrival (groups, codes) name content and order nothing. The bounds
-//! hold because the choice takes the first `max_groups` groups, and the first
-//! `max_rows` rows in each. All this is so for *every* key, and the key is drawn
-//! independently of the data: what holds given the key holds. ∎
+//! People are distinguished exactly: an id that fits into a word by a bijection, any other by its bytes; a hash only
+//! says where to look. The rows kept of one person are chosen from that person's rows by a total order on their
+//! *content* under the key (`choose`), so neither other people's rows nor the order of arrival, batches, partitions or
+//! spilling can affect them. Numbers given in order of arrival (groups, codes) name content and never decide an order.
+//! The bounds hold because the choice takes the first `max_groups` groups, and the first `max_rows` rows in each. All
+//! this holds for *every* key, and the key is drawn independently of the data: what holds given the key holds. ∎
 //!
 //! Tests check this statement as it stands: `tests/invariance.rs` compares everyone at once with everyone alone,
 //! `tests/definition.rs` compares the operator with the definition.

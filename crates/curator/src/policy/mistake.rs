@@ -103,7 +103,7 @@ pub enum Mistake {
         per_query: f64,
     },
 
-    /// Zero-concentrated privacy has an ε only at a δ.
+    /// zCDP accounting without a δ, which it needs to state an ε.
     #[error(
         "`accounting = \"zcdp\"` needs a `delta` above 0, since it states an ε only at some δ: \
          write e.g. `delta = 1e-6`, or `accounting = \"pure\"`"

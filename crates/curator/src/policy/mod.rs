@@ -8,7 +8,7 @@
 //! neighbours = "add-remove"     # or "replace"
 //! per_query = 0.5               # default price of a query; epsilon/10 if left out
 //! answers = "personal"          # or "shared": what one analyst bought is free for all
-//! min_per_query = 0.005         # the least ε of a new query; default epsilon/1000, at most 0.01
+//! min_per_query = 0.005         # the smallest ε of a new query; default epsilon/1000, at most 0.01
 //!
 //! [tables.patients]
 //! source = "patients.csv"       # relative to this file
@@ -25,7 +25,7 @@
 //! [timing]
 //! schedule = "on"               # or "off": answers leave a server as soon as they are ready
 //! step_ms = 100                 # step of the schedule's grid for a million rows
-//! new_queries_per_minute = 120  # of one analyst of a server; or "off"
+//! new_queries_per_minute = 120  # per analyst, on a server; or "off"
 //!
 //! [tables.prescriptions]
 //! source = "prescriptions.parquet"

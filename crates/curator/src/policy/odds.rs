@@ -1,9 +1,8 @@
 //! ε and δ in plain words: how sure an attacker can become.
 //!
-//! For every set S of results and neighbours x, x′: `P[M(x) ∈ S] ≤ e^ε·P[M(x′) ∈ S]`. So by
-//! Bayes the odds of "present" against "absent" (add or remove), or of a person's having these values against those
-//! (replace), grow by at most a factor of e^ε, and
-//! even odds become at most e^ε : 1, which is a probability of `e^ε/(1 + e^ε)`.
+//! For every set S of results and neighbours x, x′: `P[M(x) ∈ S] ≤ e^ε·P[M(x′) ∈ S]`. So by Bayes the odds of
+//! "present" against "absent" (add or remove), or of a person having these values against those (replace), grow by at
+//! most a factor of e^ε, and even odds become at most e^ε : 1, which is a probability of `e^ε/(1 + e^ε)`.
 
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 

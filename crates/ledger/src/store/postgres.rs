@@ -5,13 +5,13 @@
 //! # Guarantee
 //! - *Durable*: `synchronous_commit` is at least `on` in the session, and a server
 //!   with `fsync = off` is refused. A commit that others can see is on disk.
-//! - *Serial*: what appends holds an advisory lock of the database to the end of
-//!   its transaction, so there is at most one at a time for all curators. It reads
+//! - *Serial*: a transaction that appends holds an advisory lock of the database to
+//!   its end, so there is at most one at a time for all curators. It reads
 //!   (`READ COMMITTED`) after it has the lock, so it reads all that was committed
 //!   under it: PostgreSQL makes a commit visible before it releases its locks.
-//! - *One state*: what reads is a `REPEATABLE READ` transaction.
+//! - *One state*: a transaction that reads is `REPEATABLE READ`.
 //! - *Append-only*: triggers refuse to change, delete or truncate. They guard
-//!   against accidents; against intent there is the hash chain.
+//!   against accidents; the hash chain guards against intent.
 //!
 //! A connection that is lost during a transaction is an error, and the next operation opens a new one. If it was lost
 //! during a commit, it is unknown whether the commit happened: nothing is granted, and its rows count as soon as they

@@ -5,12 +5,12 @@
 //!   (`journal_mode = WAL`, `synchronous = FULL`, and `fullfsync` where the
 //!   platform's `fsync` does not reach the disk). A commit that others can see
 //!   has been synchronised.
-//! - *Serial*: what appends is a `BEGIN IMMEDIATE` transaction, of which there
+//! - *Serial*: a transaction that appends is `BEGIN IMMEDIATE`, of which there
 //!   is at most one at a time for all processes on the machine.
-//! - *The same file*: where files have numbers (Unix), one that was moved or replaced
+//! - *The same file*: where files have inode numbers (Unix), one that was moved or replaced
 //!   under an open ledger is refused; its budget would be spent twice.
 //! - *Append-only*: triggers refuse to change or delete a row. They guard
-//!   against accidents; against intent there is the hash chain.
+//!   against accidents; the hash chain guards against intent.
 //!
 //! # References
 //! sqlite.org: "Write-Ahead Logging", "PRAGMA synchronous", "Isolation In SQLite".
