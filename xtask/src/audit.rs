@@ -2,9 +2,8 @@
 //!
 //! 1. `demure audit mechanism --all`: no mechanism may be refuted.
 //! 2. `demure audit mechanism --broken all`: every one must be refuted.
-//! 3. The curator's `tests/empirical.rs`: every aggregate, with both relations, units and kinds of accounting, through
-//! the
-//!    public interface, with many more samples than in `cargo xtask test`.
+//! 3. The curator's `tests/empirical.rs`: every aggregate, with both relations, units and kinds of accounting,
+//!    through the public interface, with many more samples than in `cargo xtask test`.
 //!
 //! The results stay in `<target>/audit`: two pages with charts, and the printed output.
 
