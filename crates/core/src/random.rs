@@ -7,14 +7,13 @@
 //!
 //! let geometric = Geometric::new(Epsilon::new(1.0)?, Sensitivity::new(1.0)?)?;
 //! let private = geometric.release(42, &mut SystemRandom::new()?)?;
-//! // In tests only: the same noise every time, which protects nobody.
+//! // In tests only: the same noise every time, which protects no one.
 //! let repeatable = geometric.release(42, &mut SeededForTests::insecure(7))?;
 //! # Ok::<(), demure_core::Error>(())
 //! ```
 //!
-//! Samplers read from [`Bits`], a buffered ChaCha12 stream. The one way to get
-//! at it is [`Randomness::bits`], which every public draw calls once before its
-//! first bit; that is where a fork is noticed and where a failure of the
+//! Samplers read from [`Bits`], a buffered ChaCha12 stream. The only way to get it is [`Randomness::bits`], which
+//! every public draw calls once before its first bit. That is where a fork is noticed, and where a failure of the
 //! operating system's entropy becomes an error instead of weak noise.
 //!
 //! # Guarantee
@@ -97,8 +96,8 @@ impl Bits {
         Ok(())
     }
 
-    /// Draws the next key, then the words, then forgets the key they came from:
-    /// what is in memory afterwards does not give back words handed out.
+    /// Draws the next key, then the words, then erases the key they came from: the memory afterwards does not reveal
+    /// words handed out before.
     #[cold]
     fn refill(&mut self) -> Result<()> {
         let mut key = [0u8; 32];
@@ -225,7 +224,7 @@ mod tests {
     fn a_forked_child_draws_a_key_of_its_own() {
         let mut parent = SystemRandom::new().unwrap();
         words(&mut parent, 1);
-        // What fork() leaves in the child: the same memory, another process id.
+        // The state that fork() leaves in the child: the same memory, another process id.
         let mut child = SystemRandom {
             bits: Bits {
                 buffer: parent.bits.buffer,
@@ -244,7 +243,7 @@ mod tests {
     fn the_state_does_not_give_back_words_already_drawn() {
         let mut rng = SystemRandom::new().unwrap();
         let drawn = words(&mut rng, 100);
-        // All that a reader of the memory can do: run the cipher from its start.
+        // The most that a reader of the memory can do: run the cipher from its start.
         rng.bits.cipher.set_word_pos(0);
         let replayed: Vec<u64> = (0..2_000).map(|_| rng.bits.cipher.next_u64()).collect();
         assert!(drawn.iter().all(|word| !replayed.contains(word)));

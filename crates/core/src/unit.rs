@@ -21,10 +21,9 @@
 //! | [`Grid`] | 2^e, −1000 ≤ e ≤ 1000 | public spacing of released numbers |
 //!
 //! # Special values
-//! NaN, ±∞ and anything outside the range are refused by the constructor with
-//! an error that names the parameter and the range. No parameter is clamped.
-//! Zero is a legal δ, and nothing else: ε = 0 asks for infinite noise and
-//! Δ = 0 for none, and both are mistakes more often than they are meant.
+//! The constructors refuse NaN, ±∞ and anything outside the range, with an error that names the parameter and the
+//! range. No parameter is clamped. Zero is a legal δ, and nothing else: ε = 0 asks for infinite noise and Δ = 0 for
+//! none, and both are mistakes more often than intended.
 
 use crate::error::{Error, Result};
 use crate::num::directed;
@@ -33,9 +32,9 @@ use std::marker::PhantomData;
 
 /// Which datasets are neighbours: a guarantee holds for all pairs of them.
 ///
-/// [`Neighbours::AddRemove`] is the usual choice. Every sensitivity is stated for one relation. Replacing one unit is one
-/// removal and one addition, so a mechanism that is ε-DP for
-/// [`Neighbours::AddRemove`] is 2ε-DP for [`Neighbours::Replace`].
+/// [`Neighbours::AddRemove`] is the usual choice. Every sensitivity is stated for one relation. Replacing one unit is
+/// one removal and one addition, so a mechanism that is ε-DP for [`Neighbours::AddRemove`] is 2ε-DP for
+/// [`Neighbours::Replace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Neighbours {
     /// Datasets of the same size in which one unit's data differ. The size is public.

@@ -1,4 +1,4 @@
-//! Error bounds, and what a wanted accuracy costs.
+//! Error bounds, and the ε or the number of people for a wanted accuracy.
 //!
 //! A mechanism that implements [`Accuracy`] has an error bound: the error that it exceeds with
 //! probability at most β. From that follow the error of the worst of m answers, the least ε for a
@@ -49,7 +49,7 @@ pub fn epsilon_for_error(
 ) -> Result<Epsilon> {
     require_error(wanted)?;
     let mut meets = |epsilon: f64| Ok(error_at(Epsilon::new(epsilon)?)? <= wanted);
-    // Bracket between the powers of two, then halve geometrically.
+    // Brackets between powers of two, then bisects geometrically.
     let (mut low, mut high) = (1.0, 1.0);
     while !meets(high)? {
         low = high;

@@ -1,8 +1,8 @@
-//! What may be asked: SQL under a privacy budget.
+//! SQL under a privacy budget.
 //!
-//! An analyst writes ordinary SQL. The curator splits the plan at the private aggregate,
-//! bounds each person's contribution, prices it, debits it, runs the bulk on DataFusion, adds
-//! exact noise, and runs the rest of the plan on the noised table.
+//! An analyst writes ordinary SQL. The curator splits the plan at the private aggregate, bounds each person's
+//! contribution, prices it, debits it, runs the bulk on DataFusion, adds exact noise, and runs the rest of the plan on
+//! the noised table.
 //!
 //! `Planned → Quoted → Reserved → Measured → Noised → Released → Answer`: the stages of a question are types
 //! (`pipeline/`), and each consumes the one before.
@@ -10,11 +10,11 @@
 //! | room | what |
 //! |---|---|
 //! | `curator`, `session` | policy, tables, engine and ledger; one analyst's conversation with them |
-//! | `statement/` | which statements there are, how large they may be, settings |
+//! | `statement/` | which statements are allowed, how large they may be, settings |
 //! | `policy/` | what a steward declares: budget, tables, units, bounds |
-//! | `identity/` | which ledger is the policy's, and which source is which |
-//! | `tables/` | the tables, as the planner sees them and as the engine reads them: no short cut that depends on rows |
-//! | `rows/` | which expressions may touch protected rows, made total; what is known of them, what they cost |
+//! | `identity/` | which ledger belongs to the policy, and which sources are the same |
+//! | `tables/` | the tables, as the planner sees them and as the engine reads them: no shortcut that depends on rows |
+//! | `rows/` | which expressions may touch protected rows, made total; their ranges and their costs |
 //! | `plan/` | the plan, cut at the private aggregates |
 //! | `aggregate/` | a file for each family of aggregates: mechanism, event, error, release |
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
@@ -25,8 +25,8 @@
 //! `cargo xtask layers` checks that rooms import only from those before them.
 //!
 //! # What this crate does not do
-//! It draws no noise of its own and proves no mechanism: that is `demure-core`. It keeps no
-//! budget: that is `demure-ledger`. It opens no socket: that is the server.
+//! It implements and proves no mechanism: that is `demure-core`. It keeps no budget: that is `demure-ledger`. It opens
+//! no socket: that is the server.
 
 #![forbid(unsafe_code)]
 

@@ -2,7 +2,7 @@
 
 use demure_ledger::Price;
 
-/// A number with six digits.
+/// A number with six significant digits.
 pub(crate) fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
@@ -20,7 +20,7 @@ pub(crate) fn short(x: f64) -> String {
     }
 }
 
-/// A text with its numbers in six digits: `pure(eps=0.299999999999997)` is `pure(eps=0.3)`.
+/// Rounds the numbers in a text to six digits: `pure(eps=0.299999999999997)` becomes `pure(eps=0.3)`.
 pub(crate) fn rounded(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
@@ -29,7 +29,7 @@ pub(crate) fn rounded(text: &str) -> String {
         shown.push_str(before);
         let part = |c: char| c.is_ascii_digit() || c == '.';
         let mut end = number.find(|c| !part(c)).unwrap_or(number.len());
-        // A power, as in 1.5e-7.
+        // An exponent, as in 1.5e-7.
         if let Some(power) = number[end..].strip_prefix('e') {
             let digits = power.strip_prefix('-').unwrap_or(power);
             let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -52,7 +52,7 @@ pub(crate) fn rounded(text: &str) -> String {
 #[must_use]
 pub fn price(price: &Price, concentrated: bool) -> String {
     let symbol = if concentrated { "ρ" } else { "ε" };
-    // What rounding left over is nothing.
+    // Treats rounding residue as 0.
     match (price.main < 1e-12, price.delta == 0.0) {
         (true, true) => "nothing".to_owned(),
         (_, true) => format!("{symbol} {}", short(price.main)),

@@ -1,7 +1,7 @@
-//! Blank lines of a file with one column: cells without a value, not nothing.
+//! Blank lines of a file with one column, which are cells without a value.
 //!
-//! A CSV reader skips blank lines. In a file of one column an empty cell *is* a blank line, so whether one
-//! person left theirs empty would change the number of rows, which is public where one row is replaced.
+//! A CSV reader skips blank lines. In a file with one column, an empty cell *is* a blank line. So whether one person
+//! left theirs empty would change the number of rows, which is public under replace.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -11,20 +11,20 @@ pub(crate) struct BlankCells<R> {
     delimiter: u8,
     place: Place,
     file: File,
-    /// What is to be handed out, and how much of it was.
+    /// The bytes to be returned, and how many of them were.
     ready: Vec<u8>,
     given: usize,
 }
 
-/// Where in a line the next byte is.
+/// The position of the next byte in a line.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Start,
-    /// At the start, and the line before ended with a carriage return.
+    /// At the start, after a line that ended with a carriage return.
     AfterReturn,
     Plain,
     Quoted,
-    /// After a quote that ends the cell, unless another follows.
+    /// After a quote that closes the cell, unless another quote follows.
     Closing,
 }
 
@@ -33,7 +33,7 @@ enum File {
     BeforeHeader,
     Header,
     OneColumn,
-    /// Nothing is changed.
+    /// The file has several columns: nothing is changed.
     Other,
 }
 
@@ -92,7 +92,7 @@ impl<R: Read> Read for BlankCells<R> {
 mod tests {
     use super::*;
 
-    /// A source that gives a few bytes at a time.
+    /// A source that returns a few bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {

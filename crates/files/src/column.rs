@@ -1,4 +1,4 @@
-//! One column, cell by cell.
+//! Reads one column, cell by cell.
 
 use crate::blank::BlankCells;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::parquet::{Cells, Texts};
 use crate::source::Source;
 use std::path::Path;
 
-/// Hands every cell of a column to `take`, or `None` for one that is not UTF-8. Of CSV, the column's name is in
+/// Passes every cell of a column to `take`, or `None` for a cell that is not UTF-8. In CSV, the column's name is in
 /// the first line.
 pub fn read_column(
     path: &Path,
@@ -51,7 +51,7 @@ fn of_csv(
     Ok(())
 }
 
-/// Cells handed on as they come.
+/// Passes cells on as they come.
 struct Taken<F> {
     take: F,
     /// The texts that have codes.

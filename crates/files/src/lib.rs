@@ -1,20 +1,20 @@
-//! Columns of CSV and Parquet files, and files that appear whole or not at all.
+//! Columns of CSV and Parquet files, and files that appear complete or not at all.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`source`] | a file or standard input: CSV, gzip or Parquet, by its first bytes |
+//! | [`source`] | a file or standard input: CSV, gzip or Parquet, recognised by its first bytes |
 //! | [`column`](mod@column) | one column, cell by cell |
-//! | [`heading`] | the names in a CSV file's first line, and nothing behind it |
-//! | [`parquet`] | columns of Parquet as texts or as whole numbers; texts as Parquet |
+//! | [`heading`] | the names in a CSV file's first line, and nothing after it |
+//! | [`parquet`] | Parquet columns as texts or as integers; texts as Parquet |
 //! | [`records`] | whole rows of small CSV files |
-//! | [`write`](mod@write) | a file that is complete or not there |
-//! | [`error`] | what can go wrong: places in a file, never its contents |
+//! | [`write`](mod@write) | a file that is complete or does not exist |
+//! | [`error`] | errors with positions in a file, never its contents |
 //!
 //! NULL and an empty cell are the same here: the empty text.
 //!
 //! # What this crate does not do
-//! It interprets nothing: whether a cell is a number is the caller's to say. The curator does not read by
-//! it: protected tables are read by the engine, under the rules of `curator/src/tables/source.rs`.
+//! It interprets nothing: the caller decides whether a cell is a number. The curator does not use it: the engine reads
+//! protected tables, under the rules of `curator/src/tables/source.rs`.
 
 #![forbid(unsafe_code)]
 
@@ -32,7 +32,7 @@ pub use error::{Error, Result};
 pub use source::Source;
 pub use write::{write, write_text};
 
-/// Reads a delimiter as users write it: one ASCII character, or `tab`.
+/// Parses a delimiter as users write it: one ASCII character, or `tab`.
 pub fn delimiter(text: &str) -> std::result::Result<u8, &'static str> {
     match text.as_bytes() {
         b"tab" => Ok(b'\t'),

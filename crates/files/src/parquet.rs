@@ -1,7 +1,7 @@
-//! Columns of Parquet, as the texts a CSV file would have or as whole numbers; texts as Parquet.
+//! Parquet columns, as the texts that a CSV file would have or as integers; texts as Parquet.
 //!
-//! Numbers, dates and times are printed in the one way Arrow prints them; NULL is the empty text,
-//! which is a missing value in CSV too.
+//! Numbers, dates and times are printed as Arrow prints them. NULL is the empty text, which is a missing value in CSV
+//! too.
 
 use crate::error::{Error, Result};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
@@ -18,10 +18,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows that are read or written at a time.
+/// The number of rows that are read or written at a time.
 const ROWS: usize = 1 << 16;
 
-/// What takes texts, column by column: each distinct text of a dictionary is given a code once.
+/// Receives texts, column by column: each distinct text of a dictionary gets a code once.
 pub trait Cells {
     /// The code of a text in a column.
     fn code(&mut self, column: usize, text: &str) -> u32;
@@ -31,7 +31,7 @@ pub trait Cells {
     fn next_batch(&mut self) {}
 }
 
-/// The columns that can be texts.
+/// The columns that can be read as texts.
 pub struct Texts {
     names: Vec<String>,
     batches: ParquetRecordBatchReader,
@@ -39,7 +39,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Opens a file. Of the columns that cannot be texts, none may be among those `named`.
+    /// Opens a file. All columns in `named` must be readable as texts.
     pub fn open(file: File, path: &Path, named: &[String]) -> Result<Self> {
         Self::some(file, path, |name| named.iter().any(|other| other == name), |_| true)
     }
@@ -88,7 +88,7 @@ impl Texts {
         &self.names
     }
 
-    /// Hands every cell on.
+    /// Passes every cell on.
     pub fn read(self, into: &mut impl Cells) -> Result<()> {
         for batch in self.batches {
             let batch = batch.map_err(|_| Error::damaged(&self.path))?;
@@ -101,7 +101,7 @@ impl Texts {
     }
 }
 
-/// Whether values of this type have one text each.
+/// Whether every value of this type has one text form.
 fn printable(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => printable(values),
@@ -110,7 +110,7 @@ fn printable(kind: &DataType) -> bool {
     }
 }
 
-/// Adds a batch's cells; `None` where Arrow cannot print one.
+/// Adds a batch's cells; `None` if Arrow cannot print one.
 fn append(into: &mut impl Cells, at: usize, column: &ArrayRef) -> Option<()> {
     if let DataType::Dictionary(_, _) = column.data_type() {
         // Each distinct value is printed once.
@@ -150,7 +150,7 @@ fn texts(into: &mut impl Cells, at: usize, array: &ArrayRef) -> Option<Vec<u32>>
     Some(codes)
 }
 
-/// Hands on the first `N` columns of every row, which must be whole numbers of at least 0.
+/// Passes on the first `N` columns of every row, which must be non-negative integers.
 pub fn whole_numbers<const N: usize, E: From<Error>>(
     file: File,
     path: &Path,
@@ -175,7 +175,7 @@ pub fn whole_numbers<const N: usize, E: From<Error>>(
             row += 1;
             let mut numbers = [0; N];
             for (number, column) in numbers.iter_mut().zip(&columns) {
-                // What is missing or negative has become NULL.
+                // Missing and negative values have become NULL.
                 if column.is_null(at) {
                     return Err(Error::NoNumber { path: path.display().to_string(), row }.into());
                 }

@@ -1,4 +1,4 @@
-//! A file or standard input: text, gzip or Parquet, by its first bytes.
+//! A file or standard input: text, gzip or Parquet, recognised by its first bytes.
 
 use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// What a Parquet file begins and ends with.
+/// The first and last bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
-/// What a gzip file begins with.
+/// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
 /// An open file.
@@ -35,7 +35,7 @@ impl Source {
         }
         let mut file = File::open(path).map_err(failed)?;
         let begun = begin(&mut file).map_err(failed)?;
-        // CSV may begin as Parquet does, and a Parquet file that is cut off ends in any way.
+        // CSV may begin like Parquet, and a truncated Parquet file may end with anything.
         if begun == PARQUET && (is_parquet(path) || ends(&mut file)) {
             return Ok(Self::Parquet(file));
         }
@@ -49,7 +49,7 @@ impl Source {
     }
 }
 
-/// Whether a file's name asks for Parquet.
+/// Whether a file's name ends in `.parquet`.
 #[must_use]
 pub fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
@@ -62,7 +62,7 @@ fn begin(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(begun)
 }
 
-/// Whether a file ends as Parquet does. The place in it stays.
+/// Whether a file ends like Parquet. The position in it is kept.
 fn ends(file: &mut File) -> bool {
     let mut last = [0; PARQUET.len()];
     let mut look = || -> io::Result<()> {

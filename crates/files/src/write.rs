@@ -1,12 +1,12 @@
-//! Files that appear whole or not at all.
+//! Files that appear complete or not at all.
 
 use crate::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file beside `path` and moves it there when it is complete, so that whoever
-/// reads `path` never sees a part, and a failure leaves what was there.
+/// Writes a file next to `path` and moves it there when it is complete. So a reader of `path` never sees a part, and a
+/// failure leaves the previous file in place.
 pub fn write<E: From<Error>>(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
@@ -28,7 +28,7 @@ pub fn write<E: From<Error>>(
         Ok(fs::rename(&temporary, path).map_err(failed)?)
     };
     complete().inspect_err(|_| {
-        // It may not exist; what went wrong first is what matters.
+        // It may not exist; the first error is the one that matters.
         let _ = fs::remove_file(&temporary);
     })
 }
@@ -38,7 +38,7 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     write(path, |out| out.write_all(text.as_bytes()).map_err(Error::writing(path)))
 }
 
-/// A name in the same folder, hence on the same disk, that is this process's own.
+/// A name in the same folder, hence on the same disk, that only this process uses.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
     let mut hidden = std::ffi::OsString::from(".");

@@ -1,4 +1,4 @@
-//! Group commit, seen from the ledger: many threads, few commits, one total.
+//! Tests of group commit through the ledger: many threads, few commits, one total.
 
 use crate::failing::{Failing, Moment, Switch};
 use crate::store::sqlite::Sqlite;
@@ -44,8 +44,7 @@ fn keyed(key: &str, epsilon: f64) -> Request {
     Request { who: "ann".into(), key: key.into(), query: "SELECT 1".into(), event }
 }
 
-/// Runs `work` in `threads` threads that are all waiting, but for the one who leads,
-/// before the first commit.
+/// Runs `work` in `threads` threads, all of which, except the leader, are waiting before the first commit.
 fn together<R: Send>(path: &Path, threads: u32, work: impl Fn(u32) -> R + Sync) -> Vec<R> {
     let mut other = Sqlite::open(path, PATIENCE).unwrap();
     let held = other.begin(Intent::Append).unwrap();
@@ -61,7 +60,7 @@ fn together<R: Send>(path: &Path, threads: u32, work: impl Fn(u32) -> R + Sync) 
 #[test]
 fn sixty_four_threads_never_overspend_and_share_their_commits() {
     let (_directory, path) = place();
-    // 1000 · 2⁻¹⁰, and what rounding up adds.
+    // 1000 · 2⁻¹⁰, plus what rounding up adds.
     let (ledger, switch) = open(&path, 1000.0 / 1024.0 + 1e-9);
     let (granted, refused) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -108,11 +107,11 @@ fn a_commit_that_fails_fails_its_batch_and_nothing_drifts() {
     for moment in [Moment::Append, Moment::BeforeCommit, Moment::AfterCommit] {
         let (_directory, path) = place();
         let (ledger, switch) = open(&path, 1e6);
-        // The one who leads first succeeds; all others are in the second batch.
+        // The first leader succeeds; all others are in the second batch.
         switch.fail_after(moment, 1);
         let got = together(&path, 16, |_| ledger.reserve(&request(0.125)).map(drop));
         assert_eq!(got.iter().filter(|one| one.is_ok()).count(), 1, "{moment:?}");
-        // Committed after all: counted, though nothing was granted.
+        // Committed in spite of the error: counted, though nothing was granted.
         let rows = if moment == Moment::AfterCommit { 16.0 } else { 1.0 };
         let spent = ledger.balance().unwrap().spent.main;
         assert!((spent - rows * 0.125).abs() < 1e-9, "{moment:?} {spent}");
@@ -135,7 +134,7 @@ fn a_leader_that_panics_hangs_nobody_and_grants_nothing() {
     assert_eq!(got.iter().filter(|one| matches!(one, Ok(Ok(())))).count(), 1);
     let interrupted = |one: &&std::thread::Result<_>| matches!(one, Ok(Err(Error::Interrupted)));
     assert_eq!(got.iter().filter(interrupted).count(), 14);
-    // What is there can be read; to write, the ledger is opened again.
+    // The journal can be read; to write, the ledger must be opened again.
     assert_eq!(ledger.balance().unwrap().spent.main, 0.125);
     assert!(matches!(ledger.reserve(&request(0.125)), Err(Error::Interrupted)));
     assert!(open(&path, 1e6).0.reserve(&request(0.125)).is_ok());
@@ -164,7 +163,7 @@ fn reading_does_not_wait_for_a_writer() {
 const PATH: &str = "DEMURE_LEDGER_BATCH_PATH";
 const STEP: &str = "DEMURE_LEDGER_BATCH_STEP";
 
-/// One purchase, and six at once; says what was debited and what was released.
+/// One purchase, and six at once; reports what was debited and what was released.
 #[test]
 fn child() {
     let Ok(path) = std::env::var(PATH) else { return };

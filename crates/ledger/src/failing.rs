@@ -1,5 +1,4 @@
-//! A store that fails when it is told to, ends the process when it is told to, and
-//! counts its commits.
+//! A store for tests that fails or ends the process on request, and counts its commits.
 
 use crate::error::{Error, Result};
 use crate::row::{Hash, Row};
@@ -9,20 +8,20 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// When the disk fails.
+/// When the store fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Moment {
     Append,
     BeforeCommit,
-    /// The commit is done and reports that it is not.
+    /// The commit succeeds but returns an error.
     AfterCommit,
-    /// From the next transaction on nothing can be written.
+    /// From the next transaction on, nothing can be written.
     ReadOnly,
-    /// Not the disk but the thread.
+    /// The thread panics.
     Panic,
 }
 
-/// What a test has of a [`Failing`] store.
+/// A test's handle of a [`Failing`] store.
 #[derive(Clone, Default)]
 pub(crate) struct Switch {
     next: Arc<Mutex<Option<(Moment, u64)>>>,
@@ -46,12 +45,12 @@ impl Switch {
         self.commits.load(Ordering::SeqCst)
     }
 
-    /// Ends the process, as a kill would, at the step of this number.
+    /// Ends the process, as a kill would, at the step with this number.
     pub(crate) fn ending_at(step: u64) -> Self {
         Self { last_step: Some(step), ..Self::default() }
     }
 
-    /// Between any two writes.
+    /// Called between any two writes.
     fn step(&self) {
         if Some(self.steps.fetch_add(1, Ordering::SeqCst)) == self.last_step {
             std::process::abort();

@@ -1,5 +1,5 @@
-//! Disks that fail: whatever goes wrong, nothing is granted, and the totals in
-//! memory are those of the journal afterwards.
+//! Tests of failing disks: whatever goes wrong, nothing is granted, and the totals in memory afterwards are those of
+//! the journal.
 
 use crate::failing::{Failing, Moment, Switch};
 use crate::store::sqlite::Sqlite;
@@ -61,7 +61,7 @@ fn totals_do_not_drift_when_a_write_fails() {
         ledger.verify().unwrap();
     };
     for moment in [Moment::Append, Moment::BeforeCommit, Moment::AfterCommit] {
-        // What was committed after all counts, though nothing was granted.
+        // A row that was committed in spite of the error counts, though nothing was granted.
         let kept = if moment == Moment::AfterCommit { 0.125 } else { 0.0 };
         fail(moment);
         assert!(ledger.reserve(&request("a")).is_err());
@@ -70,7 +70,7 @@ fn totals_do_not_drift_when_a_write_fails() {
         let reservation = ledger.reserve(&request("b")).unwrap();
         fail(moment);
         assert!(reservation.cancel().is_err());
-        // A cancellation that was committed after all did take the debit back.
+        // A cancellation that was committed in spite of the error did refund the debit.
         check(0.125 - kept, "a cancellation that failed");
 
         let reading = ledger.reserve(&request("c")).unwrap().begin().unwrap();
@@ -105,7 +105,7 @@ fn a_full_disk_grants_nothing_and_can_be_recovered_from() {
     assert_eq!(ledger.verify().unwrap().spent, spent);
     assert!(matches!(ledger.reserve(&request(&"k".repeat(9000))), Err(Error::DiskFull)));
     assert_eq!(ledger.balance().unwrap().spent, spent);
-    // Space is found: the same journal goes on.
+    // With more space, the same journal continues.
     let roomy = fresh(&path);
     assert_eq!(roomy.balance().unwrap().spent, spent);
     let _ = roomy.reserve(&request("b")).unwrap();
@@ -122,7 +122,7 @@ fn a_file_that_cannot_be_written_grants_nothing() {
     assert!(matches!(error, Error::ReadOnly), "{error:?}");
     assert!(error.to_string().contains("write permission"), "{error}");
     assert!(matches!(reservation.cancel(), Err(Error::ReadOnly)));
-    // What is there can still be read.
+    // The journal can still be read.
     assert_eq!(ledger.balance().unwrap().spent.main, 0.125);
     assert_eq!(ledger.verify().unwrap().entries, 2);
 }
@@ -136,7 +136,7 @@ fn a_file_without_write_permission_is_refused() {
     let permissions = |mode| std::fs::Permissions::from_mode(mode);
     std::fs::set_permissions(&path, permissions(0o444)).unwrap();
     std::fs::set_permissions(directory.path(), permissions(0o555)).unwrap();
-    // The superuser may write anyway, and then there is nothing to see.
+    // The superuser may write anyway, so the test shows nothing.
     let mighty = std::fs::File::options().append(true).open(&path).is_ok();
     let opened = Ledger::open(&path, "visits", limit(1e6), wall_clock());
     std::fs::set_permissions(directory.path(), permissions(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! The budget of one dataset, as the policy states it.
+//! The budget of one dataset, as the policy declares it.
 //!
 //! # Guarantee
 //! While the totals stay within [`Limit::most`], the whole interaction with
@@ -22,7 +22,7 @@ use demure_core::account::zcdp;
 use demure_core::unit::{Delta, Epsilon, Neighbours, Rho};
 use std::fmt;
 
-/// In which currency a budget is kept.
+/// How privacy costs are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accounting {
     /// ε and δ add up.
@@ -43,13 +43,13 @@ impl fmt::Display for Accounting {
 /// The budget of one dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// The currency.
+    /// The accounting.
     pub accounting: Accounting,
     /// The ε of the guarantee.
     pub epsilon: Epsilon,
     /// The δ of the guarantee.
     pub delta: Delta,
-    /// The datasets that the guarantee compares.
+    /// The neighbour relation of the guarantee.
     pub neighbours: Neighbours,
 }
 
@@ -68,7 +68,7 @@ impl Limit {
         }
     }
 
-    /// What may be spent, in the budget's own currency.
+    /// What may be spent, in the budget's unit.
     pub fn most(&self) -> Result<Price> {
         match self.accounting {
             Accounting::Pure => {
@@ -83,8 +83,7 @@ impl Limit {
         }
     }
 
-    /// The ε that `spent` amounts to, rounded up: itself for pure accounting;
-    /// for zCDP the ε of (ε, δ/2)-DP.
+    /// The ε of `spent`, rounded up: the same number for pure accounting; for zCDP the ε of (ε, δ/2)-DP.
     pub fn epsilon_of(&self, spent: Price) -> Result<f64> {
         if self.accounting == Accounting::Pure || spent.main == 0.0 {
             return Ok(spent.main);
@@ -95,7 +94,7 @@ impl Limit {
             .map_err(|source| Error::ImpossibleLimit { source })
     }
 
-    /// Half of δ; exact, but for a δ too small to halve, which is refused.
+    /// Half of δ; exact, except that a δ too small to halve is refused.
     fn half(&self) -> Result<Delta> {
         let half = self.delta.get() * 0.5;
         if half + half != self.delta.get() || half == 0.0 {
@@ -104,12 +103,12 @@ impl Limit {
         Delta::new(half).map_err(|source| Error::ImpossibleLimit { source })
     }
 
-    /// May totals kept under `other` go on under this limit?
+    /// Whether totals kept under `other` may continue under this limit.
     pub(crate) fn same_currency(&self, other: &Self) -> bool {
         self.accounting == other.accounting && self.neighbours == other.neighbours
     }
 
-    /// Reads what [`Limit`]'s `Display` wrote.
+    /// Parses the output of [`Limit`]'s `Display`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix("limit(")?.strip_suffix(')')?;
         let mut fields = inner.split(", ");

@@ -1,5 +1,4 @@
-//! Group commit: what waits at the same time is done in one go, by one of those
-//! who wait.
+//! Group commit: one of the waiting threads processes everything that waits at the same time.
 //!
 //! ```text
 //! thread 1 ── leads: [1] ────────────── done
@@ -7,15 +6,15 @@
 //! thread 3 ────── waits ────────────────────────── done
 //! ```
 //!
-//! There is no thread of its own and no delay: whoever comes when nobody leads
-//! leads at once, and takes along all who came while the last one led. A batch
-//! is therefore never larger than the number of threads that wait.
+//! There is no dedicated thread and no delay: a thread that arrives when no one leads becomes the leader at once, and
+//! takes along all items that arrived while the last one led. A batch is therefore never larger than the number of
+//! waiting threads.
 
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Items that wait for one of their owners to deal with all of them.
+/// Items that wait until one of their owners processes all of them.
 pub(crate) struct Queue<T, R> {
     state: Mutex<State<T, R>>,
     changed: Condvar,
@@ -23,7 +22,7 @@ pub(crate) struct Queue<T, R> {
 
 struct State<T, R> {
     tickets: u64,
-    /// In the order in which they came.
+    /// In order of arrival.
     waiting: Vec<(u64, T)>,
     done: HashMap<u64, Result<R>>,
     leading: bool,
@@ -36,19 +35,17 @@ impl<T, R> Queue<T, R> {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Has `item` dealt with, by this thread or by another, and returns its outcome.
+    /// Has `item` processed, by this thread or by another, and returns its outcome.
     ///
-    /// `lead` is given what waits, in order, and returns an outcome for each.
+    /// `lead` receives the waiting items, in order, and returns an outcome for each.
     ///
     /// # Guarantee
-    /// Every item is in exactly one batch, no two batches are led at the same time,
-    /// and whoever waits gets the outcome of its own item. A leader that panics
-    /// leaves an error to all of its batch, and the lead to the next.
+    /// Every item is in exactly one batch, no two batches are led at the same time, and each caller gets the outcome
+    /// of its own item. A leader that panics leaves an error to all of its batch, and the lead to the next.
     /// # Proof
-    /// `leading` is set and `waiting` taken under one lock; outcomes are put down and
-    /// `leading` is cleared under one lock, by [`Turn`] when it is dropped, also
-    /// while a panic unwinds. So whoever finds neither an outcome nor a leader still
-    /// has its item in `waiting`, and whoever finds a leader is woken after it. ∎
+    /// `leading` is set and `waiting` taken under one lock; outcomes are stored and `leading` is cleared under one
+    /// lock, by [`Turn`] when it is dropped, also while a panic unwinds. So a caller that finds neither an outcome nor
+    /// a leader still has its item in `waiting`, and one that finds a leader is woken after it. ∎
     pub(crate) fn submit(&self, item: T, lead: impl FnOnce(Vec<T>) -> Vec<Result<R>>) -> Result<R> {
         let mut state = self.lock();
         let own = state.tickets;
@@ -72,7 +69,7 @@ impl<T, R> Queue<T, R> {
         self.lock().done.remove(&own).unwrap_or(Err(Error::Interrupted))
     }
 
-    /// No caller's code runs under the lock, so a poisoned state is a whole one.
+    /// No caller's code runs under the lock, so a poisoned state is still consistent.
     fn lock(&self) -> MutexGuard<'_, State<T, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,29 +1,27 @@
-//! Who has been shown which answer, and what that costs her.
+//! Records which analyst has been shown which answer, and what that costs.
 //!
-//! The dataset pays for an answer once: when it is bought. Everyone else who is shown it
-//! afterwards *receives* it, by an entry of its own:
+//! The dataset pays for an answer once: when it is bought. Every other analyst who is shown it afterwards *receives*
+//! it, with a separate entry:
 //!
 //! | kind | who | key | event, cost, delta |
 //! |---|---|---|---|
 //! | `receive` | the analyst | of the answer | those of the reservation that bought it |
 //!
-//! It counts against the analyst's own limit and those of the groups that she is in, and
-//! against nothing else: what all analysts together have learnt is no more than before.
-//! `refers` is empty, because a reservation may be referred to once: the key says which
-//! answer it is, the first that was bought for it.
+//! It counts against the analyst's own limit and those of their groups, and against nothing else: all analysts
+//! together have learnt no more than before. `refers` is empty, because a reservation may be referred to only once:
+//! the key identifies the answer, the first that was bought for it.
 //!
 //! # Guarantee
-//! Under [`Answers::Personal`], all that an analyst was shown, whoever bought it, is within
-//! her limit and those of her groups, and each entry is on disk before the answer is handed
-//! out. What she was shown once is hers: asking again costs nothing.
+//! Under [`Answers::Personal`], all that an analyst was shown, no matter who bought it, is within their limit and
+//! those of their groups, and each entry is on disk before the answer is returned. An analyst can ask again for what
+//! they were shown once: that costs nothing.
 //! # Proof
-//! [`Ledger::purchase`] hands out an answer that was bought before only if [`Sales::shown`]
-//! has it for this analyst. That is so after her own purchase, which counts in her accounts as
-//! a reservation, and after a `receive`, which is decided on like a debit, in the same
-//! serial order, and counted in the same accounts. ∎
+//! [`Ledger::purchase`] returns an answer that was bought before only if [`Sales::shown`] has it for this analyst.
+//! That is the case after the analyst's own purchase, which counts in their accounts as a reservation, and after a
+//! `receive`, which is decided on like a debit, in the same serial order, and counted in the same accounts. ∎
 //!
-//! A group whose members receive the same answer pays for each of them: more than what they
-//! learnt together, never less.
+//! A group whose members receive the same answer pays for each of them: more than what they learnt together, never
+//! less.
 
 use crate::decide::Act;
 use crate::error::{Error, Fault, Result};
@@ -36,20 +34,20 @@ use crate::store::Transaction;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// What an answer that somebody bought costs the others.
+/// What an answer that one analyst bought costs the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Answers {
-    /// The dataset nothing; each analyst who is shown it its price, once, out of her own limit
-    /// and those of her groups.
+    /// It costs the dataset nothing, and each analyst who is shown it its price, once, out of their own limit and
+    /// those of their groups.
     #[default]
     Personal,
-    /// Nothing: what one analyst bought is free for all who are not denied everything. Personal
-    /// limits then bound what an analyst makes the dataset spend, not what she is shown.
+    /// It is free for everyone who is not denied everything. Personal limits then bound what an analyst makes the
+    /// dataset spend, not what they are shown.
     Shared,
 }
 
-/// What came of a purchase.
+/// The result of a purchase.
 #[derive(Debug)]
 #[must_use = "an answer that was paid for, or the right to compute it"]
 pub enum Purchase {
@@ -57,14 +55,14 @@ pub enum Purchase {
     Reserved(Reservation),
     /// The answer was bought before.
     Given {
-        /// As it was settled.
+        /// The answer as it was settled.
         answer: Vec<u8>,
-        /// What it cost this analyst now; nothing if she was shown it before.
+        /// What it cost this analyst now; nothing if they were shown it before.
         price: Price,
     },
 }
 
-/// The first 128 bits of a text's SHA-256: entries are many, and texts long.
+/// The first 128 bits of a text's SHA-256, because entries are many and texts are long.
 type Mark = [u8; 16];
 
 fn mark(text: &str) -> Mark {
@@ -79,13 +77,13 @@ fn mark(text: &str) -> Mark {
 pub(crate) struct Sale {
     /// The number of the reservation.
     pub(crate) reservation: u64,
-    /// As it was charged.
+    /// The price that was charged.
     pub(crate) price: Price,
     event: Mark,
 }
 
 impl Sale {
-    /// Is it of this event?
+    /// Whether the answer is of this event.
     pub(crate) fn is_of(&self, event: &str) -> bool {
         self.event == mark(event)
     }
@@ -96,12 +94,12 @@ impl Sale {
 pub(crate) struct Sales {
     analysts: HashMap<String, u32>,
     first: HashMap<Mark, Sale>,
-    /// Which reservation bought the answer that the analyst was shown first.
+    /// The reservation that bought the answer that the analyst was shown first.
     shown: HashMap<(u32, Mark), u64>,
 }
 
 impl Sales {
-    /// `who` bought the answer for `key`.
+    /// Records that `who` bought the answer for `key`.
     pub(crate) fn settled(
         &mut self,
         who: &str,
@@ -114,7 +112,7 @@ impl Sales {
         self.shown.entry((who, key)).or_insert(reservation);
     }
 
-    /// `who` received it. Is that as [`Ledger::purchase`] would have it?
+    /// Records that `who` received it, and checks that [`Ledger::purchase`] would have allowed it.
     pub(crate) fn received(&mut self, row: &Row) -> Result<()> {
         let fault = || row.fault(Fault::Receipt);
         let sale = *self.sold(&row.key).ok_or_else(fault)?;
@@ -127,13 +125,12 @@ impl Sales {
         Ok(())
     }
 
-    /// How many analysts were shown anything.
+    /// The number of analysts who were shown anything.
     pub(crate) fn analysts(&self) -> usize {
         self.analysts.len()
     }
 
-    /// Takes the last receipt back, which was not written after all; there were so many
-    /// `analysts` before it.
+    /// Removes the last receipt, which was not written in the end; there were this many `analysts` before it.
     pub(crate) fn forget(&mut self, row: &Row, analysts: usize) {
         let who = self.number(&row.who);
         self.shown.remove(&(who, mark(&row.key)));
@@ -142,7 +139,7 @@ impl Sales {
         }
     }
 
-    /// The first answer that anybody bought for `key`.
+    /// The first answer that any analyst bought for `key`.
     pub(crate) fn sold(&self, key: &str) -> Option<&Sale> {
         self.first.get(&mark(key))
     }
@@ -153,7 +150,7 @@ impl Sales {
         self.shown.get(&(who, mark(key))).copied()
     }
 
-    /// The reservation whose answer `who` may have for nothing.
+    /// The reservation whose answer is free for `who`.
     fn free(&self, who: &str, key: &str, answers: Answers) -> Option<u64> {
         let shared = || match answers {
             Answers::Personal => None,
@@ -173,18 +170,17 @@ impl Sales {
 }
 
 impl Ledger {
-    /// The answer of the request's key if it was bought before, and a debit if it was not.
-    /// Returns when what it costs is on disk.
+    /// The answer for the request's key if it was bought before, and a debit if it was not. Returns when its cost is
+    /// on disk.
     ///
     /// # Guarantee
-    /// As of [`Ledger::reserve`]. Whether an answer has been bought, and whether this analyst
-    /// has been shown it, is decided in the transaction that debits: of any number of equal
-    /// requests that come after a settlement, in any process, none debits the dataset. Those
-    /// that come between a debit elsewhere and its settlement do: nobody can know whether
-    /// that will ever be settled.
+    /// As for [`Ledger::reserve`]. Whether an answer has been bought, and whether this analyst has been shown it, is
+    /// decided in the transaction that debits: of any number of equal requests that come after a settlement, in any
+    /// process, none debits the dataset. Those that come between a debit elsewhere and its settlement do, because it
+    /// is unknown whether that will ever be settled.
     ///
-    /// Whoever is denied everything gets nothing, not even what she was shown before. While
-    /// the budget is frozen there is nothing but what she was shown before.
+    /// An analyst who is denied everything gets nothing, not even what they were shown before. While the budget is
+    /// frozen, analysts get only what they were shown before.
     pub fn purchase(&self, request: &Request, answers: Answers) -> Result<Purchase> {
         let mut one = self.purchase_all(std::slice::from_ref(request), answers)?;
         one.pop().ok_or(Error::Interrupted)
@@ -216,7 +212,7 @@ impl Ledger {
                 Some(row) => row.price,
                 None => Price::ZERO,
             };
-            // What was decided on stays so: nothing is ever taken out of the journal.
+            // The decision stands: nothing is ever removed from the journal.
             let (who, key) = (&request.who, &request.key);
             match self.read(|replay, store| given(replay, store, who, key, answers)) {
                 Ok(Some(answer)) => bought.push(Purchase::Given { answer, price }),
@@ -234,14 +230,13 @@ impl Ledger {
         Err(failed)
     }
 
-    /// The answer for `key` that `who` may have for nothing, if there is one: what she bought
-    /// or received before, or under [`Answers::Shared`] what anybody bought. Nothing for those
-    /// who are denied everything.
+    /// The answer for `key` that is free for `who`, if there is one: an answer they bought or received before, or
+    /// under [`Answers::Shared`] one that any analyst bought. `None` for those who are denied everything.
     pub fn recall(&self, who: &str, key: &str, answers: Answers) -> Result<Option<Vec<u8>>> {
         self.recall_first(who, &[key.to_owned()], answers, Some)
     }
 
-    /// The same for the first of several keys whose answer `reads`; all of them are looked for at once.
+    /// The same for the first of several keys whose answer `reads` accepts; all of them are looked up at once.
     pub fn recall_first<T>(
         &self,
         who: &str,
@@ -262,13 +257,13 @@ impl Ledger {
         })
     }
 
-    /// Whether `who`, or a group that she is in, is denied everything.
+    /// Whether `who`, or one of their groups, is denied everything.
     pub fn is_denied(&self, who: &str) -> Result<bool> {
         self.read(|replay, _| Ok(replay.begun()?.denying(who).is_some()))
     }
 }
 
-/// The answer for `key` that is free for `who`, as the journal has it.
+/// The answer for `key` that is free for `who`, from the journal.
 fn given(
     replay: &Replay,
     store: &dyn Transaction,

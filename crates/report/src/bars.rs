@@ -7,8 +7,8 @@ use crate::table::{Column, Table};
 use crate::{padded, width};
 use std::fmt::Write;
 
-/// A bar in a terminal, at most `cells` long: `██████├─┼─┤` with an interval, `██████` without. What lies
-/// at the lower end of a linear axis has no bar; on a logarithmic one it has a cell, so that it is seen.
+/// A bar in a terminal, at most `cells` long: `██████├─┼─┤` with an interval, `██████` without. A value at the lower
+/// end of a linear axis has no bar; on a logarithmic one it has one cell, so that it is visible.
 #[must_use]
 pub fn bar(axis: &Axis, value: f64, interval: Option<(f64, f64)>, cells: usize) -> String {
     let cell = |x: f64| (axis.place(x) * (cells - 1) as f64).round() as usize;
@@ -28,14 +28,14 @@ pub fn bar(axis: &Axis, value: f64, interval: Option<(f64, f64)>, cells: usize) 
     (0..=high.max(at)).map(mark).collect()
 }
 
-/// How much of something is used up: `[█████···············]`.
+/// The used share of something: `[█████···············]`.
 #[must_use]
 pub fn gauge(share: f64) -> String {
     let filled = (share.clamp(0.0, 1.0) * 20.0).ceil() as usize;
     format!("[{}{}]", "█".repeat(filled), "·".repeat(20 - filled))
 }
 
-/// A bar with an interval for each row of a table: the first column names it, the last that has errors is
+/// A bar with an interval for each row of a table: the first column names it, and the last column with errors is
 /// drawn. `None` for values that a bar from 0 cannot show.
 #[must_use]
 pub fn of_table(table: &Table, indent: &str) -> Option<String> {
@@ -65,33 +65,33 @@ pub fn of_table(table: &Table, indent: &str) -> Option<String> {
 
 /// Bars over one axis.
 pub struct Bars {
-    /// What stands above.
+    /// The title above.
     pub title: String,
-    /// Where bars begin and end.
+    /// The axis that the bars share.
     pub axis: Axis,
-    /// From top to bottom.
+    /// The bars, from top to bottom.
     pub rows: Vec<Bar>,
 }
 
 /// One bar.
 pub struct Bar {
-    /// What it is of.
+    /// Its name.
     pub name: String,
-    /// Where it ends.
+    /// Its value, where it ends.
     pub value: f64,
-    /// The interval around its end, where there is one.
+    /// The interval around its end, if it has one.
     pub interval: Option<(f64, f64)>,
 }
 
 const WIDTH: f64 = 760.0;
-/// Where bars begin.
+/// The left edge of the bars.
 const LEFT: f64 = 190.0;
-/// Room for the numbers behind the bars.
+/// The space for the numbers after the bars.
 const RIGHT: f64 = 150.0;
 const ROW: f64 = 24.0;
-/// More bars than these are not drawn.
+/// The largest number of bars that are drawn.
 const MOST: usize = 200;
-/// Longer names are cut.
+/// The longest name; longer ones are cut.
 const NAME: usize = 26;
 
 /// Draws the parts below each other.

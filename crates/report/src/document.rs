@@ -1,4 +1,4 @@
-//! A finding with its tables, charts and explanation: on a terminal, or as a page that needs nothing else.
+//! A result with its tables, charts and explanation: on a terminal, or as a self-contained page.
 
 use crate::chart::Chart;
 use crate::page::{escape, page};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// The widest line of running text in a terminal.
 const COLUMNS: usize = 90;
 
-/// What was found.
+/// A result to present.
 #[derive(Default)]
 pub struct Document {
     /// The heading of the page.
@@ -18,7 +18,7 @@ pub struct Document {
     pub lead: String,
     /// The tables, each with its title.
     pub tables: Vec<Table>,
-    /// The pictures.
+    /// The charts.
     pub charts: Vec<Chart>,
     /// What it means, a paragraph each.
     pub meaning: Vec<String>,
@@ -42,7 +42,7 @@ impl Document {
         text
     }
 
-    /// For a browser: the pictures first, the tables last.
+    /// For a browser: the charts first, the tables last.
     #[must_use]
     pub fn html(&self) -> String {
         let (title, lead) = (escape(&self.title), escape(&self.lead));

@@ -1,4 +1,4 @@
-//! What people look at: one way to write a number, one chart, one page.
+//! Presentation: numbers, tables, charts and pages in one style.
 //!
 //! | module | what it holds |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | [`table`] | tables, as aligned text or as HTML |
 //! | [`chart`] | curves, points, bars and bands over two axes, in a terminal or as SVG |
 //! | [`bars`] | named horizontal bars with their intervals, in a terminal or as SVG |
-//! | [`page`] | HTML: the escape, the style and the frame of every page |
-//! | [`document`] | a finding with its tables, charts and explanation, as text or as a page |
+//! | [`page`] | HTML: escaping, the style and the frame of every page |
+//! | [`document`] | a result with its tables, charts and explanation, as text or as a page |
 //! | [`progress`] | a bar or a spinner on stderr while something takes long |
 //!
 //! # What this crate does not do
@@ -53,24 +53,24 @@ use unicode_width::UnicodeWidthStr;
 #[error("writing the answer: {0}")]
 pub struct WriteError(#[from] pub std::io::Error);
 
-/// The columns that a text takes in a terminal.
+/// The number of columns that a text takes in a terminal.
 fn width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` with blanks behind it, or before it, up to `columns`.
+/// `text` padded with spaces after it, or before it, up to `columns`.
 fn padded(text: &str, columns: usize, right: bool) -> String {
     let blanks = " ".repeat(columns.saturating_sub(width(text)));
     if right { blanks + text } else { text.to_owned() + &blanks }
 }
 
-/// `text` on one line, without what a terminal would obey.
+/// `text` on one line, without control characters that a terminal would interpret.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 
-/// `text` broken into lines of at most `columns`, those after the first behind `indent`.
+/// `text` broken into lines of at most `columns`, with `indent` before all but the first.
 #[must_use]
 pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     let mut lines = vec![String::new()];

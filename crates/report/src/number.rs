@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-/// A number with as many digits as a person needs: `2.99573`, `1.000e-7`.
+/// A number with as many digits as a reader needs: `2.99573`, `1.000e-7`.
 #[must_use]
 pub fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
@@ -23,13 +23,13 @@ pub fn full(x: f64) -> String {
     if plain { x.to_string() } else { format!("{x:e}") }
 }
 
-/// A short number with its thousands apart: `73,778`.
+/// A short number with thousands separators: `73,778`.
 #[must_use]
 pub fn grouped(x: f64) -> String {
     thousands(&short(x), 4)
 }
 
-/// A short number whose thousands are apart from 10,000 on: 2024 may be a year, 20,240 is a count.
+/// A short number with thousands separators from 10,000 on: 2024 may be a year, 20,240 is a count.
 #[must_use]
 pub fn grouped_if_long(x: f64) -> String {
     thousands(&short(x), 5)
@@ -45,16 +45,16 @@ pub fn with_error(x: f64, error: f64) -> (String, String) {
     (thousands(&format!("{x:.digits$}"), 5), thousands(&format!("{error:.digits$}"), 5))
 }
 
-/// The same for whole numbers; the half-width is rounded up.
+/// The same for integers; the half-width is rounded up.
 #[must_use]
 pub fn whole_with_error(x: f64, error: f64) -> (String, String) {
     (thousands(&format!("{x:.0}"), 5), thousands(&format!("{:.0}", error.ceil()), 5))
 }
 
-/// A longer exact number is rounded beside an axis.
+/// The longest exact number on an axis; longer ones are rounded.
 const LONGEST_TICK: usize = 8;
 
-/// A number beside an axis: `0.001`, `1e-5`, `20,000`.
+/// A number on an axis: `0.001`, `1e-5`, `20,000`.
 #[must_use]
 pub fn tick(x: f64) -> String {
     if x == 0.0 || (1e-4..1e6).contains(&x.abs()) {
@@ -64,14 +64,14 @@ pub fn tick(x: f64) -> String {
     if exact.len() <= LONGEST_TICK { exact } else { short(x) }
 }
 
-/// A share as a percentage with at most two digits behind the point: `3.82 %`. A share that is not 0 is
-/// never shown as 0, and one below 1 never as 100.
+/// A share as a percentage with at most two digits after the point: `3.82 %`. A share that is not 0 is never shown as
+/// 0, and one below 1 never as 100.
 #[must_use]
 pub fn percent(share: f64) -> String {
     percentage(share, 2, true)
 }
 
-/// The same with one digit behind the point, so that numbers below each other align: `50.0 %`.
+/// The same with one digit after the point, so that numbers in a column align: `50.0 %`.
 #[must_use]
 pub fn percent_aligned(share: f64) -> String {
     percentage(share, 1, false)
@@ -86,7 +86,7 @@ fn percentage(share: f64, digits: usize, trim: bool) -> String {
     if share > 0.0 && text(digits) == least {
         return format!("< {:.digits$} %", 10f64.powi(-(digits as i32)));
     }
-    // 99.996 % is not 100 %: as many digits as it takes to see that.
+    // 99.996 % is not 100 %: uses as many digits as it takes to show that.
     match (digits..5).find(|digits| share >= 1.0 || !text(*digits).starts_with("100")) {
         Some(digits) if trim => format!("{} %", trimmed(&text(digits))),
         Some(digits) => format!("{} %", text(digits)),
@@ -94,7 +94,7 @@ fn percentage(share: f64, digits: usize, trim: bool) -> String {
     }
 }
 
-/// Without zeros at the end of a fraction.
+/// Removes zeros at the end of a fraction.
 fn trimmed(text: &str) -> &str {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),
@@ -102,7 +102,7 @@ fn trimmed(text: &str) -> &str {
     }
 }
 
-/// Sets thousands apart in a decimal whose whole part has at least `least` digits.
+/// Adds thousands separators to a decimal whose whole part has at least `least` digits.
 fn thousands(text: &str, least: usize) -> String {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (whole, fraction) = rest.split_at(rest.find(['.', 'e']).unwrap_or(rest.len()));
@@ -124,8 +124,7 @@ pub fn time(at: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The date of a day since 1970, in the Gregorian calendar; years begin in March, so that leap
-/// days come last.
+/// The date of a day since 1970, in the Gregorian calendar. Years begin in March, so that leap days come last.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

@@ -1,5 +1,4 @@
-//! Output distributions, tabulated, and the distances between two of them that privacy is
-//! defined by.
+//! Tabulated output distributions, and the distances between two of them by which privacy is defined.
 //!
 //! With `P` and `Q` the outputs on two neighbouring datasets:
 //!
@@ -10,9 +9,8 @@
 //! | [`Distribution::renyi`] | `ln(Σ P(o)^α Q(o)^(1−α)) / (α−1)` | ρ-zCDP: `≤ ρα` both ways, all α > 1 |
 //!
 //! # Rounding
-//! The probabilities are floating-point numbers, taken to be right to a relative
-//! [`ROUNDING`]. The three methods return the plain value of the formula; the checks of
-//! [`crate::neighbours`] allow for the rounding.
+//! The probabilities are floating-point numbers, assumed to have a relative error of at most [`ROUNDING`]. The three
+//! methods return the plain value of the formula; the checks of [`crate::neighbours`] allow for the rounding.
 
 use crate::sum::compensated;
 use std::collections::BTreeMap;
@@ -23,7 +21,7 @@ pub const ROUNDING: f64 = 1e-12;
 /// Outputs less likely than this are not compared: the other side may have underflowed.
 pub const LEAST: f64 = 1e-290;
 
-/// How far from one the probabilities may sum.
+/// The largest deviation of the sum of probabilities from one.
 const TOTAL: f64 = 1e-9;
 
 /// The probability of every output, or of all but a tail of bounded mass.
@@ -67,7 +65,7 @@ impl<O: Ord> Distribution<O> {
         Self { mass: table, tail }
     }
 
-    /// The probability of `output`; 0 for one that is not listed.
+    /// The probability of `output`; 0 if it is not listed.
     pub fn probability(&self, output: &O) -> f64 {
         self.mass.get(output).copied().unwrap_or(0.0)
     }

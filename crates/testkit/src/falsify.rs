@@ -12,7 +12,7 @@
 use crate::special::{beta, bisect};
 use std::collections::BTreeMap;
 
-/// A set of outputs, of a form simple enough to be found.
+/// A set of outputs, of a simple form that can be searched.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<O> {
     /// Outputs up to and including this one.
@@ -41,10 +41,9 @@ pub struct Evidence<O> {
     pub epsilon: f64,
     /// The event that shows it.
     pub event: Event<O>,
-    /// Whether the event is the likelier on the left input (else on the right).
+    /// Whether the event is likelier on the left input (otherwise on the right).
     pub left: bool,
-    /// How often the event happened where it is likelier and where it is not, in the
-    /// tested halves.
+    /// How often the event happened where it is likelier and where it is not, in the tested halves.
     pub counts: (u64, u64),
 }
 
@@ -93,10 +92,10 @@ fn bound((k1, n1): (u64, u64), (k0, n0): (u64, u64), delta: f64, error: f64) -> 
     if low > high { (low / high).ln() } else { 0.0 }
 }
 
-/// The event that looks most telling on these samples, and whether it is likelier on the left.
+/// The event that best separates these samples, and whether it is likelier on the left.
 ///
-/// Events are ranked by the log-ratio less four of its standard deviations: a rough
-/// score will do, since the choice is tested on other samples.
+/// Events are ranked by the log-ratio minus four of its standard deviations: a rough score is enough, since the choice
+/// is tested on other samples.
 fn choose<O: Ord + Clone>(left: &[O], right: &[O], delta: f64) -> (Event<O>, bool) {
     let mut table: BTreeMap<&O, [f64; 2]> = BTreeMap::new();
     for (side, samples) in [left, right].into_iter().enumerate() {

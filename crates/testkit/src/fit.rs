@@ -1,8 +1,8 @@
 //! Goodness of fit: do these samples follow that distribution?
 //!
-//! Pearson's χ² on cells, at a false-alarm rate of [`FALSE_ALARM`]. Use [`Fit::of`] when the
-//! values are few enough for a cell each, [`Fit::by_cdf`] when the scale is so large that
-//! they are not, [`chi_square`] when the counts are already made.
+//! Pearson's χ² on cells, at a false-alarm rate of [`FALSE_ALARM`]. Use [`Fit::of`] if the values are few enough for a
+//! cell each, [`Fit::by_cdf`] if the scale is so large that they are not, and [`chi_square`] if you already have
+//! counts.
 //!
 //! Draw with a fixed seed, and give every test a *power twin* that draws with the scale 5 %
 //! off and must be rejected. The distance of two laws whose scales differ by 5 % is about
@@ -15,7 +15,7 @@ use crate::sum::compensated;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// The probability that [`Fit::rejects`] a sampler that is right.
+/// The probability that [`Fit::rejects`] a correct sampler.
 ///
 /// Nominal: it is the χ² law's, which the statistic follows up to the skewness of its
 /// smallest cell. With [`LEAST_EXPECTED`] the true rate stays below 5e-6.
@@ -24,14 +24,14 @@ pub const FALSE_ALARM: f64 = 1e-6;
 /// Neighbouring cells are pooled until each expects this many samples.
 pub const LEAST_EXPECTED: f64 = 100.0;
 
-/// A hit in a cell that expects fewer samples than this rejects by itself: pooled into a
-/// tail, an impossible value would go unseen. Adds at most 1e-12 per cell to the false alarms.
+/// A hit in a cell that expects fewer samples than this rejects by itself: pooled into a tail, an impossible value
+/// would not be noticed. Adds at most 1e-12 per cell to the false alarms.
 const IMPOSSIBLE: f64 = 1e-12;
 
 /// The probability left outside the range is a difference `1 − Σ`; below this it is rounding.
 const LEFT_BY_ROUNDING: f64 = 1e-14;
 
-/// The most cells that [`Fit::of`] will count in; past it, use [`Fit::by_cdf`].
+/// The largest number of cells for [`Fit::of`]; beyond it, use [`Fit::by_cdf`].
 const MOST_CELLS: i128 = 1 << 24;
 
 /// The outcome of a goodness-of-fit test.
@@ -121,7 +121,7 @@ impl Fit {
         self.statistic
     }
 
-    /// The degrees of freedom: pooled cells less one.
+    /// The degrees of freedom: pooled cells minus one.
     pub fn degrees(&self) -> usize {
         self.degrees
     }
@@ -131,12 +131,12 @@ impl Fit {
         self.samples
     }
 
-    /// The value that the statistic of a right sampler exceeds with probability [`FALSE_ALARM`].
+    /// The value that the statistic of a correct sampler exceeds with probability [`FALSE_ALARM`].
     pub fn critical(&self) -> f64 {
         critical(self.degrees, FALSE_ALARM)
     }
 
-    /// The probability that a right sampler gives a statistic at least this large.
+    /// The probability that a correct sampler gives a statistic at least this large.
     pub fn p_value(&self) -> f64 {
         chi_square_tail(self.degrees, self.statistic)
     }
@@ -148,7 +148,7 @@ impl Fit {
 
     /// Whether the samples do not fit: a failure is a bug, not luck.
     pub fn rejects(&self) -> bool {
-        // A statistic or a p-value that is not a number has shown no fit.
+        // A statistic or a p-value that is NaN has not shown a fit.
         self.p_value().is_nan() || self.p_value() < FALSE_ALARM
     }
 }
@@ -358,7 +358,7 @@ mod tests {
             assert!(fit(scale * 1.05).rejects(), "scale {scale}: {}", fit(scale * 1.05));
             assert!(fit(scale / 1.05).rejects(), "scale {scale}: {}", fit(scale / 1.05));
         }
-        // What the module says of the power: some 500 above the mean, here 63.
+        // The power that the module documentation states: about 500 above the mean, which is 63 here.
         let mut draw = Draw(2);
         let samples = (0..N).map(|_| draw.laplace(1e6 * 1.05));
         let above = Fit::by_cdf(samples, |k| laplace_cdf(1e6, k), 64).statistic() - 63.0;
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn false_alarms_are_as_rare_as_the_p_value_says() {
-        // 1,000 right samplers: the p-value is below 0.05 about 50 times (± 5 deviations).
+        // 1,000 correct samplers: the p-value is below 0.05 about 50 times (± 5 deviations).
         let low = (0..1_000)
             .filter(|seed| {
                 let mut draw = Draw(*seed);

@@ -1,22 +1,22 @@
-//! Brute force: the whole output distribution of a mechanism on every small dataset,
-//! compared with that on every neighbour, both ways.
+//! Brute force: compares the whole output distribution of a mechanism on every small dataset with that on every
+//! neighbour, in both directions.
 //!
-//! This is a test tool, not a certificate. It looks at the datasets it is given, in floating
-//! point: each probability may be off by a relative [`ROUNDING`] (1e-12) without the check
-//! failing, so it cannot see an ε that is short by less than about 2e-12, nor a δ short by less than
-//! a relative 2e-12. It does see everything larger, at any output of probability 1e-290 or more.
+//! This is a test tool, not a certificate. It looks at the datasets it is given, in floating point: each probability
+//! may be off by a relative [`ROUNDING`] (1e-12) without the check failing. So it cannot detect an ε that is too small
+//! by less than about 2e-12, nor a δ that is too small by less than a relative 2e-12. It detects everything larger, at
+//! any output of probability 1e-290 or more.
 //!
 //! # What it would have caught
-//! A released threshold `≥` whose δ was computed for `>`, a sensitivity 1 that is 2 under
-//! replace-one, a noisy maximum charged a quarter of its cost: each is a test below or in the
-//! mechanism's own file that *must fail*.
+//! A released threshold `≥` whose δ was computed for `>`, a sensitivity of 1 that is 2 under replace-one, a noisy
+//! maximum charged a quarter of its cost: for each there is a test, here or in the mechanism's own file, that *must
+//! fail*.
 
 use crate::distribution::{Distribution, ROUNDING};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::rc::Rc;
 
-/// What a passed check has seen.
+/// The result of a passed check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worst<D> {
     /// The number of ordered pairs compared.
@@ -29,7 +29,7 @@ pub struct Worst<D> {
     pub delta: f64,
     /// The largest `D_α/α` (for (ε, δ): 0).
     pub rho: f64,
-    /// The largest probability that any distribution left untabulated.
+    /// The largest probability that a distribution left untabulated.
     pub unchecked: f64,
 }
 
@@ -123,9 +123,9 @@ where
     })
 }
 
-/// Checks ρ-zCDP, `D_α ≤ ρα`, at each of the orders `alphas`, on every pair, both ways.
-/// Returns the first violation. A set of orders is not all of them: take some near 1, and some
-/// large enough that `ρα` passes the largest loss, beyond which the promise is idle.
+/// Checks ρ-zCDP, `D_α ≤ ρα`, at each of the orders `alphas`, on every pair, in both directions. Returns the first
+/// violation. A set of orders is not all of them: take some near 1, and some so large that `ρα` exceeds the largest
+/// loss, beyond which the guarantee is trivial.
 ///
 /// # Panics
 /// If no dataset has a neighbour, if there is no order, or if `rho` is negative or NaN.
@@ -167,7 +167,7 @@ where
     D: Ord + Clone,
     O: Ord + Clone,
 {
-    // A dataset is a neighbour of many; its distribution is computed once.
+    // A dataset is a neighbour of many others; its distribution is computed once.
     let mut known: BTreeMap<D, Rc<Distribution<O>>> = BTreeMap::new();
     let mut distribution = |dataset: &D| match known.get(dataset) {
         Some(found) => Rc::clone(found),
@@ -254,13 +254,13 @@ mod tests {
     #[test] // the power twin: half the scale must fail
     fn noise_of_half_the_scale_fails() {
         let violation = check(count(2.0), rows(&BITS, 0..=3), replaced(), 1.0, 0.0).unwrap_err();
-        // The smallest counterexample comes first, with the loss that was really incurred.
+        // The smallest counterexample comes first, with its actual loss.
         assert_eq!(violation.pair.0.len(), 1);
         let (_, loss) = violation.output.unwrap();
         assert!((loss - 2.0).abs() < 1e-11);
         let message = violation.to_string();
         assert!(message.starts_with("not (1, 0e0)-DP: δ is "), "{message}");
-        // A δ that makes up for it passes, and is the one reported.
+        // A δ that compensates for it passes, and is the one reported.
         let Broken::Approximate { found, .. } = violation.broken else { panic!("{violation}") };
         let worst = check(count(2.0), rows(&BITS, 0..=3), replaced(), 1.0, found * 1.000_001);
         assert!((worst.unwrap().delta / found - 1.0).abs() < 1e-6);

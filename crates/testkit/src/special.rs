@@ -5,8 +5,8 @@
 //! `ln Γ`, to about 1e-9 at a million: ample for a tail probability that is compared with
 //! 1e-6, and too coarse for anything that states a guarantee.
 
-/// Continued fractions and series stop here. Convergence takes about √a terms, so
-/// this serves arguments up to about 10⁹; past it the result is NaN, never a guess.
+/// The largest number of terms of continued fractions and series. Convergence takes about √a terms, so this is enough
+/// for arguments up to about 10⁹; beyond it the result is NaN, never a guess.
 const MOST_TERMS: usize = 200_000;
 
 /// `ln Γ(x)` for `x > 0`: shifted up to 15 by `Γ(x+1) = xΓ(x)`, then Stirling's series,

@@ -1,8 +1,8 @@
 //! Dependencies point one way.
 //!
-//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack}`; `anonymize`
-//! sees none of them; `cli → {anonymize, collect, graph}` too; `python → core, ledger, curator, collect, anonymize,
-//! graph`, never `server`. What is below may be used directly, not only through the crate between.
+//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack}`; `anonymize` sees none of them; `cli →
+//! {anonymize, collect, graph}` too; `python → core, ledger, curator, collect, anonymize, graph`, never `server`. A
+//! lower crate may be used directly, not only through the crate between.
 
 use crate::metadata::{Kind, Package};
 
@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-ledger", &["demure-core"]),
     ("demure-curator", &["demure-core", "demure-ledger"]),
     ("demure-files", &[]),
-    ("demure-report", &[]), // shows what it is given: server and Python may use it too
+    ("demure-report", &[]), // only shows what it is given: server and Python may use it too
     ("demure-pg-catalog", &[]), // answers from names and types: cannot see the curator
     (
         "demure-server",
@@ -56,10 +56,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// What any crate's tests may use.
+/// The crate that any crate's tests may use.
 const TESTKIT: &str = "demure-testkit";
 
-/// All that the core may use of others: it is the audit target.
+/// The only external crates that the core may use, because it is the audit target.
 const CORE_USES: [&str; 3] = ["chacha20", "getrandom", "thiserror"];
 
 /// The edges that must not exist.

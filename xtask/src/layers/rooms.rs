@@ -1,10 +1,10 @@
-//! Rooms of the curator import one way: each may use those before it.
+//! Parts ("rooms") of the curator import in one direction: each may use those before it.
 
 use super::File;
 
 const SOURCES: &str = "crates/curator/src/";
 
-/// The rooms in their order: folders, and files of their own.
+/// The rooms in order: folders, and single files.
 const ROOMS: [&str; 17] = [
     "words",
     "refusal",
@@ -25,10 +25,10 @@ const ROOMS: [&str; 17] = [
     "lib",
 ];
 
-/// The tests of the whole, which may use every room.
+/// The tests of the whole crate, which may use every room.
 const TESTS: &str = "property";
 
-/// Every import of a room from one that comes before it.
+/// Every import that goes in the wrong direction.
 pub(super) fn violations(files: &[File]) -> Vec<String> {
     let mut broken = Vec::new();
     for file in files {
@@ -51,7 +51,7 @@ pub(super) fn violations(files: &[File]) -> Vec<String> {
             for used in code.split("crate::").skip(1) {
                 let name: String =
                     used.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-                // Names that `lib.rs` exports begin with a capital, and are in no room.
+                // Names that `lib.rs` exports begin with a capital and belong to no room.
                 let above = ROOMS.iter().position(|known| *known == name);
                 if above.is_some_and(|above| above > place) {
                     broken.push(format!(

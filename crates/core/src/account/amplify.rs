@@ -1,9 +1,7 @@
-//! Amplification by sampling: a unit that may not be in the sample is better
-//! protected.
+//! Amplification by sampling: a unit that may not be in the sample is better protected.
 //!
-//! Sampling amplifies one run on one fresh sample that nobody sees. Whoever
-//! draws the sample must own the data: an analyst who can ask the same sample
-//! twice has not been amplified twice.
+//! Sampling amplifies a single run on a fresh sample that no one sees. The data owner must draw the sample: an analyst
+//! who can query the same sample twice has not been amplified twice.
 
 use super::mass::Mass;
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! Adding up: what pure and approximate guarantees cost together, for any
-//! number of adaptively chosen mechanisms.
+//! Basic composition: what pure and approximate guarantees cost together, for any number of adaptively chosen
+//! mechanisms.
 
 use super::mass::Mass;
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ pub(crate) fn add_up(a: f64, b: f64) -> f64 {
     let s = a + b;
     let part = s - a;
     let rest = (a - (s - part)) + (b - part);
-    if rest <= 0.0 { s } else { up(s) } // NaN, of an infinite sum, rounds up too
+    if rest <= 0.0 { s } else { up(s) } // NaN, from an infinite sum, rounds up too
 }
 
 /// `a·k` rounded up, exactly for k ≤ 1.
@@ -45,7 +45,7 @@ pub(crate) fn times_up(a: f64, k: u64) -> f64 {
         0 => 0.0,
         1 => a,
         _ if a == 0.0 => 0.0,
-        // k itself may round, once more.
+        // k itself may be rounded.
         _ => up(a * up(k as f64)),
     }
 }

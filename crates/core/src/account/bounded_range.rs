@@ -1,4 +1,4 @@
-//! Bounded range: what the exponential mechanism promises beyond ε-DP.
+//! Bounded range: the guarantee of the exponential mechanism beyond ε-DP.
 //!
 //! A mechanism has ε-bounded range when, for neighbours x and x′, its privacy
 //! loss lies in *some* interval of width ε that the adversary may choose. It is
@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::num::directed::{down, up};
 use crate::unit::{Delta, Epsilon};
 
-/// More mechanisms than this are left to concentrated privacy: the exact sum
-/// costs k² steps.
+/// The largest number of mechanisms that are summed exactly, which takes k² steps. More are left to concentrated
+/// privacy.
 const MOST: u64 = 2000;
 
 /// The exact cost of k mechanisms of ε-bounded range, all chosen *before* any
@@ -64,7 +64,7 @@ pub fn non_adaptive(epsilon: Epsilon, k: u64, target: Delta) -> Result<Interval>
     Ok(Interval::new(found.lower, up(sum)))
 }
 
-/// k coins of range ε, with what they share.
+/// k coins of range ε, with the values they share.
 struct Pair {
     epsilon: f64,
     k: u64,

@@ -1,12 +1,11 @@
-//! The optimum for many *different* pure mechanisms: coins of unequal bias on a
-//! common grid, enclosed from both sides.
+//! The optimum for many *different* pure mechanisms: coins of unequal bias on a common grid, enclosed from both sides.
 //!
 //! Computing the heterogeneous optimum exactly is #P-hard. Here privacy losses
 //! are put on multiples of a grid h in two ways, both of which err by O(h²):
 //!
 //! - *Above.* A coin at ε, with `a ≤ ε ≤ b` neighbouring multiples of h, is a
 //!   post-processing of a coin at b with probability λ and at a otherwise,
-//!   told which. Its losses are on the grid exactly.
+//!   where the outcome says which coin it was. Its losses are on the grid exactly.
 //! - *Below.* Outcomes are sorted into buckets by rounded losses, but keep their
 //!   true probabilities. Any set of outcomes gives a true lower bound; the
 //!   buckets above a threshold are nearly the best set.
@@ -17,10 +16,10 @@ use crate::error::{Error, Result};
 use crate::num::directed::{down, up};
 use crate::num::fast;
 
-/// More multiplications than this are not spent.
+/// The largest number of multiplications.
 const WORK: f64 = 1.2e9;
 
-/// Nor more buckets, on either side of 0, be held.
+/// The largest number of buckets on either side of 0.
 const BUCKETS: f64 = 4e6;
 
 /// Bound on the relative error of one coin's probabilities and of the sums in
@@ -67,7 +66,7 @@ pub(super) fn composed(coins: &[(f64, u64)], left: &Mass) -> Result<Interval> {
             return Err(too_many);
         }
         let found = Interval::new(lower, upper);
-        // Where few outcomes matter, near the largest sum, the error is more than aimed at.
+        // If only few outcomes matter, near the largest sum, the error exceeds the target.
         if found.relative_width() <= 2e-7 || grid / 8.0 < least {
             return Ok(found);
         }
@@ -133,7 +132,7 @@ fn largest(outcomes: impl Iterator<Item = (f64, f64)>, quotient: impl Fn(f64, f6
         p.add(a);
         q.add(b);
         let found = quotient(p.total(), q.total());
-        // 0/0 where everything underflowed claims nothing.
+        // 0/0, where everything underflowed, claims nothing.
         if found > most {
             most = found;
         }
@@ -250,7 +249,7 @@ mod tests {
             let exact = optimal::heterogeneous(&parts, Delta::new(delta).unwrap()).unwrap();
             let found = composed(&coins, &Mass::exactly(delta)).unwrap();
             assert!(found.lower <= exact.upper && exact.lower <= found.upper, "{found} {exact}");
-            // Near the largest sum few outcomes matter, and the error is first order.
+            // Near the largest sum only few outcomes matter, and the error is of first order.
             let narrow = if delta < 1e-9 { 1e-5 } else { 1e-6 };
             assert!(found.relative_width() < narrow, "{found}");
         }
@@ -264,7 +263,7 @@ mod tests {
             let found = composed(&coins, &Mass::exactly(delta)).unwrap();
             assert!(found.relative_width() < 1e-6, "{delta} {found}");
         }
-        // What is out of reach is refused, not guessed.
+        // Inputs that are out of reach are refused, not guessed.
         assert!(composed(&[(0.1, 1 << 40), (0.11, 1)], &Mass::exactly(1e-6)).is_err());
         assert!(composed(&coins, &Mass::exactly(1e-299)).is_err());
     }

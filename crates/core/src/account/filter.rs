@@ -1,8 +1,7 @@
-//! Filters: stop before a budget is exceeded, however the queries were chosen.
+//! Filters stop before a budget is exceeded, however the queries were chosen.
 //!
-//! A batch fixed in advance may use the tightest composition. An analyst who
-//! chooses the next query *and what to pay for it* after seeing the last answer
-//! is outside those theorems; a filter is inside its own:
+//! A batch fixed in advance may use the tightest composition. Those theorems do not cover an analyst who chooses the
+//! next query *and its price* after seeing the last answer; the theorems of filters do:
 //!
 //! | filter | continues while | then the whole interaction is | theorem |
 //! |---|---|---|---|
@@ -20,8 +19,7 @@
 //! A query touches a fixed number of running totals: the millionth is as cheap
 //! as the first.
 //! # Special values
-//! An event with no finite cost in the filter's currency is an error, a total
-//! that overflows a refusal.
+//! An event with no finite cost under the filter's accounting is an error. A total that overflows is a refusal.
 
 use super::leaf::{self, Batch, Leaf};
 use super::{Account, basic, renyi, zcdp};
@@ -48,7 +46,7 @@ struct Order {
     spent: f64,
 }
 
-/// What adds up, beside δ.
+/// The quantity that adds up, besides δ.
 #[derive(Clone, Copy, Debug)]
 enum Currency {
     Pure,
@@ -58,7 +56,7 @@ enum Currency {
 }
 
 impl Currency {
-    /// What an event costs: the most of each over the ways that neighbours may differ.
+    /// The cost of an event: the largest of each quantity over the ways in which neighbours may differ.
     fn price(self, account: &Account) -> Option<(f64, f64)> {
         let most = |delta: fn(&Leaf) -> f64, cost: fn(&Leaf) -> Option<f64>| {
             let sum = |way: &Batch, of: &dyn Fn(&Leaf) -> Option<f64>| {
@@ -86,7 +84,7 @@ impl Currency {
     }
 }
 
-/// Two numbers that add up, the second a δ, and what each may reach.
+/// Two totals, the second a δ, and their limits.
 #[derive(Clone, Copy, Debug)]
 struct Sums {
     limit: (f64, f64),
@@ -284,8 +282,8 @@ impl Filter {
         Ok(admitted)
     }
 
-    /// What admitting `event` now would add to [`Filter::spent`], rounded up; an error
-    /// where the event has no finite cost, or the filter no such totals.
+    /// What admitting `event` now would add to [`Filter::spent`], rounded up. An error if the event has no finite
+    /// cost, or if the filter has no such totals.
     pub fn price(&self, event: &Event) -> Result<(f64, f64)> {
         let account = Account::of(std::slice::from_ref(event), self.neighbours)?;
         let (cost, delta) = match &self.rule {
@@ -301,8 +299,8 @@ impl Filter {
         if cost.is_finite() && delta.is_finite() { Ok((cost, delta)) } else { Err(unpriced()) }
     }
 
-    /// The totals so far: Σε, Σρ or `√(2 ln(1/δ)Σε²) + ½Σε²`, and the events' own Σδ.
-    /// A Rényi filter has a total for each order, and none here.
+    /// The totals so far: Σε, Σρ or `√(2 ln(1/δ)Σε²) + ½Σε²`, and the events' own Σδ. `None` for a Rényi filter, which
+    /// has a total for each order.
     #[must_use]
     pub fn spent(&self) -> Option<(f64, f64)> {
         match &self.rule {
@@ -332,7 +330,7 @@ fn unpriced() -> Error {
     }
 }
 
-/// The next total, rounded up; ∞ where it is no number.
+/// The next total, rounded up; ∞ if it is NaN.
 fn total(spent: f64, cost: f64) -> f64 {
     let total = basic::add_up(spent, cost);
     if total.is_finite() && total >= spent { total } else { f64::INFINITY }
@@ -364,8 +362,8 @@ fn admit_if(within: bool, commit: impl FnOnce()) -> Admission {
     }
 }
 
-/// The event's (ε,δ) parts, kept apart: their squares add up to less than the
-/// square of their sum. Only a plain list of them is taken apart.
+/// The event's (ε,δ) parts, kept separate because their squares add up to less than the square of their sum. Only a
+/// plain list of parts is taken apart.
 fn approximate(
     event: &Event,
     account: &Account,
@@ -552,7 +550,7 @@ mod tests {
         assert!((0.02..0.020_000_1).contains(&rho) && delta == 0.0);
         let huge = Event::pure(1e200).unwrap();
         assert!(filter.price(&huge).is_err() && filter.admit(&huge).is_err());
-        // With nothing to fail, no event that may fail is admitted.
+        // With a failing δ of 0, no event that may fail is admitted.
         let mut none = Filter::approximate(e(1.0), Delta::ZERO, near);
         let few = Event::approximate(0.1, 1e-12).unwrap();
         assert_eq!(none.admit(&few).unwrap(), Admission::Refused);
@@ -600,6 +598,6 @@ mod tests {
             }
         }
         assert!(excess(1.0) <= 0.05);
-        assert!(excess(1.0) > 0.04 && excess(0.7) > 0.05); // and less would not do
+        assert!(excess(1.0) > 0.04 && excess(0.7) > 0.05); // and less would not be enough
     }
 }

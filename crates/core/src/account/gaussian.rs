@@ -1,5 +1,4 @@
-//! Gaussian differential privacy: what is as hard to tell apart as N(0,1) from
-//! N(μ,1).
+//! Gaussian differential privacy: as hard to distinguish as N(0,1) from N(μ,1).
 //!
 //! Gaussian noises compose *exactly*: `μ = √(Σμᵢ²)`. So the cost of any number of
 //! them, at any δ, is one equation, and no numerical composition is needed.
@@ -139,7 +138,7 @@ mod tests {
         assert_eq!(Mu::of(&[]).unwrap().epsilon(delta).unwrap().upper, 0.0);
         let pure = Mu::of(&[(1.0, 1.0, 1)]).unwrap().epsilon(Delta::ZERO).unwrap();
         assert_eq!(pure, Interval::INFINITE);
-        // At a large δ even ε = 0 will do: 2Φ(½) − 1 = 0.3829….
+        // At a large δ even ε = 0 is enough: 2Φ(½) − 1 = 0.3829….
         let loose = Mu::of(&[(1.0, 1.0, 1)]).unwrap();
         assert_eq!(loose.epsilon(Delta::new(0.383).unwrap()).unwrap().upper, 0.0);
         assert!(loose.epsilon(Delta::new(0.382).unwrap()).unwrap().lower > 0.0);

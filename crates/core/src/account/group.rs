@@ -22,7 +22,7 @@ pub fn approximate(epsilon: Epsilon, delta: Delta, group: u32) -> Result<(Epsilo
     for _ in 0..group {
         factor = factor.add(&power);
         power = power.mul(&base);
-        // Beyond 1 the answer is the same: nothing is promised.
+        // Beyond 1 the result is the same: no guarantee.
         if delta.get() > 0.0 && factor.times(delta.get()).to_f64().0 >= 1.0 {
             break;
         }

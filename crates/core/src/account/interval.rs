@@ -31,13 +31,13 @@ impl Interval {
         Self { lower: lower.min(upper), upper }
     }
 
-    /// An interval of which only the upper end is known.
+    /// An interval with only an upper end.
     #[must_use]
     pub fn at_most(upper: f64) -> Self {
         Self::new(0.0, upper)
     }
 
-    /// The relative width `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is.
+    /// The relative width `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is infinite.
     #[must_use]
     pub fn relative_width(&self) -> f64 {
         if self.lower == self.upper {
@@ -55,10 +55,9 @@ impl Interval {
         self.lower <= x && x <= self.upper
     }
 
-    /// The intersection of two intervals that both hold the truth.
+    /// The intersection of two intervals that both contain the truth.
     ///
-    /// Disjoint intervals prove that one of the two is wrong, and nobody knows which: that
-    /// is `CONTRADICTION`, in every build.
+    /// Disjoint intervals prove that one of the two is wrong, but not which: that is `CONTRADICTION`, in every build.
     pub fn and(&self, other: &Self) -> Result<Self> {
         if self.lower <= other.upper && other.lower <= self.upper {
             Ok(Self::new(self.lower.max(other.lower), self.upper.min(other.upper)))

@@ -1,9 +1,7 @@
-//! Non-negative numbers enclosed between two floats whose exponents never
-//! overflow: what sums of `C(k,ℓ)·e^((k−ℓ)ε)` are made of.
+//! Non-negative numbers enclosed between two floats whose exponents never overflow, for sums of `C(k,ℓ)·e^((k−ℓ)ε)`.
 //!
-//! Multi-precision would do, at a thousand times the price. Here a number is a
-//! mantissa in [1, 2) and a 64-bit exponent, every operation is rounded
-//! outwards, and the only transcendental functions are `e^−x` and `ln x`, with
+//! Multi-precision would work, at a thousand times the cost. Here a number is a mantissa in [1, 2) and a 64-bit
+//! exponent, every operation is rounded outwards, and the only transcendental functions are `e^−x` and `ln x`, with
 //! the error that [`fast`] states for its exponential.
 
 use crate::num::directed::{down, up};
@@ -24,8 +22,7 @@ impl Mass {
         Self { lower: one, upper: one }
     };
 
-    /// Exactly `x`, for finite x ≥ 0; anything else claims nothing below 0 and
-    /// as good as nothing above.
+    /// Exactly `x`, for finite x ≥ 0. For anything else, the interval claims nothing: from 0 to almost ∞.
     pub(crate) fn exactly(x: f64) -> Self {
         Self::between(x, x)
     }
@@ -126,7 +123,7 @@ impl Mass {
         self.mul(&Self::exactly(x))
     }
 
-    /// `self / other`; where `other` may be 0 the upper end claims nothing.
+    /// `self / other`; if `other` may be 0, the upper end claims nothing.
     pub(crate) fn div(&self, other: &Self) -> Self {
         let lower =
             if other.upper.is_zero() { Wide::ZERO } else { self.lower.div(other.upper, down) };
@@ -157,22 +154,22 @@ impl Mass {
         Self { lower: larger(self.lower, other.lower), upper: larger(self.upper, other.upper) }
     }
 
-    /// Everything from 0 to this.
+    /// The interval from 0 to this.
     pub(crate) fn or_less(&self) -> Self {
         Self { lower: Wide::ZERO, upper: self.upper }
     }
 
-    /// Is it 0 for certain?
+    /// Whether it is certainly 0.
     pub(crate) fn is_zero(&self) -> bool {
         self.upper.is_zero()
     }
 
-    /// Is it at most `other` for certain?
+    /// Whether it is certainly at most `other`.
     pub(crate) fn at_most(&self, other: &Self) -> bool {
         self.upper.exponent < HUGE && self.upper.cmp(other.lower).is_le()
     }
 
-    /// Is it at least `other` for certain?
+    /// Whether it is certainly at least `other`.
     pub(crate) fn at_least(&self, other: &Self) -> bool {
         other.at_most(self)
     }
@@ -185,8 +182,7 @@ impl Mass {
         (if lower.is_infinite() { f64::MAX } else { lower }, upper)
     }
 
-    /// `(lower, upper)` around the natural logarithm; −∞ below where the number
-    /// may be 0.
+    /// `(lower, upper)` around the natural logarithm; −∞ below if the number may be 0.
     pub(crate) fn ln(self) -> (f64, f64) {
         let end = |wide: Wide| (!wide.is_zero()).then(|| wide.ln());
         (
@@ -223,7 +219,7 @@ mod tests {
         assert_eq!(Mass::exactly(f64::INFINITY).to_f64().1, f64::INFINITY);
         assert_eq!(third.div(&Mass::ZERO).to_f64().1, f64::INFINITY);
         holds(Mass::exactly(5e-324).times(2f64.powi(1000)), 5e-324 * 2f64.powi(1000), 1e-15);
-        // Out of all range, ends still tell the truth.
+        // Out of range, the ends are still valid bounds.
         let (tiny, vast) = (Mass::exp_neg(1e300), Mass::exp(1e300));
         assert!(tiny.to_f64().0 == 0.0 && !tiny.is_zero());
         assert!(vast.ln().0 > 1e17 && vast.ln().1 == f64::INFINITY);

@@ -1,5 +1,4 @@
-//! Odometers: what has been spent so far, valid at every moment at once, with
-//! no limit set in advance.
+//! Odometers: what has been spent so far, valid at all times together, without a limit set in advance.
 //!
 //! | odometer | reads | valid because |
 //! |---|---|---|
@@ -78,7 +77,7 @@ impl Odometer {
             remedy: "use an odometer of another kind, or another mechanism",
         })?;
         let total = basic::add_up(self.spent, cost);
-        // From here on the reading is ∞: an overflow is not forgotten.
+        // From here on the reading is ∞: an overflow is permanent.
         self.spent = if total >= self.spent { total } else { f64::INFINITY };
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! The best composition theorem there is when all that is known of each
-//! mechanism is its (ε, δ).
+//! The best composition theorem if only the (ε, δ) of each mechanism is known.
 //!
 //! Every (ε,δ)-DP mechanism is a post-processing of one two-point mechanism:
 //! with probability δ it tells the truth, and otherwise it is randomized
@@ -55,15 +54,13 @@ impl Worst {
         }
     }
 
-    /// Does no later outcome matter? So it is when its likelihood ratio, and
-    /// hence that of all after it, is at most the largest quotient so far:
-    /// `(a+c)/(b+d) ≤ max(a/b, c/d)`.
+    /// Whether no later outcome matters. That is so if its likelihood ratio, and hence that of all after it, is at
+    /// most the largest quotient so far: `(a+c)/(b+d) ≤ max(a/b, c/d)`.
     pub(crate) fn ends_before(&self, likelihood_ratio: &Mass) -> bool {
         likelihood_ratio.at_most(&self.ratio)
     }
 
-    /// ε, when outcomes came in an order that may be wrong where their privacy
-    /// losses differ by less than 2η.
+    /// ε, if the order of outcomes may be wrong where their privacy losses differ by less than 2η.
     ///
     /// # Proof
     /// Let x be the largest quotient, T the outcomes of loss above `ln x + 2η`,
@@ -76,8 +73,8 @@ impl Worst {
     }
 }
 
-/// What is left of δ_g once each mechanism has told the truth with probability
-/// δᵢ: `1 − (1−δ_g)/Π(1−δᵢ)`. `None` when nothing is left for certain.
+/// The δ_g that remains after each mechanism has told the truth with probability δᵢ: `1 − (1−δ_g)/Π(1−δᵢ)`. `None` if
+/// it is not certain that anything remains.
 fn remaining(parts: &[(Epsilon, Delta, u64)], target: Delta) -> Option<Mass> {
     let (low, high) = basic::failure(parts.iter().map(|&(_, delta, k)| (delta, k)));
     let failed = Mass::one_minus_exp_neg_between(low, high);
@@ -149,7 +146,7 @@ pub fn homogeneous(epsilon: Epsilon, delta: Delta, k: u64, target: Delta) -> Res
     worst.epsilon(0.0).and(&Interval::at_most(sum.upper))
 }
 
-/// kε, both ways.
+/// kε, enclosed.
 fn basic_sum(epsilon: Epsilon, k: u64) -> Interval {
     let sum = epsilon.get() * k as f64;
     if k == 1 { Interval::new(sum, sum) } else { Interval::new(down(sum), up(sum)) }
@@ -163,7 +160,7 @@ struct Outcome {
     q: f64,
 }
 
-/// More outcomes than this are not enumerated.
+/// The largest number of outcomes that are enumerated.
 const OUTCOMES: usize = 1 << 21;
 
 /// The cost of mechanisms with *different* (εᵢ,δᵢ), each kᵢ times.
@@ -203,7 +200,7 @@ pub fn heterogeneous(parts: &[(Epsilon, Delta, u64)], target: Delta) -> Result<I
     found.and(&Interval::at_most(basic.upper))
 }
 
-/// All outcomes, one by one; `None` when they are too many.
+/// All outcomes, one by one; `None` if there are too many.
 ///
 /// # Proof
 /// As for [`homogeneous`], outcomes being the subsets of mechanisms that speak
@@ -334,7 +331,7 @@ mod tests {
         assert_eq!(homogeneous(e(0.1), Delta::ZERO, 0, d(1e-6)).unwrap().upper, 0.0);
         assert_eq!(homogeneous(e(0.1), d(1e-9), 3, Delta::ZERO).unwrap(), Interval::INFINITE);
         assert!(homogeneous(e(0.1), d(1e-9), u64::MAX, d(0.5)).is_err());
-        // A δ that swallows everything: no loss at all.
+        // A δ so large that there is no loss at all.
         assert_eq!(homogeneous(e(0.1), Delta::ZERO, 3, d(0.9)).unwrap().upper, 0.0);
     }
 

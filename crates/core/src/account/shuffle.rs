@@ -1,4 +1,4 @@
-//! Amplification by shuffling: n people randomize, nobody knows who sent what.
+//! Amplification by shuffling: n people randomize, and no one knows who sent which report.
 
 use super::mass::Mass;
 use super::{Interval, search};
@@ -7,7 +7,7 @@ use crate::num::directed::{down, up};
 use crate::unit::{Delta, Epsilon};
 use std::num::NonZeroU64;
 
-/// More reports than this are refused: the sum takes too long.
+/// The largest number of reports: for more, the sum takes too long.
 const MOST: u64 = 10_000_000;
 
 /// The ε of n reports from ε₀-DP randomizers after shuffling, under replace.

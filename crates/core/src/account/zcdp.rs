@@ -1,7 +1,7 @@
 //! Zero-concentrated privacy: `D_α(M(x)‖M(x′)) ≤ ρα` for all α > 1.
 //!
-//! ρ adds up under composition, also when each ρ is chosen after the earlier
-//! answers are seen (that is what [`super::filter`] relies on).
+//! ρ adds up under composition, even if each ρ is chosen after the earlier answers are seen ([`super::filter`] relies
+//! on that).
 //!
 //! | mechanism | ρ | reference |
 //! |---|---|---|

@@ -21,8 +21,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// Reads a template; the grammar is that of [`Event::parse`], with exactly
-    /// one number replaced by `?`.
+    /// Parses a template. The grammar is that of [`Event::parse`], with exactly one number replaced by `?`.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let refuse = |at: usize, expected| {
             let position = text[..at].chars().count() + 1;
@@ -53,7 +52,7 @@ impl Template {
             }
         };
         let template = Self { text: text.to_owned(), direction, whole };
-        // Some value must do, or the text is wrong elsewhere.
+        // Some value must work, or the text is wrong elsewhere.
         match [0.5, 1e-6, 1e6, 1e12].into_iter().find(|&x| template.fill(x).is_ok()) {
             Some(_) => Ok(template),
             None => template.fill(1.0).map(|_| template),

@@ -138,7 +138,7 @@ mod tests {
     use crate::random::{Randomness, SeededForTests};
     use demure_testkit::fit::Fit;
 
-    /// Counts and exponents of every kind: ties, zero counts, far below, beyond the floats.
+    /// Counts and exponents of every kind: ties, zero counts, tiny weights, weights beyond the floats.
     const CASES: [&[(u64, f64)]; 4] = [
         &[(1, 0.0)],
         &[(1, 0.3), (0, 0.0), (1, 0.0), (1, 2.0), (0, 1.0)],

@@ -55,7 +55,7 @@ use std::collections::BTreeMap;
 pub struct KeySelection {
     epsilon: Epsilon,
     delta: Delta,
-    /// How many keys one person changes.
+    /// The number of keys that one person changes.
     keys: f64,
     /// ε and δ of one key.
     loss: Ratio,
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_lone_key_stays_unlikely_at_the_smallest_epsilon() {
-        // A once came out as 0 here, and lone keys were kept half of the time.
+        // A was once computed as 0 here, and keys of a single person were released half of the time.
         for e in [1e-60, 1e-78, 1e-80, 1e-300] {
             let selection = KeySelection::new(epsilon(e), delta(1e-5), AddRemove, 1).unwrap();
             let mut rng = SeededForTests::insecure(1);

@@ -252,7 +252,7 @@ mod tests {
                 assert!(worst <= eps + 1e-9);
             }
             assert!(worst_epsilon(&output(0), &output(i128::from(delta))) > eps - 1e-9);
-            // One step more than the sensitivity breaks the promise: the check has teeth.
+            // One step more than the sensitivity breaks the guarantee: the check has power.
             assert!(worst_epsilon(&output(0), &output(i128::from(delta) + 1)) > eps + 1e-9);
         }
     }

@@ -107,7 +107,7 @@ impl NoisyMax {
     }
 }
 
-/// By how many Δ the difference of two scores may change.
+/// The largest change of the difference of two scores, in Δ.
 fn distance(change: Change) -> f64 {
     match change {
         Change::General => 2.0,
@@ -179,14 +179,14 @@ mod tests {
             neighbours::check(choice(2.0 / e), all(), replace, e, 0.0).unwrap();
             neighbours::check(choice(2.0 / e), all(), add, e, 0.0).unwrap();
             neighbours::check(choice(1.0 / e), all(), add, e, 0.0).unwrap();
-            // Monotone noise does not do where a count rises as another falls.
+            // The noise for monotone scores is not enough if a count rises as another falls.
             assert!(neighbours::check(choice(1.0 / e), all(), replace, e, 0.0).is_err());
 
             let orders = [1.01, 1.1, 1.5, 2.0, 4.0, 16.0];
             let rho = mechanism(e).rho().unwrap().get();
             let zcdp = |rho| neighbours::check_zcdp(choice(2.0 / e), all(), replace, rho, &orders);
             zcdp(rho).unwrap();
-            // The price of the exponential mechanism would be too little.
+            // The price of the exponential mechanism would be too low.
             assert!(e < 2.0 || zcdp(0.25 * rho).is_err());
         }
     }

@@ -165,8 +165,8 @@ impl PermuteAndFlip {
         Ok(leader.map_or(0, |(index, _)| index))
     }
 
-    /// The t that the choice falls short of the best score by, or less, except
-    /// with probability β: `ln((n−1)/(2β))/λ`, rounded up.
+    /// The t by which the choice falls short of the best score at most, except with probability β: `ln((n−1)/(2β))/λ`,
+    /// rounded up.
     ///
     /// # Proof
     /// To be chosen, a candidate short by s > t must have `Eᵢ ≥ λs + E*`, of
@@ -278,8 +278,7 @@ mod tests {
 
     #[test]
     fn close_calls_are_settled_by_more_bits() {
-        // All candidates share their first 63 bits: nothing but later bits can decide,
-        // and those are fair among equal scores.
+        // All candidates share their first 63 bits: only later bits can decide, and those are fair among equal scores.
         let scores = Scores::general(vec![5.0; 4]).unwrap();
         let mut rng = SeededForTests::insecure(3);
         let bits = rng.bits().unwrap();

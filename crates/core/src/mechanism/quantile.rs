@@ -210,8 +210,8 @@ impl Quantile {
             let low = u128::from(ONE - self.rank) * u128::from(below);
             low.abs_diff(u128::from(self.rank) * u128::from(above))
         };
-        // For each value, the points since the one before, and its own if it is
-        // the first of its equals. `equals[i]` is how many do not exceed it.
+        // For each value, the points since the previous value, and its own point if it is the first of equal values.
+        // `equals[i]` is the number of values that do not exceed it.
         let mut equals = vec![n; places.len()];
         for i in (1..places.len()).rev() {
             equals[i - 1] = if places[i - 1] == places[i] { equals[i] } else { i as u64 };

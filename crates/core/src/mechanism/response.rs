@@ -133,7 +133,7 @@ impl Response {
             return Err(Error::OutOfRange { parameter: "category", allowed });
         }
         let truthful = bits.word()? >> 11 < self.truth;
-        // Of two categories there is one other: nothing to draw.
+        // With two categories there is only one other, so nothing is drawn.
         let others = u64::from(self.categories - 1);
         let other = if others == 1 { 0 } else { below(others, bits)? as u32 };
         let lie = other + u32::from(other >= category);
@@ -149,7 +149,7 @@ impl Response {
         Ok(self.respond(u32::from(yes), rng)?.map(|category| category == 1))
     }
 
-    /// What estimation needs to know: a report supports the category it names.
+    /// The support for estimation: a report supports the category it names.
     #[must_use]
     pub fn support(&self) -> Support {
         Support::exactly(self.p(), self.q(), self.gap())
@@ -208,7 +208,7 @@ impl Response {
     }
 }
 
-/// `⌊p·2⁵³⌋`, if that says something and not everything.
+/// `⌊p·2⁵³⌋`, if that gives some information but not all.
 fn coin(categories: u32, p: f64, parameter: &'static str) -> Result<u64> {
     if categories < 2 {
         return Err(Error::OutOfRange { parameter: "categories", allowed: "at least 2" });
@@ -438,7 +438,7 @@ mod tests {
                 assert_eq!(response.people_for_error(error, bound, beta(0.05)).unwrap(), 5_000);
                 let back = Response::epsilon_for_error(k, 5_000, error, bound, beta(0.05)).unwrap();
                 near(back.get(), 0.7, 1e-8);
-                // No frequency has a larger variance than was planned for.
+                // No frequency has a larger variance than the planned one.
                 let worst = (0..=100).map(|f| f64::from(f) / 100.0).map(|f| match bound {
                     ErrorBound::Normal(target) => response.variance(f, 1, target),
                     ErrorBound::Hoeffding => response.variance(f, 1, Target::Population),

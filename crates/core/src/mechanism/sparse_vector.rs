@@ -11,8 +11,8 @@ use std::fmt;
 /// Values beyond ±2¹²⁰ are clamped there, so that no noise can overflow.
 const LIMIT: i128 = 1 << 120;
 
-/// Tells which of a stream of integer queries are above a public threshold, and stops after c of
-/// them: the sparse vector technique.
+/// Reports which of a stream of integer queries are above a public threshold, and stops after c of them: the sparse
+/// vector technique.
 ///
 /// ```
 /// use demure_core::mechanism::{AboveThreshold, Answer, Change};
@@ -91,7 +91,7 @@ pub enum Answer {
     Above(Option<i128>),
     /// The noised query was less than the threshold.
     Below,
-    /// All answers "above" have been given, so the query was not looked at.
+    /// All "above" answers have been given, so the query was not looked at.
     Halted,
 }
 
@@ -322,9 +322,9 @@ mod tests {
         assert!(run(2, scales).is_some());
         // Lee & Clifton: ν not scaled to c.
         assert!(run(2, (2.0, 2.0)).is_none());
-        // Stoddard et al.: no ν at all, and no end.
+        // Stoddard et al.: no ν at all, and no limit on positives.
         assert!(run(99, (2.0, 0.0)).is_none());
-        // Chen et al.: no end.
+        // Chen et al.: no limit on positives.
         assert!(run(99, (2.0, 4.0)).is_none());
         // No noise on the threshold.
         assert!(run(1, (0.0, 4.0)).is_none());

@@ -1,4 +1,4 @@
-//! Histograms whose keys are not public: which keys come back is protected too.
+//! Histograms whose keys are not public: which keys are released is protected too.
 
 use super::histogram::{Budget, Contributions, Noise};
 use super::{Calibration, DiscreteGaussian, Guarantee, Release};
@@ -20,7 +20,7 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// What `count` lacks to pass: it passes when nothing, 0 or less.
+    /// How much `count` lacks to pass: it passes if this is 0 or less.
     fn margin(&self, count: i128) -> i128 {
         self.at.saturating_sub(count)
     }
@@ -352,7 +352,7 @@ pub(super) mod tests {
                     ThresholdHistogram::laplace(epsilon(e), delta(d), relation, contributions)
                         .unwrap();
                 let lone = histogram.threshold().chance(u64::from(m)).unwrap();
-                // The δ really spent is the chance of any of g lone keys: no less would do.
+                // The δ actually spent is the chance of any of g keys with one person: less would not be enough.
                 let spent = 1.0 - (1.0 - lone).powi(g as i32);
                 assert!(spent <= d && run(histogram.clone(), d).is_ok());
                 assert!(run(histogram.clone(), spent * (1.0 + 1e-9)).is_ok());
@@ -361,7 +361,7 @@ pub(super) mod tests {
                 let mut lower = histogram.clone();
                 lower.threshold.at -= 1;
                 assert!(run(lower, d).is_err());
-                // The twin that a peer shipped: δ for `>` under the predicate `≥`.
+                // The twin: an error found in a peer, with δ computed for `>` but the predicate `≥`.
                 let above = histogram.threshold().chance(u64::from(m) - 1).unwrap();
                 assert!(above < lone && run(histogram, f64::from(g) * above).is_err());
             }
@@ -451,7 +451,7 @@ pub(super) mod tests {
         assert_eq!((single.sensitivity, single.scale), (2.0, sigma));
     }
 
-    #[test] // what is drawn has the law that was checked; a threshold one lower is noticed
+    #[test] // draws have the law that was checked; a threshold one lower is noticed
     fn releases_fit_their_law() {
         let one = Contributions::ONE;
         let histogram =

@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 /// use demure_core::random::SystemRandom;
 /// use demure_core::unit::{Epsilon, Neighbours};
 ///
-/// // How many people there are of each age from 0 to 119.
+/// How many people there are of each age from 0 to 119.
 /// let ages: Vec<u64> = (0..120).map(|age| 120 - age).collect();
 /// let shape = TreeShape { cells: 120, branching: 16 };
 /// let tree = Tree::new(Epsilon::new(1.0)?, Neighbours::AddRemove, shape, 1)?;
@@ -184,7 +184,7 @@ impl Tree {
         Ranges { before }
     }
 
-    /// How many nodes add up to the cells `low..high`.
+    /// The number of nodes that add up to the cells `low..high`.
     fn pieces(&self, mut low: usize, mut high: usize) -> u64 {
         let (b, mut count) = (self.branching, 0);
         for (level, &size) in self.levels.iter().enumerate() {
@@ -341,7 +341,7 @@ mod tests {
                 assert_eq!((l1, l2_squared), stated, "{domain} {branching} {k} {relation}");
             }
         }
-        // The peer's case: two rows on five levels are √20 = 4.472 apart, not 4.
+        // A peer's case: two rows on five levels are √20 = 4.472 apart, not 4.
         assert_eq!(sensitivity(5, AddRemove, 2), (10, 20));
         // And the noise is scaled to exactly that.
         let half = Rho::new(0.5).unwrap();

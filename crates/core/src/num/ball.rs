@@ -1,9 +1,8 @@
-//! Complex numbers with a radius of doubt, in floats.
+//! Complex numbers with a radius of error, in floats.
 //!
-//! A [`Ball`] is a disc: a float midpoint and a radius within which the truth
-//! lies. Every operation widens the radius by what it rounds. It is far
-//! narrower in range and in ambition than an [`Enclosure`](super::Enclosure),
-//! and about ten thousand times faster.
+//! A [`Ball`] is a disc: a float midpoint and a radius within which the truth lies. Every operation widens the radius
+//! by its rounding error. Compared with an [`Enclosure`](super::Enclosure), its range and precision are limited, but
+//! it is about ten thousand times faster.
 //!
 //! # Special values
 //! NaN or ∞ anywhere makes the radius NaN or ∞, and stays so: the caller
@@ -25,7 +24,7 @@ pub(crate) const TRIG_ERROR: f64 = 1.0 / (1u64 << 50) as f64;
 /// rounding is below this factor.
 const GROW: f64 = 1.0 + 1.0 / (1u64 << 40) as f64;
 
-/// What underflow may lose, far below anything that is measured here.
+/// A bound on what underflow may lose, far below anything that is measured here.
 const TINY: f64 = 1e-290;
 
 /// `(sin θ, cos θ)`, each within [`TRIG_ERROR`], for |θ| ≤ 2²⁰; NaN beyond.

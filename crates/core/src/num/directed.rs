@@ -9,7 +9,7 @@
 use super::{Enclosure, Ratio};
 use crate::error::{Error, Result};
 
-/// The least float above `x`: an upper bound on the exact result that `x` rounds.
+/// The least float above `x`: an upper bound on the exact result that was rounded to `x`.
 #[must_use]
 pub(crate) fn up(x: f64) -> f64 {
     x.next_up()
@@ -21,7 +21,7 @@ pub(crate) fn down(x: f64) -> f64 {
     x.next_down()
 }
 
-/// Bits that give every function below about 2⁻⁶⁰ of relative slack.
+/// Working bits that give every function below about 2⁻⁶⁰ of relative slack.
 const BITS: u32 = 128;
 
 /// `(lower, upper)` floats around `e^−x`, for finite x ≥ 0. Below about 10⁻³⁰⁸
@@ -38,8 +38,7 @@ pub(crate) fn exp_neg(x: f64) -> Result<(f64, f64)> {
 
 /// `(lower, upper)` floats around `ln x`, for finite x > 0.
 ///
-/// The library's logarithm proposes and the certified exponential disposes:
-/// `y ≤ ln x` iff `e^y ≤ x`.
+/// The library's logarithm proposes and the certified exponential checks: `y ≤ ln x` iff `e^y ≤ x`.
 pub(crate) fn ln(x: f64) -> Result<(f64, f64)> {
     let fail = Error::Precision { what: "a logarithm" };
     if !(x.is_finite() && x > 0.0) {
@@ -57,12 +56,12 @@ pub(crate) fn ln(x: f64) -> Result<(f64, f64)> {
     Err(fail)
 }
 
-/// Is `e^y ≤ x` for certain?
+/// Whether `e^y ≤ x` certainly.
 fn exp_at_most(y: f64, x: f64) -> Result<bool> {
     if y <= 0.0 { Ok(exp_neg(-y)?.1 <= x) } else { Ok(exp_neg(y)?.0 >= up(1.0 / x)) }
 }
 
-/// Is `e^y ≥ x` for certain?
+/// Whether `e^y ≥ x` certainly.
 fn exp_at_least(y: f64, x: f64) -> Result<bool> {
     if y <= 0.0 { Ok(exp_neg(-y)?.0 >= x) } else { Ok(exp_neg(y)?.1 <= down(1.0 / x)) }
 }

@@ -1,4 +1,4 @@
-//! Certified intervals in fixed point, as narrow as asked.
+//! Certified intervals in fixed point, to any precision.
 //!
 //! An [`Enclosure`] is a pair of natural numbers `lower ≤ upper` and a number
 //! of fractional bits; the truth lies in `[lower, upper] / 2^bits`. Every
@@ -95,7 +95,7 @@ impl Enclosure {
     /// which is below one unit when the loop ends. Then r outward squarings.
     pub(crate) fn exp_neg(x: &Ratio, bits: u32) -> Self {
         let (whole, _) = x.fixed(0);
-        // e^−x < 2^−bits when x ≥ bits (as e > 2): nothing left but the unit.
+        // e^−x < 2^−bits if x ≥ bits (as e > 2): only the last unit is left.
         if whole >= Natural::from(u64::from(bits) + 1) {
             return Self { lower: Natural::zero(), upper: Natural::one(), bits };
         }

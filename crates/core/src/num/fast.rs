@@ -1,6 +1,5 @@
-//! `ln` and `e^−x` in floats, each with an error bound that is stated and
-//! derived. The platform's own functions promise none, so they cannot decide a
-//! draw; these can, whenever the answer is not within their error.
+//! `ln` and `e^−x` in floats, each with a stated and derived error bound. The platform's own functions guarantee none,
+//! so they cannot decide a draw; these can, if the answer is not within their error.
 
 /// Bound on the absolute error of [`neg_ln_bits`], and of [`ln`] on `[2⁻⁶⁴, 2⁶⁴]`.
 ///

@@ -2,7 +2,7 @@
 
 use super::{Enclosure, Natural, Ratio, normal};
 
-/// Up to this σ the terms are added one by one.
+/// The largest σ for which the terms are added one by one.
 const DIRECT: u64 = 64;
 
 /// Encloses `T(m) = Σ_{k ≥ m} e^(−k²/(2σ²))`, m ≥ 0, to about 2^−`bits` absolutely.

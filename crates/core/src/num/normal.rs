@@ -23,7 +23,7 @@ pub(crate) fn density(x: &Ratio, bits: u32) -> Enclosure {
 pub(crate) fn upper_tail(x: &Ratio, bits: u32) -> Enclosure {
     let square = x.mul(x);
     let whole = square.fixed(0).0.to_u128().unwrap_or(u128::MAX).min(1 << 24) as u32;
-    // Below 2^−bits there is nothing left to say: P[Z > x] ≤ e^(−x²/2) / 2.
+    // Below 2^−bits the interval says no more: P[Z > x] ≤ e^(−x²/2) / 2.
     if u64::from(whole) >= 2 * u64::from(bits) {
         return Enclosure { lower: Natural::zero(), upper: Natural::one(), bits };
     }
@@ -77,7 +77,7 @@ pub(crate) fn mills(x: &Ratio, bits: u32) -> Option<Enclosure> {
 
 /// `(lower, upper)` floats around the z with `P[Z > z] = p`, for 0 < p ≤ ½.
 ///
-/// Newton's iteration proposes; the certified tail disposes.
+/// Newton's iteration proposes; the certified tail checks.
 pub(crate) fn upper_quantile(p: f64) -> Result<(f64, f64)> {
     let fail = Error::Precision { what: "a normal quantile" };
     if !(p > 0.0 && p <= 0.5) {

@@ -1,4 +1,4 @@
-//! Non-negative rationals, exactly. Every `f64` is one.
+//! Exact non-negative rationals. Every `f64` is one.
 
 use super::Natural;
 use std::cmp::Ordering;
@@ -144,7 +144,7 @@ mod tests {
         }
         assert!(Ratio::from_f64(f64::NAN).is_none());
         assert!(Ratio::from_f64(f64::INFINITY).is_none());
-        // The float 0.1 is not one tenth, and the type knows.
+        // The float 0.1 is not one tenth, and the type shows it.
         assert_ne!(Ratio::from_f64(0.1).unwrap(), Ratio::new(1u64, 10u64));
     }
 

@@ -51,8 +51,7 @@ pub(crate) fn accept(
     }
 }
 
-/// Whether `V < p`, if V's first 64 bits and floats can tell, for a p within
-/// `e^±slack` of `e^−near`.
+/// Whether `V < p`, if V's first 64 bits and floats can decide it, for a p within `e^±slack` of `e^−near`.
 ///
 /// # Proof
 /// `e^−d ≥ 1 − d` settles the common case without an exponential. Otherwise p

@@ -1,5 +1,4 @@
-//! A protected value placed on the grid exactly, at a cost that does not
-//! depend on it.
+//! Places a protected value on the grid exactly, at a cost that does not depend on it.
 
 use crate::error::{Error, Result};
 use crate::num::Ratio;
@@ -74,7 +73,7 @@ impl Centre {
         }
     }
 
-    /// What to add to a magnitude of noise before taking its floor.
+    /// The offset to add to a magnitude of noise before taking its floor.
     pub(super) fn offset(&self, negative: bool) -> Offset<'_> {
         if negative { Offset::Complement(self) } else { Offset::Fraction(self) }
     }

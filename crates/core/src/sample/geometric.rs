@@ -33,7 +33,7 @@ pub(crate) struct Steps {
     wide: Option<Box<(u32, Steps)>>,
 }
 
-/// What a uniform must not exceed for the result to be at least k ≥ 1.
+/// The bound that a uniform must not exceed for the result to be at least k ≥ 1.
 #[derive(Clone, Copy)]
 pub(crate) enum Boundary<'a> {
     /// `e^(−(k−g)/s)`: the floor of a shifted exponential.
@@ -111,7 +111,7 @@ impl Steps {
         }
     }
 
-    /// The result, if the first 63 bits of U and floats can tell.
+    /// The result, if the first 63 bits of U and floats can decide it.
     #[inline]
     pub(crate) fn surely(&self, word: u64, g: f64) -> Option<i64> {
         let known = word >> 1; // U·2⁶³ is in [known, known + 1)

@@ -1,5 +1,4 @@
-//! Gumbel noise as a real rounded to the grid: what turns "take the largest"
-//! into the exponential mechanism.
+//! Gumbel noise as a real rounded to the grid: with it, taking the largest is the exponential mechanism.
 
 use super::{Centre, LazyUniform, Scale, rounding};
 use crate::error::Result;
@@ -69,7 +68,7 @@ impl RoundedGumbel {
         Ok(centre.place(false, low))
     }
 
-    /// The steps that U's first 64 bits allow, if floats can say.
+    /// The steps that U's first 64 bits allow, if floats can tell.
     #[inline]
     fn bracket(&self, word: u64, t: f64) -> Option<(i128, i128)> {
         // Near 0 and near 1 the unknown bits of U move the result too much.
@@ -99,7 +98,7 @@ impl RoundedGumbel {
         Some(((y - w).floor() as i128, (y + w).floor() as i128))
     }
 
-    /// Is the result, relative to the centre's whole part, at least k?
+    /// Whether the result, relative to the centre's whole part, is at least k.
     fn reaches(
         &self,
         uniform: &mut LazyUniform,
@@ -191,7 +190,7 @@ mod tests {
 
     #[test]
     fn noise_far_below_the_grid_leaves_the_rounding_alone() {
-        // Just below half a step: the true answer is 0, surely.
+        // Just below half a step: the true answer is certainly 0.
         let noise = RoundedGumbel::new(&Scale::new(2f64.powi(-60)).unwrap(), Grid::ONE).unwrap();
         let mut rng = SeededForTests::insecure(6);
         for _ in 0..100 {

@@ -77,7 +77,7 @@ impl RoundedLaplacePareto {
         Ok(magnitude::place(centre, negative, steps))
     }
 
-    /// |X| for U's first 63 bits, and an error, if floats can say.
+    /// |X| for U's first 63 bits, and an error, if floats can tell.
     fn magnitude(&self, known: u64) -> Option<(f64, f64)> {
         const UNIT: f64 = 1.0 / (1u64 << 63) as f64;
         if known < 1 << 20 {

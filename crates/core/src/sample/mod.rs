@@ -91,7 +91,7 @@ impl Scale {
         if approximate.is_normal() { Ok(Self { exact, approximate }) } else { Err(Self::range()) }
     }
 
-    /// Refuses what the samplers are not made for.
+    /// Refuses scales that the samplers do not support.
     fn in_steps(&self) -> Result<&Self> {
         // 2^−1000 and 2^60.
         let allowed = 9.332_636_185_032_189e-302..=1_152_921_504_606_846_976.0;
@@ -138,7 +138,7 @@ mod tests {
         }
         let steps = |x: f64| Scale::new(x).unwrap().in_steps().is_ok();
         assert!(steps(2f64.powi(60)) && !steps(2f64.powi(61)) && !steps(2f64.powi(-1001)));
-        // What counts is steps of the grid, not ones.
+        // The limit is in steps of the grid, not in units.
         let wide = Scale::new(1e30).unwrap().on(Grid::power_of_two(60).unwrap()).unwrap();
         assert!(wide.in_steps().is_ok());
     }

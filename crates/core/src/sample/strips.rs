@@ -23,7 +23,7 @@ const TOTAL: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Column {
-    /// Below this the column's own strip is picked, else the alias.
+    /// Below this, the column's own strip is picked, otherwise the alias.
     threshold: u64,
     alias: u32,
 }
@@ -79,8 +79,8 @@ impl Strips {
         self.weights[index]
     }
 
-    /// The strip that a uniform word stands for, j with probability `W_j/2⁶³`
-    /// (the tail is the strip after the last), and a fair sign bit.
+    /// The strip of a uniform word, j with probability `W_j/2⁶³` (the tail is the strip after the last), and a fair
+    /// sign bit.
     #[inline]
     pub(crate) fn pick(&self, word: u64) -> (usize, bool) {
         let column = (word >> (64 - self.column_bits)) as usize;
@@ -91,7 +91,7 @@ impl Strips {
         (alias as usize ^ (column ^ alias as usize) & own, word & 1 == 1)
     }
 
-    /// Which piece of the tail: t with probability `(1 − 2⁻¹¹)·2^(−11t)`.
+    /// The piece of the tail: t with probability `(1 − 2⁻¹¹)·2^(−11t)`.
     #[cold]
     pub(crate) fn piece(bits: &mut Bits) -> Result<u32> {
         let mut piece = 0;

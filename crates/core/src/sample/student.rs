@@ -7,7 +7,7 @@ use crate::num::{Natural, Ratio};
 use crate::random::{Bits, Randomness};
 use crate::unit::Grid;
 
-/// How many degrees of freedom at most: the law is then all but normal.
+/// The largest number of degrees of freedom: beyond it, the law is almost normal.
 const MOST: u32 = 64;
 
 /// s times a real Student variable of d degrees of freedom, density
@@ -32,7 +32,7 @@ pub struct RoundedStudent {
     grid: Grid,
 }
 
-/// Whether X is negative; |X| and an error, if floats can say; and the reals behind it.
+/// Whether X is negative; |X| and an error, if floats can tell; and the reals behind it.
 type Drawn = (bool, Option<(f64, f64)>, Behind);
 
 /// The reals behind a draw: |V|, or a point of the quarter disc.
@@ -90,7 +90,7 @@ impl RoundedStudent {
         loop {
             all.sort_by(|a, b| a.enclosure().lower.cmp(&b.enclosure().lower));
             let at = |i: usize| all.get(i).map(|u| u.enclosure().lower);
-            // All have as many bits; the median is known once its bits are nobody else's.
+            // All have the same number of bits; the median is known once no other value has the same bits.
             let below = middle > 0 && at(middle - 1) == at(middle);
             if !below && at(middle + 1) != at(middle) {
                 break;

@@ -42,7 +42,7 @@ pub(crate) fn below_from(mut word: u64, n: u64, bits: &mut Bits) -> Result<u64> 
     }
 }
 
-/// A uniform real in [0, 1) of which finitely many bits have been looked at.
+/// A uniform real in [0, 1) of which finitely many bits have been drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct LazyUniform {
     known: Natural,
@@ -65,7 +65,7 @@ impl LazyUniform {
         Ok(())
     }
 
-    /// The interval the real is known to lie in.
+    /// The interval in which the real is known to lie.
     pub(crate) fn enclosure(&self) -> Enclosure {
         let upper = self.known.add(&Natural::one());
         Enclosure { lower: self.known.clone(), upper, bits: self.bits }

@@ -31,14 +31,16 @@ use crate::utility::Accuracy;
 /// `f(x) + Geo(Δ̂/ε₂)`, two-sided geometric. Both are released.
 ///
 /// # Guarantee
-/// (ε₁ + ε₂, δ)-DP under the relation that the [`Statistic`] is for, whose profile [grows](Statistic::growth) by at most g.
+/// (ε₁ + ε₂, δ)-DP under the relation that the [`Statistic`] is for, whose profile [grows](Statistic::growth) by at
+/// most g.
 /// # Proof
-/// `A_0` changes by at most g between neighbours, so Δ̂ is ε₁-DP. With probability at least 1−δ, `Δ̂ ≥ A_0(x) ≥ |f(x) − f(x′)|`, and for every such
-/// value the second stage is ε₂-DP:
-/// `P[M(x)∈S] ≤ δ + Σ_{a ≥ A_0(x)} e^ε₁P[Δ̂(x′)=a]·e^ε₂P[f(x′)+Geo(a/ε₂) ∈ S_a] ≤ δ + e^(ε₁+ε₂)P[M(x′)∈S]`. ∎
+/// `A_0` changes by at most g between neighbours, so Δ̂ is ε₁-DP. With probability at least 1−δ,
+/// `Δ̂ ≥ A_0(x) ≥ |f(x) − f(x′)|`, and for every such value the second stage is ε₂-DP: `P[M(x)∈S] ≤ δ + Σ_{a ≥ A_0(x)}
+/// e^ε₁P[Δ̂(x′)=a]·e^ε₂P[f(x′)+Geo(a/ε₂) ∈ S_a] ≤ δ + e^(ε₁+ε₂)P[M(x′)∈S]`. ∎
 /// # Special values
-/// Δ̂ is raised to 1 and cut at the public [`most`](Statistic::most): post-processing that never makes it too small. A statistic whose profile
-/// grows without bound is refused, whatever the data; for a reciprocal see [`PrivateBound::release_reciprocal`].
+/// Δ̂ is raised to 1 and cut at the public [`most`](Statistic::most): post-processing that never makes it too small. A
+/// statistic whose profile grows without bound is refused, whatever the data; for a reciprocal see
+/// [`PrivateBound::release_reciprocal`].
 /// # References
 /// Karwa, Raskhodnikova, Smith, Yaroslavtsev 2011 (VLDB), who bound the local sensitivity of k-triangles so.
 #[derive(Clone, Debug)]
@@ -50,7 +52,8 @@ pub struct PrivateBound {
 }
 
 impl PrivateBound {
-    /// Spends a tenth of ε on the bound and the rest on the noise: right where the local sensitivity is large beside `ln(1/δ)/ε`.
+    /// Spends a tenth of ε on the bound and the rest on the noise: right where the local sensitivity is large beside
+    /// `ln(1/δ)/ε`.
     pub fn new(epsilon: Epsilon, delta: Delta) -> Result<Self> {
         let tenth = Epsilon::new(0.1 * epsilon.get())?;
         let rest = Epsilon::new((epsilon.get() - tenth.get()).next_down())?;
@@ -87,7 +90,8 @@ impl PrivateBound {
         Guarantee::Approximate(self.epsilon, self.delta)
     }
 
-    /// The margin τ by which Δ̂ is above the local sensitivity, on average, for a profile that grows by at most `growth`.
+    /// The margin τ by which Δ̂ is above the local sensitivity, on average, for a profile that grows by at most
+    /// `growth`.
     pub fn margin(&self, growth: u64) -> Result<u64> {
         Ok(Gate::with_sensitivity(self.bound, self.delta, growth)?.threshold())
     }
@@ -122,7 +126,8 @@ impl PrivateBound {
     /// `1/(ĉ(ĉ−1))` on the local sensitivity. `None` where ĉ < 2.
     ///
     /// # Guarantee
-    /// (ε₁ + ε₂, δ)-DP under either relation, as above: ĉ is ε₁-DP, as a count moves by 1, and above c with probability at most δ.
+    /// (ε₁ + ε₂, δ)-DP under either relation, as above: ĉ is ε₁-DP, as a count moves by 1, and above c with probability
+    /// at most δ.
     pub fn release_reciprocal(
         &self,
         statistic: &Reciprocal,

@@ -1,7 +1,6 @@
-//! Brute force: is a profile what it claims to be, on all the datasets of a small universe?
+//! Brute-force checks of profiles, on all datasets of a small universe.
 //!
-//! A test tool that users may want for statistics of their own. It proves the claim for the universe
-//! it is given, and for no other.
+//! This is a test tool, also for your own statistics. It proves the claim for the given universe, and for no other.
 
 use super::{SLACK, Smoothness};
 use std::collections::BTreeMap;
@@ -17,7 +16,7 @@ pub struct Checked {
     pub exact: bool,
 }
 
-/// What is wrong with a profile or a bound, and the neighbours that show it.
+/// A flaw of a profile or a bound, and the neighbours that show it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Flaw<D> {
     /// The statistic moves by more than the bound says.
@@ -31,28 +30,28 @@ pub enum Flaw<D> {
     NotSmooth {
         /// The neighbours, the larger bound first.
         pair: (D, D),
-        /// At which distance; 0 for a smooth bound.
+        /// The distance; 0 for a smooth bound.
         distance: u64,
     },
     /// The profile falls as the distance grows.
     Falls {
-        /// Where.
+        /// The dataset.
         dataset: D,
-        /// At which distance.
+        /// The distance.
         distance: u64,
     },
     /// The profile is above the public `most`.
     AboveMost {
-        /// Where.
+        /// The dataset.
         dataset: D,
-        /// At which distance.
+        /// The distance.
         distance: u64,
     },
     /// The profile rises by more than the public `growth`.
     Grows {
-        /// Where.
+        /// The dataset.
         dataset: D,
-        /// From which distance to the next.
+        /// The distance before the rise.
         distance: u64,
     },
     /// A neighbour is not in the universe, so nothing is known about it.
@@ -141,13 +140,13 @@ pub fn check_smooth<D: Ord + Clone>(
     Ok(Checked { pairs, exact: false })
 }
 
-/// How far apart two values are; all that is beyond what a profile can say is one.
+/// The distance of two values, saturating at `u64::MAX`.
 fn moves(value: i128, other: i128) -> u64 {
     u64::try_from(value.abs_diff(other)).unwrap_or(u64::MAX)
 }
 
-/// Checks the four promises of [`Statistic`](super::Statistic) for distances up to `farthest`, on all of `universe`, which
-/// holds every neighbour of its members; and whether the profile is the least there is, by computing that one.
+/// Checks the four promises of [`Statistic`](super::Statistic) for distances up to `farthest`, on all of `universe`,
+/// which contains every neighbour of its members. Also computes the least profile, and checks whether this is it.
 pub fn check_profile<D: Ord + Clone>(
     universe: impl IntoIterator<Item = D>,
     neighbours: impl Fn(&D) -> Vec<D>,

@@ -1,4 +1,4 @@
-//! A noised distance above a threshold, and the chance of that at distance 0: one object.
+//! A gate: opens if a noised distance is above a threshold, with a known chance at distance 0.
 
 use crate::error::{Error, Result};
 use crate::num::directed::{self, down, up};
@@ -38,7 +38,7 @@ impl Gate {
         let steps = up(sensitivity.max(1) as f64);
         let noise = DiscreteLaplace::new(&Scale::quotient(steps, epsilon.get())?)?;
         let mut gate = Self { noise, epsilon: down(epsilon.get() / steps), threshold: 0 };
-        // The formula proposes; the certified chance disposes.
+        // The formula proposes; the certified chance decides.
         let guess = -(delta.get() * (1.0 + (-gate.epsilon).exp())).ln() / gate.epsilon - 1.0;
         if guess >= FAR as f64 / 4.0 {
             return Err(Error::Infeasible {

@@ -10,7 +10,7 @@ use crate::random::{Bits, Randomness};
 use crate::sample::{Geometric, LazyUniform, Scale, uniform_below};
 use crate::unit::Epsilon;
 
-/// The most rungs that are weighed one by one.
+/// The largest number of rungs that are weighed one by one.
 const MOST_RUNGS: f64 = 4_194_304.0;
 
 /// Releases a statistic with pure ε: values on a lower rung of a ladder around the truth are likelier.
@@ -39,14 +39,14 @@ const MOST_RUNGS: f64 = 4_194_304.0;
 ///   `ε′ = ε − ln(1 + g/c)`. Where the local sensitivity is above c this is almost twice as accurate.
 /// # Proof
 /// *Rungs.* W is again a profile. Let y be on rung u of x, so `|y − f(x)| ≤ Σ_{v<u} W_v(x)`. Then
-/// `|y − f(x′)| ≤ W_0(x′) + Σ_{v<u} W_{v+1}(x′)`: y is on rung u+1 of x′ or a lower one. So `|r_x(y) − r_x′(y)| ≤ 1`, and the
-/// weight of y changes by a factor of at most `e^ε′`.
-/// *Normaliser.* Rung u ≥ 1 has `2W_{u−1}` integers and rung 0 one: `N(x) = 1 + 2Σ_{u≥1} W_{u−1}(x)e^(−ε′u)`. Classic:
-/// `W_{u−1}(x′) ≤ W_u(x)`, so `N(x′) ≤ 1 + e^ε′(N(x) − 1) ≤ e^ε′ N(x)`. With a floor: `A_k(x′) ≤ A_{k+1}(x) ≤ A_k(x) + g`, so
+/// `|y − f(x′)| ≤ W_0(x′) + Σ_{v<u} W_{v+1}(x′)`: y is on rung u+1 of x′ or a lower one. So `|r_x(y) − r_x′(y)| ≤ 1`,
+/// and the weight of y changes by a factor of at most `e^ε′`. *Normaliser.* Rung u ≥ 1 has `2W_{u−1}` integers and rung
+/// 0 one: `N(x) = 1 + 2Σ_{u≥1} W_{u−1}(x)e^(−ε′u)`. Classic: `W_{u−1}(x′) ≤ W_u(x)`, so
+/// `N(x′) ≤ 1 + e^ε′(N(x) − 1) ≤ e^ε′ N(x)`. With a floor: `A_k(x′) ≤ A_{k+1}(x) ≤ A_k(x) + g`, so
 /// `W_k(x′) ≤ W_k(x) + g ≤ (1 + g/c)W_k(x)`, and `N(x′) ≤ (1 + g/c)N(x)`. ∎
 /// # Special values
-/// A statistic without a public [`most`](Statistic::most) is refused, as the weights may not add up. A width of 0 makes an
-/// empty rung. Results saturate at the ends of `i128`.
+/// A statistic without a public [`most`](Statistic::most) is refused, as the weights may not add up. A width of 0 makes
+/// an empty rung. Results saturate at the ends of `i128`.
 /// # References
 /// Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (SIGMOD), for the classic ladder. The floor is ours.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub struct Ladder {
     floor: Option<u64>,
 }
 
-/// The rungs that were weighed, and what lies beyond.
+/// The rungs that were weighed, and a bound on those beyond.
 struct Rungs {
     rate: f64,
     exact: Ratio,
@@ -81,8 +81,8 @@ impl Ladder {
         Ok(Self { epsilon, floor: Some(floor) })
     }
 
-    /// Chooses the ladder that suits a statistic, by public facts: with a floor of `⌈6g/ε⌉` (this costs about a sixth of ε), or the
-    /// classic one, whichever has the smaller [expected error](Ladder::expected_error).
+    /// Chooses the ladder that suits a statistic, by public facts: with a floor of `⌈6g/ε⌉` (this costs about a sixth
+    /// of ε), or the classic one, whichever has the smaller [expected error](Ladder::expected_error).
     pub fn for_statistic(epsilon: Epsilon, statistic: &(impl Statistic + ?Sized)) -> Result<Self> {
         let classic = Self::classic(epsilon);
         let (Some(growth), Some(most)) = (statistic.growth(), statistic.most()) else {
@@ -98,8 +98,8 @@ impl Ladder {
         Ok(if better { floored } else { classic })
     }
 
-    /// A rough guess of the error of a release, in steps, for choosing between methods. It assumes a local sensitivity of
-    /// √most and uses public facts only. The width of a rung (of the floor, or grown over 1/ε rungs) over ε′.
+    /// A rough guess of the error of a release, in steps, for choosing between methods. It assumes a local sensitivity
+    /// of √most and uses public facts only. The width of a rung (of the floor, or grown over 1/ε rungs) over ε′.
     pub fn expected_error(&self, statistic: &(impl Statistic + ?Sized)) -> Result<f64> {
         let guess = (statistic.most().ok_or_else(super::unbounded)? as f64).sqrt();
         let width = match self.floor {
@@ -199,8 +199,8 @@ impl Rungs {
     /// # Proof of exactness
     /// Rung 0 has weight 1, rung u ≤ U weight `2W_{u−1}e^(−ε′u)`, and all beyond are proposed with weight
     /// `2·most·K·e^(−ε′(U+1))`, K an integer of at least `1/(1−e^−ε′)`. Such a proposal is kept with probability
-    /// `1/(K(1−e^−ε′))`, then rung U+1+j is taken with probability `(1−e^−ε′)e^(−ε′j)` and kept with
-    /// probability `W/most`: the product is the rung's own weight. The choice is exact ([`choice`]), and so is every coin. ∎
+    /// `1/(K(1−e^−ε′))`, then rung U+1+j is taken with probability `(1−e^−ε′)e^(−ε′j)` and kept with probability
+    /// `W/most`: the product is the rung's own weight. The choice is exact ([`choice`]), and so is every coin. ∎
     fn propose(
         &self,
         statistic: &(impl Statistic + ?Sized),
@@ -239,7 +239,7 @@ impl Rungs {
                 return Ok(None);
             }
             let scale = Scale::quotient(1.0, self.rate)?;
-            // 2⁴⁰ rungs have a probability below e^(−10⁶): nobody sees the cut.
+            // 2⁴⁰ rungs have a probability below e^(−10⁶), so the cut is invisible.
             let more = Geometric::new(&scale)?.draw(rng)?.clamp(0, 1 << 40) as u64;
             let rung = count as u64 + 1 + more;
             let width = statistic.at_distance(rung - 1).max(floor).min(self.most);
@@ -283,7 +283,7 @@ mod tests {
     use demure_testkit::fit::Fit;
     use demure_testkit::neighbours::check;
 
-    /// A statistic with a profile of its own: `min(start + k·growth, most)`.
+    /// A statistic with a given profile: `min(start + k·growth, most)`.
     struct Line {
         value: i128,
         start: u64,

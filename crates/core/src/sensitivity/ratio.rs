@@ -79,18 +79,20 @@ impl fmt::Debug for Reciprocal {
 /// Fractional bits of a slope, in steps of y to a step of x.
 const FINE: u32 = 20;
 
-/// The least-squares slope of y on x for n pairs of bounded values, n public: `C/V`, `V = Σ(x−x̄)²`, `C = Σ(x−x̄)(y−ȳ)`; 0 where all x
-/// are equal. For *replace one*; under add or remove n is not public, and the slope is not offered.
+/// The least-squares slope of y on x for n pairs of bounded values, n public: `C/V`, `V = Σ(x−x̄)²`,
+/// `C = Σ(x−x̄)(y−ȳ)`; 0 where all x are equal. For *replace one*; under add or remove n is not public, and the slope
+/// is not offered.
 ///
 /// # Local sensitivity
-/// With X, Y the widths of the bounds, an upper bound:
-/// `A_k = (X²(|C| + kXY)/(V − kX²) + XY)/(V − (k+1)X²)`, plus 1 step for the rounding to the grid; without bound where a denominator is not positive.
+/// With X, Y the widths of the bounds, an upper bound: `A_k = (X²(|C| + kXY)/(V − kX²) + XY)/(V − (k+1)X²)`, plus 1
+/// step for the rounding to the grid; without bound where a denominator is not positive.
 /// # Proof
-/// Replacing a pair changes V by at most `X²` and C by at most `XY` (fix the other pairs, with means m and μ: the pair adds
-/// `(n−1)/n·(x−m)²` and `(n−1)/n·(x−m)(y−μ)`, and the latter has a range of at most XY). So
-/// `|C/V − C′/V′| ≤ (|C||V−V′| + V|C−C′|)/(VV′) ≤ (X²|C|/V + XY)/(V − X²)`. Within k steps V is at least `V − kX²` and |C| at most `|C| + kXY`, and for a
-/// neighbour these bounds are no worse than for k+1 steps from here: that makes it a profile. It is evaluated in floats, every
-/// operation of which is monotone, so the inequality between neighbours is not lost to rounding; a factor `1 + 2⁻⁴⁰` makes it an upper bound. ∎
+/// Replacing a pair changes V by at most `X²` and C by at most `XY` (fix the other pairs, with means m and μ: the pair
+/// adds `(n−1)/n·(x−m)²` and `(n−1)/n·(x−m)(y−μ)`, and the latter has a range of at most XY). So
+/// `|C/V − C′/V′| ≤ (|C||V−V′| + V|C−C′|)/(VV′) ≤ (X²|C|/V + XY)/(V − X²)`. Within k steps V is at least `V − kX²`
+/// and |C| at most `|C| + kXY`, and for a neighbour these bounds are no worse than for k+1 steps from here: that makes
+/// it a profile. It is evaluated in floats, every operation of which is monotone, so the inequality between neighbours
+/// is not lost to rounding; a factor `1 + 2⁻⁴⁰` makes it an upper bound. ∎
 /// # Special values
 /// Its smooth sensitivity is infinite: [`Statistic::most`] is `None`. Values are put in bounds as [`Bounds`] says.
 #[derive(Clone)]

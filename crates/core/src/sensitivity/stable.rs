@@ -1,4 +1,4 @@
-//! The answer itself, without noise, where it is far from changing.
+//! Stable releases: the exact answer, without noise, if it is far from changing.
 
 use super::gate::Gate;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use std::fmt;
 /// There are two ways to count, which differ by one. Mistaking one for the other would cost a factor `e^ε` in δ, so the
 /// type says which is meant.
 ///
-/// Any lower bound that is 1-Lipschitz will do, if it is 1 (or 0) wherever a neighbour's answer differs.
+/// Any lower bound that is 1-Lipschitz is sufficient, if it is 1 (or 0) wherever a neighbour's answer differs.
 /// Protected: `Debug` shows nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Distance {
@@ -24,7 +24,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// As the second of the two.
+    /// Converts to the second kind.
     fn to_unstable(self) -> u64 {
         match self {
             Self::ToOtherAnswer(d) => d.saturating_sub(1),
@@ -42,7 +42,7 @@ impl fmt::Debug for Distance {
     }
 }
 
-/// Releases an answer as it is where it is far from changing, and `None` elsewhere.
+/// Releases the exact answer if it is far from changing, and `None` otherwise.
 ///
 /// ```
 /// use demure_core::random::SystemRandom;
@@ -58,16 +58,16 @@ impl fmt::Debug for Distance {
 /// # Ok::<(), demure_core::Error>(())
 /// ```
 ///
-/// f(x) is released if `d(x) + Z > T`, where d is the distance to the nearest unstable
-/// dataset, `P[Z = k] ∝ e^(−ε|k|)`, and T is the least integer with `e^(−ε(T+1))/(1+e^−ε) ≤ δ`: `⌈ln(1/(δ(1+e^−ε)))/ε⌉ − 1`.
+/// f(x) is released if `d(x) + Z > T`, where d is the distance to the nearest unstable dataset, `P[Z = k] ∝ e^(−ε|k|)`,
+/// and T is the least integer with `e^(−ε(T+1))/(1+e^−ε) ≤ δ`: `⌈ln(1/(δ(1+e^−ε)))/ε⌉ − 1`.
 ///
 /// # Guarantee
 /// (ε,δ)-DP under the relation that the distance is for, whatever f is.
 /// # Proof
-/// Let x, x′ be neighbours. If f(x) = f(x′), the release is a function of whether `d + Z > T`, and d is 1-Lipschitz: ε-DP. If
-/// not, both are unstable, d = 0, and either is released with probability at most δ:
-/// `P[M(x)∈S] ≤ δ + P[M(x)=⊥, ⊥∈S] ≤ δ + e^ε P[M(x′)∈S]`, as d is the same for both. With the distance to another answer
-/// the threshold is one higher. ∎
+/// Let x, x′ be neighbours. If f(x) = f(x′), the release is a function of whether `d + Z > T`, and d is 1-Lipschitz:
+/// ε-DP. If not, both are unstable, d = 0, and either is released with probability at most δ:
+/// `P[M(x)∈S] ≤ δ + P[M(x)=⊥, ⊥∈S] ≤ δ + e^ε P[M(x′)∈S]`, as d is the same for both. With the distance to another
+/// answer the threshold is one higher. ∎
 /// # Special values
 /// `None` is an answer, and costs as much as any other: the caller must handle it.
 /// # References
@@ -160,7 +160,7 @@ impl Tally {
         Ok(Self { scores, step })
     }
 
-    /// The winner, and how far it is from losing.
+    /// The winner, and its distance from losing.
     #[must_use]
     pub fn winner(&self) -> (usize, Distance) {
         let (order, distance) = self.ranking(1);
@@ -197,8 +197,8 @@ impl Tally {
         order
     }
 
-    /// How many steps until `worse` comes before `better`, at least: with the gap g ≥ 0 and the largest change c of a gap,
-    /// `⌈g/c⌉` if ties go to `worse`, else `⌊g/c⌋ + 1`.
+    /// A lower bound on the number of steps until `worse` comes before `better`: with the gap g ≥ 0 and the largest
+    /// change c of a gap, `⌈g/c⌉` if ties go to `worse`, else `⌊g/c⌋ + 1`.
     ///
     /// # Proof
     /// The order flips when g falls to 0, or below 0. Either number is 1-Lipschitz in steps of c, and 1 where one step
@@ -215,8 +215,8 @@ impl fmt::Debug for Tally {
     }
 }
 
-/// The most frequent of values that need not come from a public list, and how far it is from changing. Each unit has one
-/// value; of equally frequent ones it is the least. `None` if there are no values.
+/// The most frequent of values that need not come from a public list, and how far it is from changing. Each unit has
+/// one value; of equally frequent ones it is the least. `None` if there are no values.
 ///
 /// The distance is to another answer, and a lower bound: a value that no unit has so far is assumed to win ties.
 pub fn mode<T: Ord + Clone>(
@@ -233,18 +233,19 @@ pub fn mode<T: Ord + Clone>(
 /// As [`mode`], from the number of times that each value occurs. One unit has at most `rows` of them.
 ///
 /// # Proof
-/// The distance is the least of [`Tally`]'s steps over all other values, one that nobody has among them. Let x, x′ be neighbours with
-/// the same winner. A value that both have has steps that differ by at most 1, and so has the one that nobody has. One that only
-/// x′ has, with a gap g′, is in x one that nobody has, with a gap g ≤ g′ + c: `⌈g/c⌉ ≤ ⌈g′/c⌉ + 1 ≤ ⌊g′/c⌋ + 2`. So every term
-/// of x′ has one of x that is greater by at most 1, and the other way round. If the winners differ, the gap between them
-/// is at most c in either, and the steps are 1, whether both have both values or not. ∎
+/// The distance is the least of [`Tally`]'s steps over all other values, including an unused value that no unit has.
+/// Let x, x′ be neighbours with the same winner. For a value that both have, the steps differ by at most 1, and so
+/// they do for the unused value. A value that only x′ has, with a gap g′, is an unused one in x, with a gap g ≤ g′ +
+/// c: `⌈g/c⌉ ≤ ⌈g′/c⌉ + 1 ≤ ⌊g′/c⌋ + 2`. So every term of x′ has one of x that is greater by at most 1, and the other
+/// way round. If the winners differ, the gap between them is at most c in either, and the steps are 1, whether both
+/// have both values or not. ∎
 pub fn mode_of_counts<T: Ord + Clone>(
     counts: BTreeMap<T, u64>,
     rows: u32,
     neighbours: Neighbours,
 ) -> (Option<T>, Distance) {
     let (names, mut numbers): (Vec<T>, Vec<u64>) = counts.into_iter().unzip();
-    // The newcomer comes first, so that ties are against the others.
+    // The new value comes first, so that ties go against the others.
     numbers.insert(0, 0);
     let Ok(tally) = Tally::rows(&numbers, rows, neighbours) else {
         return (None, Distance::ToUnstable(0));
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn vote_distances_are_exact() {
         for neighbours in [Neighbours::Replace, Neighbours::AddRemove] {
-            // Rows enough that the nearest other answer is never outside.
+            // Enough rows that the nearest other answer is never outside.
             let all = histograms(3, 12);
             for (name, answer) in ANSWERS {
                 for x in all.iter().filter(|x| (1..=5).contains(&x.iter().sum::<u64>())) {

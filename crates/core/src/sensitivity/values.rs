@@ -27,9 +27,9 @@ impl Values {
         Self { bounds, sorted, width: bounds.step(f64::INFINITY) }
     }
 
-    /// The values of all rows where their number is *protected*: filled up to a public `size` with
-    /// made-up rows. A share `rank` of these (rounded to 2⁻³²) is at the lower bound, the rest at the upper. Rows beyond
-    /// `size` are left out, the last ones first.
+    /// The values of all rows where their number is *protected*: filled up to a public `size` with made-up rows. A
+    /// share `rank` of these (rounded to 2⁻³²) is at the lower bound, the rest at the upper. Rows beyond `size` are
+    /// left out, the last ones first.
     ///
     /// The quantile `rank` of the result is a quantile `rank` of the rows, up to one rank. This is for a
     /// quantile of that one rank; trimmed means and spreads have no such filling, and are
@@ -100,7 +100,7 @@ impl Values {
         }
     }
 
-    /// `steps/of` steps above a, within the bounds: public facts and a noised number.
+    /// `steps/of` steps above a, within the bounds: computed from public facts and a noised number.
     pub(super) fn place(&self, steps: i128, of: u64) -> f64 {
         let (low, high) = (self.bounds.lower(), self.bounds.upper());
         let above = steps as f64 / of as f64 * self.bounds.grid().spacing();

@@ -3,9 +3,9 @@
 //! # Guarantee
 //! The block's budget, for all groups together, under either relation.
 //! # Proof
-//! Half of the budget buys a median m of the group. Given m, the distances |x − m| are values of the same rows, one a row, so
-//! their median is a quantile like any other ([`Ordered`]); it is bought with the other half. The second depends on the
-//! first only through m, which is released, so the two compose: ε/2 + ε/2, or ρ/2 + ρ/2. ∎
+//! Half of the budget buys a median m of the group. Given m, the distances |x − m| are values of the same rows, one
+//! per row, so their median is a quantile like any other ([`Ordered`]); it is bought with the other half. The second
+//! depends on the first only through m, which is released, so the two compose: ε/2 + ε/2, or ρ/2 + ρ/2. ∎
 
 use super::quantile::{Ordered, spread};
 use super::{
@@ -63,7 +63,7 @@ impl BlockPlan for DeviationPlan {
     }
 }
 
-/// A median, and the median distance from it.
+/// A median and the median distance from it.
 pub(crate) struct Deviation {
     value: usize,
     bounds: Bounds,

@@ -1,11 +1,11 @@
-//! MEDIAN and other quantiles: by which mechanism, and why.
+//! MEDIAN and other quantiles: which mechanism releases them, and why.
 //!
-//! Which of the two errs less depends on the data; what is known in public is ε, the relation and
-//! how many rows a person has. So both are compared on values that are evenly spread around the
-//! quantile, farther apart than the grid's points, by the root mean square of their error in ranks. There the exponential mechanism has a
-//! two-sided exponential error of scale r, so √2·r; and the smooth sensitivity of values that lie d
-//! apart is `d·max_k (k+1)e^(−tk)`, so its noise has that many deviations. A stable release would
-//! find the values next to the quantile different and give no answer, whatever ε is.
+//! Which of the two mechanisms has the smaller error depends on the data. Only ε, the neighbour relation and the
+//! number of rows per person are public. So both are compared on values that are evenly spread around the quantile,
+//! farther apart than the grid's points, by the root mean square of their error in ranks. There the exponential
+//! mechanism has a two-sided exponential error of scale r, so √2·r. The smooth sensitivity of values that lie d apart
+//! is `d·max_k (k+1)e^(−tk)`, so its noise has that many deviations. A stable release would find that the values next
+//! to the quantile differ, and would never answer, whatever ε is.
 
 use super::share::down;
 use super::{
@@ -24,13 +24,13 @@ use demure_core::utility::Accuracy;
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
-/// Of the budget of one row, what the smoothing may take: one of these.
+/// The shares of one row's budget that the smoothing is tried with.
 const SHARES: [f64; 8] = [0.02, 0.05, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25];
 
-/// `MEDIAN(x)`, `APPROX_PERCENTILE_CONT(x, q)` and their like.
+/// `MEDIAN(x)`, `APPROX_PERCENTILE_CONT(x, q)` and the like.
 pub(super) struct Quantiles;
 
-/// The code of all quantiles; MIN and MAX are those of rank 0 and 1.
+/// The function code of all quantiles. MIN and MAX are those of rank 0 and 1.
 pub(super) const CODE: isize = 8;
 
 impl Family for Quantiles {
@@ -81,7 +81,7 @@ pub(crate) enum Method {
 }
 
 impl Ordered {
-    /// The quantile of a value, or of what is computed from it row by row, in these bounds.
+    /// The quantile of a value, or of a number computed from it row by row, within these bounds.
     pub(super) fn of(
         value: usize,
         rank: f64,
@@ -139,12 +139,12 @@ impl Ordered {
         &self.method
     }
 
-    /// The 95 % error of smooth noise, in ranks, where values are evenly spread.
+    /// The 95 % error of smooth noise in ranks, if values are evenly spread.
     fn even_error(noise: &SmoothNoise) -> f64 {
         steepest(noise.t().get()) * exceeded(noise.family(), BETA) / noise.s()
     }
 
-    /// The mechanism, in words, its sensitivity and its scale.
+    /// The mechanism in words, its sensitivity and its scale.
     fn told(&self, rows: u32) -> (String, String, f64) {
         match &self.method {
             Method::Ranks(quantile) => (
@@ -163,7 +163,7 @@ impl Ordered {
     /// Releases the quantile of a group's values.
     ///
     /// # Guarantee
-    /// For all groups together what the block was given: see [`Share::per_row`] and [`smooth`].
+    /// The block's budget, for all groups together: see [`Share::per_row`] and [`smooth`].
     pub(super) fn release_one(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<f64> {
         match &self.method {
             Method::Ranks(quantile) => Ok(quantile.release(values, rng)?.into_value()),
@@ -207,7 +207,7 @@ impl Block for Ordered {
     }
 }
 
-/// The values of a histogram, on the grid.
+/// The values in a histogram, on the grid.
 pub(super) fn spread(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<f64> {
     let lower = (bounds.lower() / bounds.grid().spacing()).round() as i128;
     let value = |step: u32| bounds.grid().at(lower + i128::from(step));
@@ -217,14 +217,14 @@ pub(super) fn spread(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<f64
     histogram.iter().flat_map(repeat).collect()
 }
 
-/// Smooth noise for one row, such that all groups together cost the budget; none if ε is too little.
+/// Smooth noise for one row, calibrated so that all groups together cost the budget; `None` if ε is too small.
 ///
 /// # Proof
-/// Adding, removing or replacing one row of a group replaces one value ([`OrderStatistic::of_rows`]), which costs ε′ or
-/// ρ′. A unit has at most m rows in a group: where it comes, goes or is replaced, at most m values are replaced, one
-/// after the other, and old rows pair up with new ones. That is mε′ or, as √ρ adds up, m²ρ′. *Add or remove*: g groups
-/// change. *Replace*: one, if there is one group; otherwise the old rows' g groups and the new rows' g. Groups have no
-/// row in common, so their costs add up. ∎
+/// Adding, removing or replacing one row of a group replaces one value ([`OrderStatistic::of_rows`]), which costs ε′
+/// or ρ′. A unit has at most m rows in a group: if it is added, removed or replaced, at most m values are replaced,
+/// one after the other, and old rows pair up with new ones. That is mε′ or, as √ρ adds up, m²ρ′. *Add or remove*: g
+/// groups change. *Replace*: one group changes if there is only one; otherwise the g groups of the old rows and the g
+/// groups of the new rows. Groups have no row in common, so their costs add up. ∎
 fn smooth(
     budget: Budget,
     neighbours: Neighbours,
@@ -250,7 +250,7 @@ fn smooth(
     let all = SHARES
         .iter()
         .filter_map(|share| SmoothNoise::new(one, Some(Smoothness::new(share * whole).ok()?)).ok());
-    // So little noise per step that no range on the grid is beyond what can be drawn.
+    // Requires so little noise per step that every range on the grid can be drawn.
     let all = all.filter(|noise| noise.s() > 1e-6);
     all.min_by(|a, b| even_deviation(a).total_cmp(&even_deviation(b)))
 }
@@ -262,12 +262,12 @@ fn steepest(t: f64) -> f64 {
     at(peak).max(at(peak + 1.0))
 }
 
-/// The deviation of the noise, in ranks, where values are evenly spread.
+/// The standard deviation of the noise in ranks, if values are evenly spread.
 fn even_deviation(noise: &SmoothNoise) -> f64 {
     steepest(noise.t().get()) * noise.deviation()
 }
 
-/// The x that |Z| exceeds with probability β, to within a thousandth.
+/// The x that |Z| exceeds with probability β, accurate to one in a thousand.
 fn exceeded(family: NoiseFamily, beta: f64) -> f64 {
     let beyond = |x: f64| match family {
         NoiseFamily::LaplacePareto { gamma } => {
@@ -287,7 +287,7 @@ fn exceeded(family: NoiseFamily, beta: f64) -> f64 {
             });
             sum / all
         }
-        _ => f64::NAN, // not among those that are chosen from
+        _ => f64::NAN, // not among the candidates
     };
     let (mut low, mut high) = (0.0, 1e6);
     while high - low > 1e-3 * high {
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
     use demure_core::random::SeededForTests;
 
-    /// On a grid that is fine beside the distance of the values.
+    /// A grid that is fine compared with the distance of the values.
     fn grid() -> demure_core::unit::Grid {
         demure_core::unit::Grid::power_of_two(-8).unwrap()
     }

@@ -1,18 +1,17 @@
 //! The secret key of one query's choices, and the hashes it keys.
 //!
-//! The hashes decide *which* contributions stay, never *whose row is whose*:
-//! identity is compared exactly everywhere. So the privacy of a query does not
-//! rest on their quality; a good and secret key makes the choice even and
-//! unforeseeable, which is what keeps the answers unbiased.
+//! The hashes decide *which* contributions stay, never *whose row is whose*: identity is always compared exactly. So
+//! privacy does not depend on their quality. A good and secret key makes the choice even and unpredictable, which
+//! keeps the answers unbiased.
 
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use std::fmt;
 
-/// Odd, with an even spread of bits (2⁶⁴ divided by the golden ratio).
+/// An odd number with evenly spread bits (2⁶⁴ divided by the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A fresh key of 256 bits. One query, one key; never reused, never shown.
+/// A fresh 256-bit key for one query. It is never reused and never shown.
 #[derive(Clone)]
 pub struct Key {
     words: [u64; 4],
@@ -87,7 +86,7 @@ fn word128(bytes: &[u8]) -> (u64, u64) {
     (word as u64, (word >> 64) as u64)
 }
 
-/// Both halves of a product, folded: every input bit reaches every output bit.
+/// Folds both halves of a product: every input bit reaches every output bit.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

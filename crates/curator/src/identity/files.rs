@@ -1,4 +1,4 @@
-//! The files of a source: one, a folder's, or those that a pattern names.
+//! The files of a source: a single file, those in a folder, or those that match a pattern.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn is_data(path: &Path) -> bool {
     matches!(extension(path).as_deref(), Some("csv" | "parquet"))
 }
 
-/// The files of a source: one, a folder's, or those whose name fits a pattern with `*`.
+/// The files of a source: a single file, those in a folder, or those whose name matches a pattern with `*`.
 pub(crate) fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = if path.is_dir() {
         let entries = std::fs::read_dir(path)?;
@@ -34,7 +34,7 @@ pub(crate) fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Whether `name` fits `pattern`, in which `*` stands for anything.
+/// Whether `name` matches `pattern`, in which `*` stands for anything.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {

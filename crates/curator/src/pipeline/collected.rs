@@ -6,20 +6,20 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::StreamExt;
 
-/// Rows in memory, counted with those of all statements for as long as this is held.
+/// Rows in memory, counted against the pool of all statements while this is held.
 pub(super) struct Held {
     pub(super) batches: Vec<RecordBatch>,
     pub(super) memory: MemoryReservation,
 }
 
-/// The rows of a plan that touches no protected row, if they are not too many: at most `most` bytes, and
-/// with those of other statements no more than the pool has.
+/// Collects the rows of a plan that touches no protected row. They may take at most `most` bytes, and together with
+/// those of other statements no more than the pool has.
 pub(super) async fn collected(frame: DataFrame, most: usize) -> Result<Held> {
     let memory = MemoryConsumer::new("rows held").register(frame.task_ctx().memory_pool());
     let (mut batches, mut bytes) = (Vec::new(), 0usize);
     let mut rows = frame.execute_stream().await?;
     while let Some(batch) = rows.next().await.transpose()? {
-        // Of what is shown of them: several batches may be slices of one.
+        // Counts the visible part only: several batches may be slices of one.
         for column in batch.columns() {
             bytes = bytes.saturating_add(column.to_data().get_slice_memory_size()?);
         }

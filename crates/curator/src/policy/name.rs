@@ -1,6 +1,6 @@
 //! Names of tables: plain, so that no query needs to quote them.
 
-/// PostgreSQL cuts longer names.
+/// PostgreSQL truncates longer names.
 const LONGEST: usize = 63;
 
 /// Whether a name is `[a-z_][a-z0-9_]*`, of at most 63 characters.

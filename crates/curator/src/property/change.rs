@@ -1,7 +1,7 @@
-//! By how much the exact aggregates of two databases differ, against what the plan claimed.
+//! Compares the change of exact aggregates between two databases with the plan's claim.
 //!
-//! Nothing here is taken from the mechanisms but their scale and what they were sold for:
-//! vectors, scores and norms are computed again from the exact groups.
+//! It takes only the scale and the price from the mechanisms: vectors, scores and norms are computed again from the
+//! exact groups.
 
 use crate::aggregate::Quote;
 use crate::aggregate::{
@@ -17,20 +17,20 @@ use demure_core::unit::Neighbours;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Floats are off by less.
+/// Floats are off by less than this.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
-/// Both databases' groups of one key.
+/// The groups of one key in both databases.
 type Pair<'a> = (Option<&'a ExactGroup>, Option<&'a ExactGroup>);
 
-/// What a comparison is about.
+/// The claim that a comparison checks.
 pub(super) struct Claim<'a> {
     pub(super) aggregate: &'a PrivateAggregate,
     pub(super) quote: &'a Quote,
     pub(super) neighbours: Neighbours,
 }
 
-/// Every claim that does not hold; and the largest part of a claim that was used.
+/// Every claim that does not hold, and the largest used fraction of a claim.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) broken: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// `truth` may be at most `claimed`.
+    /// Checks that `truth` is at most `claimed`.
     fn compare(&mut self, what: &str, truth: f64, claimed: f64) {
         if truth > claimed * ROUNDING || truth.is_nan() {
             self.broken.push(format!("{what}: claimed {claimed}, true {truth}"));
@@ -68,7 +68,7 @@ impl Claim<'_> {
         found
     }
 
-    /// The groups that are released from, matched by key.
+    /// The groups that are released, matched by key.
     fn pairs<'a>(&self, left: &'a Exact, right: &'a Exact) -> Vec<Pair<'a>> {
         let by_key = |exact: &'a Exact| -> HashMap<Vec<ScalarValue>, &'a ExactGroup> {
             let key = |g: &ExactGroup| g.key.iter().cloned().map(normal).collect();
@@ -82,7 +82,7 @@ impl Claim<'_> {
         keys.iter().map(|key| (l.get(key).copied(), r.get(key).copied())).collect()
     }
 
-    /// One person more or less changes a key's people by 1, for as many keys as were paid for.
+    /// Adding or removing one person changes the number of people of a key by 1, for as many keys as were paid for.
     fn keys(&self, pairs: &[Pair<'_>], found: &mut Found) {
         let Some(selection) = &self.quote.selection else { return };
         let people = |g: Option<&ExactGroup>| g.map_or(0, |g| g.people);
@@ -92,7 +92,7 @@ impl Claim<'_> {
         found.compare("keys that changed", moved.len() as f64, selection.sensitivity());
     }
 
-    /// A stable release: how many groups change, and by how much any gap in one of them does.
+    /// A stable release: how many groups change, and by how much a gap in one of them changes.
     fn stable(
         &self,
         mode: &Mode,
@@ -195,7 +195,7 @@ impl Claim<'_> {
                     paid(&format!("ranks of value {value}"), range, price, found);
                 }
                 Method::Smooth(noise) => {
-                    // Values replaced, one after the other: as many as came or as went.
+                    // Values replaced one after the other: as many as were added or removed.
                     let replaced = |pair| {
                         let (l, r) = both(pair);
                         let steps: BTreeSet<u32> = l.keys().chain(r.keys()).copied().collect();
@@ -219,11 +219,11 @@ impl Claim<'_> {
                 }
             }
         } else if let Some(deviation) = block.downcast_ref::<Deviation>() {
-            // At any centre that may come out, the two medians cost half each.
+            // At any centre that may be released, the two medians cost half each.
             let half = halved(price);
             self.block(&deviation.centre, &half, forms, pairs, found);
             let Method::Ranks(quantile) = deviation.distance.method() else {
-                // Distances of replaced values are replaced.
+                // The distances of replaced values are replaced.
                 return self.block(&deviation.distance, &half, forms, pairs, found);
             };
             let value = deviation.distance.value;
@@ -306,7 +306,7 @@ impl Claim<'_> {
         self.aggregate.values[value].bounds.expect("a number has bounds")
     }
 
-    /// What noise is added to, for one group: the table of [`demure_core::mechanism::Groups`].
+    /// The vector that noise is added to, for one group: see the table of [`demure_core::mechanism::Groups`].
     fn vector(
         &self,
         source: Source,
@@ -357,8 +357,8 @@ impl Claim<'_> {
     }
 }
 
-/// Choices whose log-odds differ by at most these: their sum is an ε, an eighth of the sum of
-/// their squares a ρ.
+/// Choices whose log-odds differ by at most these: their sum is an ε, and an eighth of the sum of their squares is a
+/// ρ.
 fn paid(what: &str, ranges: impl Iterator<Item = f64>, price: &Event, found: &mut Found) {
     let (one, two) = ranges.fold((0.0, 0.0), |(one, two), x| (one + x, two + x * x / 8.0));
     match price {
@@ -403,14 +403,14 @@ fn codes(of: Option<&ExactArgument>) -> HashMap<ScalarValue, i128> {
     }
 }
 
-/// The largest less the smallest change of the rank error over all points of the grid.
+/// The largest minus the smallest change of the rank error over all points of the grid.
 fn rank_range(q: f64, left: &BTreeMap<u32, u64>, right: &BTreeMap<u32, u64>) -> f64 {
     let error = |h: &BTreeMap<u32, u64>, o: i64| {
         let below: u64 = h.iter().filter(|(s, _)| i64::from(**s) < o).map(|(_, n)| n).sum();
         let above: u64 = h.iter().filter(|(s, _)| i64::from(**s) > o).map(|(_, n)| n).sum();
         ((1.0 - q) * below as f64 - q * above as f64).abs()
     };
-    // Between two values every point has the same error; beyond the ends as just outside.
+    // All points between two values have the same error; those beyond the ends have the error just outside.
     let at = left.keys().chain(right.keys()).map(|s| i64::from(*s));
     let points: BTreeSet<i64> = at.flat_map(|s| [s - 1, s, s + 1]).collect();
     let moved = points.iter().map(|&o| error(right, o) - error(left, o));

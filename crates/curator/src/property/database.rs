@@ -1,4 +1,4 @@
-//! A world on disk, and the stages up to the exact aggregates with a key that is given.
+//! A world on disk, and the stages up to the exact aggregates with a given key.
 
 use super::world::{CODES, PAIRS, PROTECTED, World, header};
 use crate::aggregate::PrivateAggregate;
@@ -94,7 +94,7 @@ impl Database {
         aggregates.into_iter().map(price).collect()
     }
 
-    /// What the noise would be added to.
+    /// The exact aggregates, to which noise would be added.
     pub(super) async fn exact(
         &self,
         aggregate: &PrivateAggregate,

@@ -1,10 +1,9 @@
-//! The ε that samples of whole releases show on neighbouring databases, against the ε charged.
+//! The ε that samples of whole releases show on neighbouring databases, compared with the ε charged.
 //!
-//! A case is a query and two databases that differ in one unit, who does the worst she can: at
-//! the ends of the bounds, in more rows and more groups than are allowed. The exact aggregates
-//! are computed for a few keys of the bounding and released many times each;
-//! `tests/empirical.rs` does the same through the public interface, from SQL to answer, with
-//! fewer samples.
+//! A case is a query and two databases that differ in one unit, which is the worst case: at the ends of the bounds,
+//! with more rows and more groups than are allowed. The exact aggregates are computed for a few keys of the bounding
+//! and released many times each. `tests/empirical.rs` does the same through the public interface, from SQL to answer,
+//! with fewer samples.
 
 use super::database::Database;
 use super::from_environment;
@@ -21,12 +20,12 @@ use demure_testkit::falsify::falsify;
 
 /// ε of every query.
 const EPSILON: f64 = 1.0;
-/// The chance that any of the cases here raises a false alarm, all together.
+/// The probability that any of the cases here raises a false alarm.
 const ALARM: f64 = 1e-6;
-/// More cases than there are, times their statistics.
+/// An upper bound on the number of cases times their statistics.
 const CASES: f64 = 1000.0;
 
-/// What is asked of the column `x`, an integer from 0 to 2, and `k`, one of three texts.
+/// Aggregates of the column `x`, an integer from 0 to 2, and `k`, one of three texts.
 const AGGREGATES: [&str; 13] = [
     "COUNT(*)",
     "COUNT(x)",
@@ -48,7 +47,7 @@ struct Setting {
     replace: bool,
     person: bool,
     zcdp: bool,
-    /// Grouped by a public key.
+    /// Whether the query is grouped by a public key.
     grouped: bool,
 }
 
@@ -70,11 +69,11 @@ impl Setting {
         )
     }
 
-    /// Both tables: few other people at 0 and `u`; the one who differs at 2 and `v`, and
-    /// under replace at 0 and `u`, in other groups, before.
+    /// Both tables: a few other people at 0 and `u`; the unit that differs at 2 and `v` and, under replace, at 0 and
+    /// `u` in other groups before.
     fn tables(self) -> [String; 2] {
         let mut common = String::from("id,x,k,h\n");
-        // As many as a unit's rows in two groups: then she decides a median and a mode.
+        // As many as a unit's rows in two groups, so that the unit decides a median and a mode.
         for i in 0..if self.person { 4 } else { 2 } {
             common.push_str(&format!("{i},0,{},{}\n", ["u", "w"][i % 2], i % 2 + 1));
         }
@@ -91,7 +90,7 @@ impl Setting {
     }
 }
 
-/// What is looked at of a released table: the first group's number, and the sum of all.
+/// The observed statistics of a released table: the first group's number, and the sum of all.
 fn statistics(batch: &RecordBatch, keys: usize) -> [i64; 2] {
     let column = batch.column(keys);
     let numbers: Vec<f64> = match column.as_string_opt::<i32>() {
@@ -134,7 +133,7 @@ async fn shown(setting: Setting, sql: &str, times: f64, samples: usize) -> (f64,
                 drawn.push(statistics(batch.batch(), aggregate.key_count));
             }
         }
-        // The halves that choose and test must look alike: take the keys in turns.
+        // The halves that choose and test must look alike, so keys alternate.
         let each = samples / KEYS;
         let turns = (0..each).flat_map(|i| (0..KEYS).map(move |key| key * each + i));
         sides.push(turns.map(|i| drawn[i]).collect());
@@ -164,7 +163,7 @@ fn no_query_shows_more_epsilon_than_it_is_charged() {
             for (zcdp, grouped) in [(false, false), (false, true), (true, true)] {
                 for aggregate in AGGREGATES {
                     let setting = Setting { replace, person, zcdp, grouped };
-                    // By group a few, unless there is time.
+                    // Only a few by group, unless there is time.
                     let few: &[&str] = if zcdp {
                         &["COUNT(*)", "MODE(k)"]
                     } else {
@@ -190,7 +189,7 @@ fn no_query_shows_more_epsilon_than_it_is_charged() {
             }
         }
     }
-    // In a long run some query shows most of what it costs: the databases are chosen well.
+    // In a long run, some query shows most of what it costs, so the databases are chosen well.
     println!("most: {}", most.1);
     assert!(samples < 10_000 || most.0 > 0.7, "{}", most.1);
 }

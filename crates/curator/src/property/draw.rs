@@ -1,4 +1,4 @@
-//! Choices from a seed: what makes a failure repeatable.
+//! Choices from a seed, which make a failure reproducible.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 pub(super) struct Draw(pub(super) u64);
@@ -16,7 +16,7 @@ impl Draw {
         (self.word() % n.max(1) as u64) as usize
     }
 
-    /// True in so many of a hundred cases.
+    /// True with a probability of p percent.
     pub(super) fn percent(&mut self, p: usize) -> bool {
         self.below(100) < p
     }

@@ -1,6 +1,5 @@
-//! Random queries. Every relation is a SELECT of the same columns, `id` (where rows have an
-//! owner by name) and `a` to `g`, so that any of them can be filtered, mapped, joined,
-//! stacked or aggregated per person again.
+//! Random queries. Every relation is a SELECT of the same columns, `id` (where rows have a named owner) and `a` to
+//! `g`, so that any of them can again be filtered, mapped, joined, stacked or aggregated per person.
 
 use super::draw::Draw;
 
@@ -25,7 +24,7 @@ pub(super) fn query(draw: &mut Draw) -> String {
     let mut columns: Vec<String> = keys.clone();
     columns.extend((0..many).map(|_| aggregate(relation.person, draw)));
     if !keys.is_empty() && draw.percent(10) {
-        columns.truncate(keys.len()); // which keys there are
+        columns.truncate(keys.len()); // only the keys
     }
     let named: Vec<String> =
         columns.iter().enumerate().map(|(i, column)| format!("{column} AS o{i}")).collect();
@@ -51,7 +50,7 @@ fn relation(person: bool, depth: usize, draw: &mut Draw) -> Relation {
         let sql = match (person, draw.below(2)) {
             (true, 0) => "SELECT id, a, b, c, d, e, f, g FROM people",
             (true, _) => "SELECT pid AS id, a, b, c, d, e, f, g FROM visits",
-            // Whose an item is, is not among its columns.
+            // The owner of an item is not among its columns.
             (false, 0) => "SELECT a, b, c, d, e, f, g FROM items",
             (false, _) => "SELECT a, b, c, d, e, f, g FROM lone",
         };
@@ -133,7 +132,7 @@ fn own_id(draw: &mut Draw) -> &'static str {
 }
 
 fn per_person(inner: &str, draw: &mut Draw) -> String {
-    // A second key, and where it goes.
+    // A second key and its position.
     let by = draw.text(&["", "", "c", "d", "g"]);
     let whole = draw.text(&[
         "COUNT(*)",

@@ -1,4 +1,4 @@
-//! Whole queries, checked from outside: on random data, against what their plans claim.
+//! Whole queries on random data, compared with what their plans claim.
 //!
 //! | file | what |
 //! |---|---|
@@ -6,12 +6,12 @@
 //! | `world` | random policies, tables and their neighbours |
 //! | `grammar` | random queries |
 //! | `database` | a world on disk, up to the exact aggregates |
-//! | `change` | by how much two databases differ, against the claim |
+//! | `change` | how much two databases differ, compared with the claim |
 //! | `sensitivity` | the property: no change exceeds its claim |
-//! | `probes` | plans that a random query seldom makes |
-//! | `distinguish` | the ε that samples show, against the ε charged |
+//! | `probes` | plans that random queries seldom produce |
+//! | `distinguish` | the ε that samples show, compared with the ε charged |
 //!
-//! `DEMURE_PROPERTY_WORLDS=2000` and `DEMURE_PROPERTY_SAMPLES=200000` make long runs of them.
+//! `DEMURE_PROPERTY_WORLDS=2000` and `DEMURE_PROPERTY_SAMPLES=200000` make the runs longer.
 
 mod change;
 mod database;
@@ -22,7 +22,7 @@ mod probes;
 mod sensitivity;
 mod world;
 
-/// A number from the environment, for runs longer than the default.
+/// A number from the environment, for runs that are longer than the default.
 fn from_environment(name: &str, otherwise: usize) -> usize {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }

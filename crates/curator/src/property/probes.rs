@@ -1,7 +1,7 @@
-//! Plans that a random query seldom makes, each with the neighbours it would fail on.
+//! Plans that random queries seldom produce, each with the neighbours on which it would fail.
 //!
-//! The rows are given in the order of the file; the neighbour has other people's rows in
-//! another order too, since a table has none.
+//! The rows are given in the order of the file. The neighbour also has other people's rows in another order, since a
+//! table has none.
 
 use super::change::Claim;
 use super::database::Database;
@@ -51,12 +51,12 @@ async fn database((t, s, lone): Tables) -> Database {
     Database::open(POLICY, &files).await
 }
 
-/// The claims that do not hold, and failures; nothing if the query is refused.
+/// The claims that do not hold, and failures; empty if the query is refused.
 fn broken(sql: &str, left: Tables, right: Tables) -> Vec<String> {
     broken_if(sql, left, right, &|_| {}, false)
 }
 
-/// The same with the bounding changed, or with a key of its own for each database.
+/// The same with the bounding changed, or with a separate key for each database.
 fn broken_if(
     sql: &str,
     left: Tables,
@@ -107,7 +107,7 @@ const LONE: &str = "1,u 2,v 3,u";
 
 #[test] // the power twin of this and of `sensitivity`
 fn a_bound_that_is_off_by_one_is_noticed() {
-    // Of her many rows one in each of two groups may stay.
+    // Of this person's many rows, one in each of two groups may stay.
     let many = "2,1,u,p 9,1,u,p 9,2,u,p 9,3,v,p 9,4,v,p 9,5,,p 9,6,,p 9,7,u,p";
     let (with, without) = ((many, "2,1", LONE), ("2,1,u,p", "2,1", LONE));
     let by_key = "SELECT k, COUNT(*), MODE(k), MEDIAN(x), AVG(x), MAX(x) FROM t GROUP BY k";
@@ -124,7 +124,7 @@ fn a_bound_that_is_off_by_one_is_noticed() {
     assert!(!broken_if(by_key, with, without, row, false).is_empty());
     assert!(!broken_if(by_key, with, without, group, false).is_empty());
     assert!(!broken_if(private, with, without, group, false).is_empty());
-    // Each of eight people keeps one of two rows, by the key.
+    // Each of eight people keeps one of two rows, depending on the key.
     let two = "1,0,u,p 1,10,u,p 2,0,u,p 2,10,u,p 3,0,u,p 3,10,u,p 4,0,u,p 4,10,u,p \
                5,0,u,p 5,10,u,p 6,0,u,p 6,10,u,p 7,0,u,p 7,10,u,p 8,0,u,p 8,10,u,p";
     let chosen = (two, "2,1", LONE);
@@ -165,13 +165,12 @@ fn a_person_minimum_does_not_depend_on_the_order_of_rows() {
 
 #[test]
 fn ids_that_are_written_in_two_ways_are_one_person() {
-    // `1`, `01` and `001` are the integer 1. Whoever that is, she is one person to the join
-    // and one person to the bounds.
+    // `1`, `01` and `001` are the integer 1: a single person both to the join and to the bounds.
     let few = ("2,1,u,p", "2,1", LONE);
     let same = ("2,1,u,p 1,1,u,p 01,1,u,p 001,1,u,p", "2,1 1,1 01,1 001,1", LONE);
     holds("SELECT COUNT(*) FROM t", same, few);
     holds("SELECT COUNT(*) FROM t JOIN s ON t.id = s.id", same, few);
-    // Or they are three, and then taking `1` away leaves the others' rows as they are.
+    // Or they are three people, and then removing `1` leaves the others' rows as they are.
     let others = ("2,1,u,p 01,1,u,p 001,1,u,p", "2,1 01,1 001,1", LONE);
     let joined = "SELECT COUNT(*) FROM (SELECT t.id FROM t JOIN s ON t.id = s.id)";
     holds(joined, same, others);
@@ -180,7 +179,7 @@ fn ids_that_are_written_in_two_ways_are_one_person() {
 #[test]
 fn a_pattern_that_is_wrong_fails_for_everybody_or_for_nobody() {
     for wrong in ["d ~ '('", "d ~* '('", "d !~ '('", "d ~ 'a{5000}{5000}'", "d LIKE 'a\\'"] {
-        // Only the left has somebody at x > 5, for whom the pattern is looked at.
+        // Only the left database has a person with x > 5, for whom the pattern is evaluated.
         for sql in [
             format!("SELECT COUNT(*) FROM t WHERE x > 5 AND {wrong}"),
             format!("SELECT COUNT(*) FROM t WHERE CASE WHEN x > 5 THEN {wrong} ELSE false END"),

@@ -1,6 +1,5 @@
-//! For random policies, data and accepted queries: between neighbours no exact aggregate
-//! changes by more than the plan claimed, and no accepted query fails on any data. That the
-//! checker would notice is tested in `probes`.
+//! For random policies, data and accepted queries: between neighbours, no exact aggregate changes by more than the
+//! plan claims, and no accepted query fails on any data. `probes` tests that the checker would notice.
 
 use super::change::{Claim, Found};
 use super::database::Database;
@@ -22,13 +21,13 @@ struct Tally {
     not_sql: u32,
     /// Pairs of databases on which something changed.
     moved: u32,
-    /// Pairs on which a claim was used up.
+    /// Pairs on which a claim was reached exactly.
     tight: u32,
     broken: Vec<String>,
     refusals: std::collections::BTreeMap<String, u32>,
 }
 
-/// One world, some neighbours of it and some queries to all of them.
+/// One world, some of its neighbours, and some queries on all of them.
 async fn world(seed: u64, queries: usize, tally: &mut Tally) {
     let mut draw = Draw(seed);
     let world = World::new(&mut draw);
@@ -88,7 +87,7 @@ async fn world(seed: u64, queries: usize, tally: &mut Tally) {
             continue;
         }
         for (n, other) in others.iter().enumerate() {
-            // Planned again, over the other files: the plan must not depend on the rows.
+            // Plans again, over the other files: the plan must not depend on the rows.
             let again = other.priced(&sql, &settings).await;
             let again = again.unwrap_or_else(|e| panic!("refused on a neighbour: {e}\n{place}"));
             for (i, ((aggregate, quote), exact)) in again.iter().zip(&exacts).enumerate() {
@@ -139,7 +138,7 @@ fn no_exact_aggregate_changes_by_more_than_its_plan_claims() {
     }
     let shown = tally.broken.iter().take(12).cloned().collect::<Vec<_>>().join("\n\n");
     assert!(tally.broken.is_empty(), "{} claims broken:\n{shown}", tally.broken.len());
-    // A test of refused queries, or of data that never changes, would show nothing.
+    // A test with only refused queries, or with data that never changes, would show nothing.
     assert!(tally.accepted * 2 > tally.queries, "{} of {}", tally.accepted, tally.queries);
     assert!(tally.not_sql * 10 < tally.queries, "{} of {}", tally.not_sql, tally.queries);
     assert!(tally.moved * 4 > tally.accepted, "{} of {}", tally.moved, tally.accepted);

@@ -1,16 +1,16 @@
-//! A random policy, small tables for it, and a neighbour of them.
+//! A random policy, small tables for it, and a neighbouring database.
 //!
 //! | table | whose rows | |
 //! |---|---|---|
 //! | `people` | `id` | |
 //! | `visits` | `pid` | |
 //! | `items` | those of the visit `vid` | by a foreign key |
-//! | `lone` | each row somebody else's | |
+//! | `lone` | each row a different person's | |
 //! | `codes`, `pairs` | public | with a key, and without one |
 //!
-//! The four protected tables have the same columns: `a` a bounded integer, `b` a bounded real,
-//! `c` a text from a list, `d` any text, `e` any integer, `f` a boolean, `g` an integer from a
-//! list. Each may hold what the policy denies: NULL, NaN, ±∞, values out of bounds or list.
+//! The four protected tables have the same columns: `a` a bounded integer, `b` a bounded real, `c` a text from a list,
+//! `d` any text, `e` any integer, `f` a boolean, `g` an integer from a list. Each may hold values that the policy
+//! excludes: NULL, NaN, ±∞, values out of bounds or not in the list.
 
 use super::draw::Draw;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use std::fmt::Write;
 /// The protected tables.
 pub(super) const PROTECTED: [&str; 4] = ["people", "visits", "items", "lone"];
 
-/// Rows as CSV has them: a field is its text, NULL an empty one.
+/// Rows as in CSV: each field as text, NULL as an empty one.
 pub(super) type Rows = Vec<Vec<String>>;
 
 /// A policy and one database for it.
@@ -100,7 +100,7 @@ impl World {
             world.add_person(&id(person), rows, draw);
         }
         if draw.percent(60) {
-            world.add_person("", 3, draw); // nobody's
+            world.add_person("", 3, draw); // without an id
         }
         for _ in 0..draw.below(8) {
             let row = values(draw);
@@ -112,7 +112,7 @@ impl World {
         world
     }
 
-    /// Gives a person up to so many rows in each table.
+    /// Gives a person up to this many rows in each table.
     fn add_person(&mut self, id: &str, rows: usize, draw: &mut Draw) {
         for _ in 0..draw.below(rows + 1) {
             let row = with(id, values(draw));
@@ -120,7 +120,7 @@ impl World {
         }
         for _ in 0..draw.below(rows + 1) {
             let mut row = with(id, values(draw));
-            // Visit numbers: mostly the person's own, a few by chance somebody else's too.
+            // Visit numbers: mostly the person's own, a few by chance another person's too.
             let visit = if draw.percent(90) {
                 format!("{id}{}", draw.below(3))
             } else {
@@ -135,7 +135,7 @@ impl World {
         }
     }
 
-    /// A neighbour: one unit's rows taken away, added or replaced, in all tables.
+    /// A neighbour: one unit's rows removed, added or replaced, in all tables.
     pub(super) fn neighbour(&self, draw: &mut Draw) -> Self {
         let mut other = self.clone();
         let (remove, add) = match (self.replace, draw.percent(50)) {
@@ -147,7 +147,7 @@ impl World {
             if remove && !lone.is_empty() {
                 lone.swap_remove(draw.below(lone.len()));
             } else if remove {
-                return other; // nobody there to replace
+                return other; // no one to replace
             }
             if add {
                 lone.push(values(draw));
@@ -158,7 +158,7 @@ impl World {
                 other.remove_person(&person);
             }
             if add {
-                // Hers, or those of somebody who was not there before.
+                // The same person's rows, or those of a person who was not there before.
                 let person = if remove && draw.percent(50) { person } else { id(8) };
                 let rows = 4 + draw.below(8);
                 other.add_person(&person, rows, draw);

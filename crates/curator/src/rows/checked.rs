@@ -1,10 +1,10 @@
-//! Arithmetic on whole and decimal numbers, row by row: NULL where a result does not exist or does not fit.
+//! Arithmetic on integers and decimals, row by row: NULL where a result does not exist or does not fit.
 //!
-//! The engine's kernels fail for a whole batch where one row overflows. Finding that row by halves takes some
-//! thousand times as long as the operation, so that rows which overflow would show in the time. Here a
-//! row takes the same whether it overflows or not, but for the branch.
+//! The engine's kernels fail for a whole batch if one row overflows. Finding that row by bisection takes about a
+//! thousand times as long as the operation, so the running time would reveal rows that overflow. Here a row takes the
+//! same time whether or not it overflows, except for a branch.
 //!
-//! Types are the kernels' own: they are asked for the type of the result with no rows.
+//! Result types are those of the kernels, which are called with no rows to find out.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, new_empty_array};
 use datafusion::arrow::compute::kernels::numeric;
@@ -18,14 +18,14 @@ use datafusion::common::Result;
 use datafusion::logical_expr::Operator;
 use std::sync::Arc;
 
-/// Operations that have no value where it does not fit.
+/// Operations that return `None` if the result does not fit.
 trait Checked: Copy {
     fn plus(self, other: Self) -> Option<Self>;
     fn minus(self, other: Self) -> Option<Self>;
     fn times(self, other: Self) -> Option<Self>;
     fn over(self, other: Self) -> Option<Self>;
     fn modulo(self, other: Self) -> Option<Self>;
-    /// 10 to the power of so much.
+    /// 10 to this power.
     fn ten_to(exponent: u32) -> Option<Self>;
 }
 
@@ -57,8 +57,7 @@ macro_rules! checked {
 checked!(i8: 10i8, i16: 10i16, i32: 10i32, i64: 10i64, i128: 10i128, i256: i256::from_i128(10));
 checked!(u8: 10u8, u16: 10u16, u32: 10u32, u64: 10u64);
 
-/// `left op right`; `None` if these are not two decimals of one width, nor whole numbers of one type that
-/// are divided.
+/// `left op right`; `None` unless the operands are two decimals of one width, or integers of one type to be divided.
 pub(crate) fn arithmetic(
     op: Operator,
     left: &ArrayRef,
@@ -92,7 +91,7 @@ fn whole<T: ArrowPrimitiveType<Native: Checked>>(
     Ok(Arc::new(each::<T>(left, right, operation)))
 }
 
-/// The value of every row that has one.
+/// Applies the operation to every row that has both values.
 fn each<T: ArrowPrimitiveType>(
     left: &ArrayRef,
     right: &ArrayRef,
@@ -115,7 +114,7 @@ fn operation<N: Checked>(op: Operator) -> Result<Operation<N>, ArrowError> {
     })
 }
 
-/// The factors that bring both operands to the scales that the result asks for, as the kernels do.
+/// The factors that scale both operands as the kernels do for the result.
 fn decimal<T: DecimalType + ArrowPrimitiveType<Native: Checked>>(
     op: Operator,
     left: &ArrayRef,
@@ -135,7 +134,7 @@ fn decimal<T: DecimalType + ArrowPrimitiveType<Native: Checked>>(
         }
         _ => (i32::from(scale) - i32::from(s1), i32::from(scale) - i32::from(s2)),
     };
-    // `None`: by one; a factor that does not fit leaves no row with a value.
+    // `None` means a factor of one. If a factor does not fit, no row has a value.
     let factor = |power: i32| match u32::try_from(power) {
         Ok(0) => Ok(None),
         Ok(power) => T::Native::ten_to(power).map(Some).ok_or(()),
@@ -205,7 +204,7 @@ mod tests {
         Arc::new(values.with_precision_and_scale(precision, scale).unwrap())
     }
 
-    /// Row by row: the kernel's value where it has one, and NULL where it fails.
+    /// Checks row by row: the kernel's value, or NULL where the kernel fails.
     fn agrees(left: &ArrayRef, right: &ArrayRef) {
         for op in OPERATORS {
             let ours = arithmetic(op, left, right).unwrap().unwrap();

@@ -1,7 +1,7 @@
-//! Functions that SQL lacks here: `CLAMP(x, low, high)`, and aggregates that exist for planning alone.
+//! Functions that DataFusion lacks: `CLAMP(x, low, high)`, and aggregates that exist for planning alone.
 //!
-//! `CLAMP` is rewritten to `LEAST` and `GREATEST`. An aggregate over protected rows is a private mechanism. None of
-//! them runs as it is over protected rows.
+//! `CLAMP` is rewritten to `LEAST` and `GREATEST`, and an aggregate over protected rows becomes a private mechanism.
+//! None of these functions runs as such over protected rows.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, not_impl_err};
@@ -13,12 +13,12 @@ use datafusion::logical_expr::{
     ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 
-/// `CLAMP(x, low, high)`: x, but at least `low` and at most `high`.
+/// `CLAMP(x, low, high)`: x, limited to the range from `low` to `high`.
 pub(crate) fn clamp() -> ScalarUDF {
     ScalarUDF::from(Clamp { signature: Signature::user_defined(Volatility::Immutable) })
 }
 
-/// An aggregate of one argument that the planner knows and no engine computes.
+/// An aggregate of one argument that the planner knows but no engine computes.
 pub(crate) fn planned_only(name: &'static str, returns: Returns) -> AggregateUDF {
     AggregateUDF::from(PlannedOnly {
         name,
@@ -30,7 +30,7 @@ pub(crate) fn planned_only(name: &'static str, returns: Returns) -> AggregateUDF
 /// The type that an aggregate returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Returns {
-    /// That of its argument.
+    /// The type of its argument.
     Argument,
     /// A real number.
     Real,

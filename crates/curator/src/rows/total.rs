@@ -1,14 +1,14 @@
 //! Every expression over protected rows is *total*: no value of any row can make it fail.
 //!
-//! An error that depends on the data is an answer nobody paid for ("is there a patient
-//! whose divisor is 0?"). So whatever can fail on some row is wrapped: if it fails on a
-//! batch it is evaluated on its halves, and a row on which it fails alone gives NULL.
+//! An error that depends on the data is an answer that was not paid for ("is there a patient whose divisor is 0?"). So
+//! every operation that can fail on some row is wrapped: if it fails on a batch, it is evaluated on the halves of the
+//! batch, and a single row on which it fails gives NULL.
 //!
 //! # Guarantee
-//! The value at a row is a function of that row alone: where a batch succeeds, every
-//! row of it succeeds with the same value, and where it fails, it is taken apart. What is not
-//! a constant of the query comes as a column, also where all rows of a batch happen to agree:
-//! some functions treat a constant otherwise. The type is fixed when the expression is written.
+//! The value at a row is a function of that row alone: if a batch succeeds, every row of it succeeds with the same
+//! value, and if it fails, it is split. Everything that is not a constant of the query is passed as a column, even if
+//! all rows of a batch happen to agree, because some functions treat a constant differently. The type is fixed when
+//! the expression is written.
 
 use crate::rows::checked;
 use crate::rows::expression::{number, text};
@@ -32,7 +32,7 @@ use datafusion::logical_expr::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Something that may fail on some row, made total.
+/// An operation that may fail on some row, made total.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Total {
     inner: Inner,
@@ -52,12 +52,12 @@ enum Inner {
     Conversion(DataType),
 }
 
-/// The longest text a function may make, in bytes: a longer one is NULL. Otherwise `y || y`,
-/// nested, takes memory and time that tell which rows it was applied to.
+/// The longest text that a function may produce, in bytes: a longer one becomes NULL. Otherwise `y || y`, nested,
+/// would take memory and time that reveal which rows it was applied to.
 pub(crate) const LONGEST: usize = 4096;
 
-/// So many rows with texts are computed at once: where one fails, these are computed about twice more,
-/// whosever they are.
+/// The number of rows with texts that are computed at once. If one fails, all of these are computed about twice more,
+/// including other people's.
 const MOST_AT_ONCE: usize = 256;
 
 impl Total {
@@ -167,7 +167,7 @@ impl Total {
         &self.returns
     }
 
-    /// Whether there are rows of these arguments on which it fails, and that are then computed one by one.
+    /// Whether it can fail on rows with these arguments, which are then computed one by one.
     pub(crate) fn may_fail(&self, arguments: &[Expr]) -> bool {
         let constant = |i: usize| match arguments.get(i) {
             Some(Expr::Literal(value, _)) => number(value),
@@ -176,7 +176,7 @@ impl Total {
         let float = self.returns.is_floating();
         match &self.inner {
             Inner::Search(_) | Inner::Negation | Inner::Conversion(_) => false,
-            // Times and intervals; the others are checked row by row.
+            // Times and intervals may fail; the others are checked row by row.
             Inner::Arithmetic(Operator::StringConcat) => false,
             Inner::Arithmetic(_) => !self.returns.is_numeric(),
             Inner::Function(function) => match function.name() {
@@ -193,7 +193,7 @@ impl Total {
         }
     }
 
-    /// The arguments with everything that is not a constant as a column.
+    /// Expands all arguments that are not constants into columns.
     fn columns(&self, mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
         for (value, constant) in arguments.args.iter_mut().zip(&self.constant) {
             if !constant && matches!(value, ColumnarValue::Scalar(_)) {
@@ -203,7 +203,7 @@ impl Total {
         Ok(arguments)
     }
 
-    /// Fails where a row's texts are too long for what is done with them.
+    /// Fails if a row's texts are too long for the operation.
     fn check_lengths(&self, arguments: &ScalarFunctionArgs) -> Result<()> {
         let Inner::Function(function) = &self.inner else { return Ok(()) };
         let looked_at = match function.name() {
@@ -264,7 +264,7 @@ impl Total {
 /// Impossible values become NULL.
 const SAFE: CastOptions<'static> = CastOptions { safe: true, format_options: FormatOptions::new() };
 
-/// Texts that are too long as NULL.
+/// Replaces texts that are too long by NULL.
 fn shortened(value: ColumnarValue) -> Result<ColumnarValue> {
     let fits = |text: Option<&str>| text.filter(|text| text.len() <= LONGEST).map(str::to_owned);
     Ok(match &value {
@@ -310,7 +310,7 @@ fn arithmetic(op: Operator, arguments: &ScalarFunctionArgs) -> Result<ColumnarVa
     Ok(ColumnarValue::Array(array))
 }
 
-/// Whole numbers with NULL for the least, which has no absolute value.
+/// Replaces the smallest integer, which has no absolute value, by NULL.
 fn without_least(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
     for value in &mut arguments.args {
         let kind = value.data_type();
@@ -325,7 +325,7 @@ fn without_least(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs
     Ok(arguments)
 }
 
-/// NULL for numbers below 0, which have no root: they would fail for the whole batch.
+/// Replaces negative numbers, which have no root, by NULL: they would fail the whole batch.
 fn without_negative(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
     for value in &mut arguments.args {
         let array = value.to_array(arguments.number_rows)?;
@@ -335,7 +335,7 @@ fn without_negative(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionA
     Ok(arguments)
 }
 
-/// A divisor with NULL for 0, where a division by 0 fails: it would fail for the whole batch.
+/// Replaces 0 in a divisor by NULL if a division by 0 would fail the whole batch.
 fn without_zeros(divisor: &ArrayRef) -> Result<ArrayRef> {
     if !divisor.data_type().is_integer() && !divisor.data_type().is_decimal() {
         return Ok(Arc::clone(divisor));
@@ -344,7 +344,7 @@ fn without_zeros(divisor: &ArrayRef) -> Result<ArrayRef> {
     Ok(nullif(divisor, &eq(divisor, &zero)?)?)
 }
 
-/// `left || right`, refused for the whole batch where offsets would not hold it.
+/// `left || right`; fails for the whole batch if the offsets would overflow.
 fn concatenate(left: &ArrayRef, right: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
     let text = |array: &ArrayRef| cast_with_options(array, &DataType::Utf8, &SAFE);
     let (left, right) = (text(left)?, text(right)?);
@@ -401,7 +401,7 @@ impl ScalarUDFImpl for Total {
 }
 
 impl Total {
-    /// The values of some rows, in pieces as large as succeed.
+    /// The values of some rows, in the largest pieces that succeed.
     fn by_halves(
         &self,
         all: &ScalarFunctionArgs,
@@ -418,7 +418,7 @@ impl Total {
                 *array = array.slice(from, rows);
             }
         }
-        // A kernel may give another type than was promised.
+        // A kernel may return a different type than promised.
         let value = self.evaluate(some).and_then(|value| match value.data_type() == self.returns {
             true => Ok(value),
             false => value.cast_to(&self.returns, Some(&SAFE)),
@@ -463,7 +463,7 @@ mod tests {
         DFSchema::from_unqualified_fields(fields.into(), Default::default()).unwrap()
     }
 
-    /// Patterns are compiled when the expression is made, not where rows are.
+    /// Patterns are compiled when the expression is created, not when rows are read.
     #[test]
     fn patterns_are_compiled_once() {
         let schema = schema();
@@ -496,7 +496,7 @@ mod tests {
         }
     }
 
-    /// One kernel call for a batch in which every row overflows: no batch is taken apart.
+    /// One kernel call for a batch in which every row overflows: the batch is not split.
     #[test]
     fn overflow_does_not_fail_a_batch() {
         let most = Decimal128Array::from(vec![10i128.pow(37); 8192]);

@@ -1,4 +1,4 @@
-//! What a session has set: `SET demure.epsilon = 0.5`, and so on.
+//! A session's settings: `SET demure.epsilon = 0.5`, and so on.
 
 use crate::refusal::{Refusal, Rule};
 use demure_core::unit::{Delta, Epsilon};
@@ -10,17 +10,17 @@ pub struct Settings {
     pub epsilon: Option<Epsilon>,
     /// δ of the next queries whose group keys are not public.
     pub delta: Option<Delta>,
-    /// Instead of an ε: the least that keeps every 95 % error within this.
+    /// Instead of an ε: the smallest ε that keeps every 95 % error within this.
     pub error_at_most: Option<f64>,
-    /// Whether answers carry the ends of their 95 % intervals.
+    /// Whether answers include the ends of their 95 % intervals.
     pub intervals: bool,
-    /// Groups of one person, instead of the policy's.
+    /// The contribution bound in groups per person, instead of the policy's.
     pub max_groups: Option<u32>,
-    /// Rows of one person in a group, instead of the policy's.
+    /// The contribution bound in rows per person and group, instead of the policy's.
     pub max_rows: Option<u32>,
 }
 
-/// Each setting, and what it takes.
+/// Each setting, and the values it takes.
 pub const SETTINGS: &[(&str, &str)] = &[
     ("demure.epsilon", "the ε of each query that follows, or `default`"),
     ("demure.delta", "the δ of each query whose group keys are not public, or `default`"),
@@ -87,7 +87,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What a setting is now.
+    /// The current value of a setting.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<String> {
         let or_default = |text: Option<String>| text.unwrap_or_else(|| "default".to_owned());

@@ -1,17 +1,16 @@
-//! The layout of a SQLite journal, and how an older one becomes it.
+//! The layout of a SQLite journal, and the migration of older ones.
 //!
 //! # Guarantee
-//! A migration is one transaction: it happens or it does not. It copies rows as
-//! they are, so their hashes stay those of their contents; the ledger replays the
-//! whole chain right after, as it does at every opening.
+//! A migration is one transaction: it happens or it does not. It copies rows as they are, so their hashes stay those
+//! of their contents; the ledger replays the whole chain right after, as it does at every opening.
 
 /// The layout that this crate reads and writes (`PRAGMA user_version`).
 pub(super) const VERSION: i64 = 2;
 
-/// "Demu": whose file this is (`PRAGMA application_id`).
+/// "Demu": identifies the file as a ledger (`PRAGMA application_id`).
 pub(super) const APPLICATION: i64 = 0x4465_6d75;
 
-/// Which kinds of rows there are is for [`crate::row::Kind`] to say.
+/// [`crate::row::Kind`] lists the kinds of rows.
 const JOURNAL: &str = "
 CREATE TABLE journal (
     dataset   TEXT NOT NULL,
@@ -47,7 +46,7 @@ CREATE TABLE head (              -- where each journal ends
 ) STRICT;
 ";
 
-/// What a file holds.
+/// The layout of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     Empty,
@@ -55,7 +54,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// What makes it the layout of [`VERSION`]; `None` if it is from elsewhere.
+    /// The SQL that upgrades it to the layout of [`VERSION`]; `None` if it is not a ledger.
     pub(super) fn upgrade(self) -> Option<String> {
         let sql = match self {
             Self::Empty => format!("{JOURNAL} {HEAD} PRAGMA application_id = {APPLICATION};"),
@@ -90,7 +89,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    /// As version 1 wrote it, to the letter.
+    /// The layout of version 1, verbatim.
     const VERSION_1: &str = "
 PRAGMA journal_mode = WAL;
 CREATE TABLE journal (
@@ -134,8 +133,8 @@ PRAGMA application_id = 1147497845; PRAGMA user_version = 1;
         }
     }
 
-    /// A file of version 1: a limit, and debits of ε 1/8, of which one in three each is
-    /// settled, cancelled and left open. Version 1 allowed any name.
+    /// A file of version 1: a limit, and debits of ε 1/8, of which one third each is settled, cancelled and left open.
+    /// Version 1 allowed any name.
     fn version_1(path: &Path, debits: u64) -> Vec<Row> {
         let (mut rows, mut before) = (Vec::new(), GENESIS);
         let price = |main| Price { main, delta: 0.0 };
@@ -194,18 +193,18 @@ PRAGMA application_id = 1147497845; PRAGMA user_version = 1;
         let shown = |row| Entry { shareable: true, ..Entry::from(row) };
         let expected: Vec<Entry> = rows.into_iter().map(shown).collect();
         assert_eq!(ledger.entries().unwrap(), expected);
-        // What version 1 could not hold.
+        // Rows that version 1 could not hold.
         let (epsilon, delta) = (Epsilon::new(0.5).unwrap(), Delta::ZERO);
         ledger.grant("sam", "ann", epsilon, delta).unwrap();
         ledger.freeze("sam", "audit").unwrap();
         drop(ledger);
         let ledger = Ledger::open(&path, "visits", limit(), wall_clock()).unwrap();
         assert_eq!(ledger.verify().unwrap().entries, 18);
-        // `ann` had a third of the rows; `@x` of version 1 is a name and no group.
+        // `ann` had a third of the rows; in version 1, `@x` is a name and not a group.
         let spent = ledger.balances().unwrap().slices[0].share.spent.main;
         assert_eq!(spent, ledger.balance_for("ann").unwrap().spent.main);
         assert_eq!(ledger.balance_for("x").unwrap().spent, Price::ZERO);
-        // And it is still append-only.
+        // It is still append-only.
         let connection = Connection::open(&path).unwrap();
         assert!(connection.execute("DELETE FROM journal", []).is_err());
         assert!(connection.execute("UPDATE journal SET cost = 0", []).is_err());
@@ -241,7 +240,7 @@ PRAGMA application_id = 1147497845; PRAGMA user_version = 1;
         assert_eq!(error, Error::DiskFull);
         assert_eq!(user_version(&path), 1);
         let ledger = Ledger::open(&path, "visits", limit(), wall_clock());
-        // More was spent than the limit has; that is no reason not to read it.
+        // More was spent than the limit allows; it must still be readable.
         assert_eq!(ledger.unwrap().verify().unwrap().entries, rows.len() as u64);
     }
 }

@@ -1,12 +1,12 @@
-//! What is measured along a side of a chart.
+//! The axes of a chart.
 
 use crate::number::{tick, time};
 use std::time::{Duration, SystemTime};
 
-/// A side of a chart: its name, its ends and how values lie between them.
+/// An axis of a chart: its name, its ends, and how values lie between them.
 #[derive(Clone)]
 pub struct Axis {
-    /// What it measures.
+    /// The quantity that it measures.
     pub name: String,
     low: f64,
     high: f64,
@@ -47,7 +47,7 @@ impl Axis {
     /// Equal factors between two positive ends.
     #[must_use]
     pub fn logarithmic(name: impl Into<String>, low: f64, high: f64) -> Self {
-        // A flat curve lies in the middle.
+        // A flat curve is drawn in the middle.
         let (low, high) = match high > low * (1.0 + 1e-9) {
             true => (low, high),
             false => (low * 0.6, low / 0.6),
@@ -55,7 +55,7 @@ impl Axis {
         Self { name: name.into(), low, high, scale: Scale::Logarithmic }
     }
 
-    /// Equal factors, so that all positive `values` are on it.
+    /// Equal factors, with a range that contains all positive `values`.
     #[must_use]
     pub fn around(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         let positive = values.into_iter().filter(|x| *x > 0.0 && x.is_finite());
@@ -83,7 +83,7 @@ impl Axis {
         self.scale == Scale::Logarithmic
     }
 
-    /// How many groups there are side by side.
+    /// The number of groups side by side.
     pub(super) fn groups(&self) -> usize {
         if let Scale::Names(names) = &self.scale { names.len() } else { 0 }
     }
@@ -94,7 +94,7 @@ impl Axis {
         names.get(value as usize).map_or("", String::as_str)
     }
 
-    /// Where a value lies, from 0 at the lower end to 1 at the upper.
+    /// The position of a value, from 0 at the lower end to 1 at the upper.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Logarithmic if value <= self.low => 0.0,
@@ -111,7 +111,7 @@ impl Axis {
         value.is_finite() && value <= self.high + slack && low
     }
 
-    /// At most `most` round values with their texts; all groups that have names.
+    /// At most `most` round values with their labels; all groups that have names.
     pub(crate) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let texts = |values: Vec<f64>| values.into_iter().map(|x| (x, tick(x))).collect();
         match &self.scale {
@@ -127,7 +127,7 @@ impl Axis {
         }
     }
 
-    /// Multiples of the least of 1, 2, 5 times a power of ten that leaves at most `most`.
+    /// Multiples of the smallest of 1, 2, 5 times a power of ten for which there are at most `most`.
     fn steps(&self, most: usize) -> Vec<f64> {
         let wide = (self.high - self.low) / most.saturating_sub(1).max(1) as f64;
         let power = wide.log10().floor();
@@ -138,7 +138,7 @@ impl Axis {
         (first as i64..=last as i64).map(|i| times_ten(i as f64 * digit, power as i32)).collect()
     }
 
-    /// As fine a set of 1, 2, 5 or powers of ten as fits; the ends where not even two do.
+    /// The finest set of 1, 2, 5 or powers of ten that fits; the ends if not even two do.
     fn decades(&self, most: usize) -> Vec<f64> {
         let (from, to) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let inside = |x: &f64| (self.low * (1.0 - 1e-9)..=self.high * (1.0 + 1e-9)).contains(x);
@@ -158,13 +158,13 @@ impl Axis {
     }
 }
 
-/// A moment as a number for an axis of time.
+/// A time as a number for a time axis.
 #[must_use]
 pub fn seconds(at: SystemTime) -> f64 {
     at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// `digit·10^power`, as its decimal is read.
+/// `digit·10^power`, as the float nearest to the decimal.
 fn times_ten(digit: f64, power: i32) -> f64 {
     format!("{digit}e{power}").parse().unwrap_or(f64::NAN)
 }

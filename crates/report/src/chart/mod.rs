@@ -1,4 +1,4 @@
-//! One picture for the terminal and for the page: curves, points, bars and bands over one pair of axes.
+//! A chart for the terminal and for the page: curves, points, bars and bands over one pair of axes.
 
 mod axis;
 mod svg;
@@ -7,28 +7,28 @@ mod text;
 pub use axis::{Axis, seconds};
 pub(crate) use svg::frame as svg_frame;
 
-/// A picture.
+/// A chart.
 #[derive(Default)]
 pub struct Chart {
-    /// What stands above.
+    /// The title above.
     pub title: String,
     /// A line below the title; may be empty.
     pub note: String,
-    /// What is measured across.
+    /// The horizontal axis.
     pub x: Axis,
-    /// What is measured upwards.
+    /// The vertical axis.
     pub y: Axis,
-    /// Later ones are drawn over earlier ones.
+    /// The series; later ones are drawn over earlier ones.
     pub series: Vec<Series>,
-    /// Lines across the whole picture.
+    /// Lines across the whole chart.
     pub marks: Vec<Mark>,
 }
 
 /// A dashed line with a label.
 pub enum Mark {
-    /// Upright, at this x.
+    /// A vertical line at this x.
     Upright(f64, String),
-    /// Level, at this y.
+    /// A horizontal line at this y.
     Level(f64, String),
 }
 
@@ -37,9 +37,9 @@ pub enum Mark {
 pub struct Series {
     name: String,
     points: Vec<(f64, f64)>,
-    /// What stands beside each point; fewer than points, or none, will do.
+    /// The labels of the points; there may be fewer than points, or none.
     labels: Vec<String>,
-    /// In the terminal.
+    /// The glyph in the terminal.
     glyph: char,
     shape: Shape,
 }
@@ -48,11 +48,11 @@ pub struct Series {
 enum Shape {
     Line,
     Dots,
-    /// Upright bars from the lower end of the axis.
+    /// Vertical bars from the lower end of the axis.
     Bars,
     /// A filled area between the points and these lower ends.
     Band(Vec<f64>),
-    /// A point with guides to both axes and its numbers beside it.
+    /// A point with guides to both axes, and its numbers next to it.
     Chosen,
 }
 
@@ -82,7 +82,7 @@ impl Series {
         Self::new(name, glyph, points, Shape::Dots)
     }
 
-    /// Upright bars over the groups of an axis of names, in their order.
+    /// Vertical bars over the groups of an axis of names, in order.
     #[must_use]
     pub fn bars(name: impl Into<String>, glyph: char, heights: Vec<f64>) -> Self {
         let points = (0..).map(f64::from).zip(heights).collect();
@@ -103,13 +103,13 @@ impl Series {
         Self::new(name, '●', vec![point], Shape::Chosen)
     }
 
-    /// Its points; of a staircase, its corners.
+    /// Its points; for a staircase, its corners.
     #[must_use]
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
 
-    /// The same with a word beside each point.
+    /// The same with a label next to each point.
     #[must_use]
     pub fn labelled(self, labels: Vec<String>) -> Self {
         Self { labels, ..self }
@@ -117,8 +117,8 @@ impl Series {
 }
 
 impl Chart {
-    /// A curve on logarithmic axes, named `(x, y)`, with one point chosen on it. What is not positive has no place
-    /// there.
+    /// A curve on logarithmic axes, named `(x, y)`, with one point chosen on it. Values that are not positive are left
+    /// out.
     #[must_use]
     pub fn curve(points: Vec<(f64, f64)>, chosen: (f64, f64), (x, y): (&str, &str)) -> Self {
         let positive = |point: &(f64, f64)| point.0 > 0.0 && point.1 > 0.0;
@@ -178,13 +178,13 @@ mod tests {
         let text = chart.text();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains("√n") && text.contains("o  measured") && text.contains("noise"));
-        // What is out of reach or not a number is left out; 0 is at the left end.
+        // Values that are out of range or not a number are left out; 0 is at the left end.
         let drawn: usize =
             text.lines().filter(|l| l.contains(['│', '┤'])).map(|l| l.matches('o').count()).sum();
         assert_eq!(drawn, 2, "{text}");
         let svg = chart.svg();
         assert!(svg.contains("&lt;recovered&gt;") && !svg.contains("NaN") && svg.contains("exact"));
-        // Two points and the legend's.
+        // Two points and the one in the legend.
         assert_eq!(svg.matches("<circle").count(), 3, "{svg}");
     }
 

@@ -180,7 +180,7 @@ mod tests {
         assert!(Component::discrete_laplace(1.0, 0).is_err());
         assert!(Component::response(Epsilon::new(1.0).unwrap(), 1).is_err());
         assert!(Component::response(Epsilon::new(1e4).unwrap(), 2).is_err());
-        // Sampling everybody is no sampling.
+        // Sampling everyone is the same as not sampling.
         assert_eq!(Component::poisson_gaussian(1.0, 2.0), Component::gaussian(2.0));
         assert_eq!(Component::poisson_laplace(1.0, 2.0), Component::laplace(2.0));
     }

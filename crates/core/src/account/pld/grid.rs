@@ -52,7 +52,7 @@ const REACH: f64 = 80.0;
 const ALL: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl Gridded {
-    /// `None` where the law cannot be put on a grid of this spacing.
+    /// `None` if the law cannot be put on a grid with this spacing.
     pub(super) fn new(law: &Law, h: f64, most: usize) -> Option<Self> {
         match law {
             Law::Atoms(atoms) => Self::of_atoms(atoms, h, most),
@@ -158,7 +158,7 @@ impl Cells {
         lower
     }
 
-    /// The masses of the lowered chords, `None` if they will not all be positive.
+    /// The masses of the lowered chords; `None` if they cannot all be positive.
     ///
     /// # Proof
     /// Some cells (at least the outermost) are moved down, which is below the
@@ -261,7 +261,7 @@ impl Noise {
         }
     }
 
-    /// Shows every node u between u1 and u2 with its weight times the density.
+    /// Calls back with every node u between u1 and u2 and its weight times the density.
     pub(super) fn integrate(self, u1: f64, u2: f64, mut node: impl FnMut(f64, f64)) {
         let panels = ((u2 - u1) / self.panel()).ceil().max(1.0);
         let half = 0.5 * (u2 - u1) / panels;
