@@ -5,6 +5,7 @@
 //! | [`number`] | numbers, percentages and times as text |
 //! | [`fields`] | named fields, as aligned text or as JSON |
 //! | [`table`] | tables, as aligned text or as HTML |
+//! | [`records`] | rows as a table for people and as objects for programs |
 //! | [`chart`] | curves, points, bars and bands over two axes, in a terminal or as SVG |
 //! | [`bars`] | named horizontal bars with their intervals, in a terminal or as SVG |
 //! | [`page`] | HTML: escaping, the style and the frame of every page |
@@ -40,10 +41,12 @@ pub mod fields;
 pub mod number;
 pub mod page;
 pub mod progress;
+pub mod records;
 pub mod table;
 
 pub use fields::{Report, integer, line, named, plain};
 pub use number::{grouped, percent, short, time};
+pub use records::Records;
 pub use table::Table;
 
 use unicode_width::UnicodeWidthStr;

@@ -63,6 +63,13 @@ impl Drop for Progress {
     }
 }
 
+/// Runs something long with a bar before its data: it is given what to call with how much is done, and of how much.
+pub fn watched<T>(run: impl FnOnce(&(dyn Fn(u64, u64) + Sync)) -> T) -> T {
+    const PARTS: u64 = 1000;
+    let bar = Progress::before_data(PARTS);
+    run(&|done, total| bar.at(PARTS * done.min(total) / total.max(1)))
+}
+
 /// A bar that is not visible yet.
 fn bar(total: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());

@@ -7,6 +7,11 @@ mod text;
 pub use axis::{Axis, seconds};
 pub(crate) use svg::frame as svg_frame;
 
+/// From `low` to `high` in so many steps of equal factors: where to compute a curve over a logarithmic axis.
+pub fn factors(low: f64, high: f64, steps: u32) -> impl Iterator<Item = f64> {
+    (0..=steps).map(move |i| low * (high / low).powf(f64::from(i) / f64::from(steps.max(1))))
+}
+
 /// A chart.
 #[derive(Default)]
 pub struct Chart {
