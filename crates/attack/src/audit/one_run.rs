@@ -46,9 +46,11 @@
 //! # References
 //! Steinke, Nasr, Jagielski 2023, "Privacy auditing with one (1) training run" (arXiv:2305.08846), Theorem 5.2.
 
+use super::subject::randomness;
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use demure_core::{Error, Result};
+use std::ops::RangeInclusive;
 
 /// How the guesses came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +129,9 @@ pub fn coins(m: usize, rng: &mut dyn Randomness) -> Result<Vec<bool>> {
     (0..m).map(|_| Ok(uniform_below(2, rng)? == 1)).collect()
 }
 
+/// How many canaries one run may have.
+const CANARIES: RangeInclusive<u64> = 2..=10_000_000;
+
 /// One run on canaries: which are in, to a score for each that is higher for those that are.
 pub type Score = Box<dyn Fn(&[bool], &mut dyn Randomness) -> Result<Vec<f64>> + Send + Sync>;
 
@@ -145,6 +150,19 @@ pub struct Canaried {
 }
 
 impl Canaried {
+    /// One run with m canaries, from the system's randomness or from a seed.
+    ///
+    /// # Errors
+    /// Too few or too many canaries, or the mechanism's own.
+    pub fn seeded(&self, m: u64, seed: Option<u64>) -> Result<Guesses> {
+        if !CANARIES.contains(&m) {
+            let allowed = "from 2 to 10,000,000";
+            return Err(Error::OutOfRange { parameter: "the number of canaries", allowed });
+        }
+        let [mut rng, _] = randomness(seed, 0)?;
+        self.once(m as usize, rng.as_mut())
+    }
+
     /// One run with m canaries.
     ///
     /// # Errors

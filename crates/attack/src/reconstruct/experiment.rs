@@ -36,6 +36,14 @@ pub struct Measured {
     pub expected: Option<f64>,
 }
 
+impl Measured {
+    /// The noise on its answers, where their error is noise.
+    #[must_use]
+    pub fn sigma(&self) -> Option<f64> {
+        self.attack.database.sigma(self.attack.rows)
+    }
+}
+
 /// Runs one experiment; the same from the same seed.
 pub fn measure(attack: Attack, seed: u64) -> Result<Measured> {
     let none = Share { hits: 0, trials: 0 };
@@ -67,7 +75,8 @@ pub fn measure_all(
     done: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Measured>> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<Measured>>>> = Mutex::new(vec![None; attacks.len()]);
+    let results: Mutex<Vec<Option<Result<Measured>>>> =
+        Mutex::new(attacks.iter().map(|_| None).collect());
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(attacks.len());
     let finished = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -2,9 +2,7 @@
 
 use super::render::Audit;
 use crate::Failure;
-use demure_attack::audit::limit::epsilon_lower;
 use demure_attack::audit::{Finding, Verdict};
-use demure_report::chart::{Axis, Chart, Mark, Series};
 use demure_report::page::{escape, page, table};
 use demure_report::{grouped, short};
 use std::io::Write;
@@ -75,54 +73,5 @@ fn one(Audit { name, about, found }: &Audit) -> String {
         found.tests,
         found.error,
     );
-    // Labels of many bars would run into each other: every fourth has one, and marks go between.
-    let many = found.picture.bars.len() > 12;
-    let label = |(i, bar): (usize, &demure_attack::audit::Bar)| match (many, i % 4, bar.marked) {
-        (false, _, true) => format!("▲ {}", bar.label),
-        (false, _, false) | (true, 0, _) => bar.label.clone(),
-        (true, 2, true) => "▲".to_owned(),
-        _ => String::new(),
-    };
-    let bars = &found.picture.bars;
-    let shares =
-        |side: usize| -> Vec<f64> { bars.iter().map(|bar| 100.0 * bar.shares[side]).collect() };
-    let (left, right) = (shares(0), shares(1));
-    let highest = left.iter().chain(&right).copied().fold(0.0, f64::max);
-    let picture = Chart {
-        title: format!("{} (▲: in the event)", found.picture.feature),
-        x: Axis::names("what was seen", bars.iter().enumerate().map(label).collect()),
-        y: Axis::from_zero("percent of the runs that scouted", highest),
-        series: vec![Series::bars("left", '▒', left), Series::bars("right", '█', right)],
-        ..Chart::default()
-    };
-    text + &picture.figure() + &curve(found).figure()
-}
-
-/// The bound that these frequencies would give with other numbers of runs.
-fn curve(found: &Finding) -> Chart {
-    let [(p, _), (q, _)] = found.frequencies();
-    let error = found.error_each();
-    let at = |n: f64| {
-        let count = |share: f64| (share * n).round() as u64;
-        (n, epsilon_lower(count(p), count(q), n as u64, found.claim.delta, error))
-    };
-    let points: Vec<(f64, f64)> =
-        (0..=48).map(|i| at(10f64.powf(2.0 + f64::from(i) / 8.0))).collect();
-    let claimed = found.claim.epsilon;
-    let highest = points.iter().map(|p| p.1).fold(claimed.unwrap_or(0.0), f64::max).max(0.1);
-    let here = ((found.tested.max(100) as f64).min(1e8), found.epsilon_lower);
-    Chart {
-        title: "What so many runs of this event would show".to_owned(),
-        x: Axis::logarithmic("tested runs a side", 1e2, 1e8),
-        y: Axis::from_zero("ε at least", highest),
-        series: vec![
-            Series::line("the bound on ε", '·', points),
-            Series::dots("this audit", 'o', vec![here]),
-        ],
-        marks: claimed
-            .map(|epsilon| Mark::Level(epsilon, "claimed".to_owned()))
-            .into_iter()
-            .collect(),
-        ..Chart::default()
-    }
+    text + &found.seen().figure() + &found.growth().figure()
 }

@@ -1,38 +1,24 @@
 //! `demure attack link`: people whose quasi-identifiers are known, found in an anonymized table.
-//!
-//! | file | what |
-//! |---|---|
-//! | `mod.rs` | what users type, and the attack |
-//! | `cells.rs` | which labels may stand for a value |
-//! | `releases.rs` | the tables, their classes, and who may be in which |
-//! | `demo.rs` | made-up patients, and two releases of them |
-//! | `render.rs` | who falls, by which class, and why |
 
-mod cells;
-mod demo;
-mod releases;
 mod render;
 
-use super::Seed;
-use super::render::Output;
+use super::options::Common;
 use crate::Failure;
 use crate::anonymize::columns::read_table;
 use crate::anonymize::hierarchies::Hierarchies;
 use crate::input::Words;
-use demure_anonymize::table::Table;
-use demure_attack::link::Linkage;
+use demure_attack::link::{PATIENTS, Tables, patients};
 use demure_files::delimiter;
-use releases::{Release, people, values};
-use render::Found;
+use demure_report::grouped;
 use std::io::Write;
 use std::path::PathBuf;
 
 /// Find people in an anonymized table by what is known of them
 ///
-/// The attacker has the quasi-identifiers of everybody in ORIGINAL and looks for them in PUBLISHED.
-/// Somebody falls who fits one row alone; whose rows all have the same sensitive value; whose other
-/// values the attacker can rule out (--know); or for whom one value alone is possible in two releases
-/// (--second). The report names the class and says why. k-anonymity alone stops the first.
+/// The attacker has the quasi-identifiers of everybody in ORIGINAL and looks for them in PUBLISHED. A person falls
+/// if one row alone fits, if all rows that fit have the same sensitive value, if the attacker can rule out the other values
+/// (--know), or if one value alone is possible in two releases (--second). The report names the class and
+/// says why. k-anonymity alone stops the first.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -42,22 +28,19 @@ Examples:
 
 A release is made by: demure anonymize people.csv --qi age,state --sensitive city --k 2 --output release.csv")]
 pub(super) struct Args {
-    /// The table that was anonymized: a CSV file with a header
+    /// The table that was anonymized, a CSV file with a header; without it, two releases of made-up patients are attacked
     #[arg(
         value_name = "ORIGINAL",
         requires = "published",
         requires = "qi",
-        requires = "sensitive"
+        requires = "sensitive",
+        conflicts_with = "demo"
     )]
     original: Option<PathBuf>,
 
     /// What was published of it
     #[arg(value_name = "PUBLISHED")]
     published: Option<PathBuf>,
-
-    /// Attack two 4-anonymous releases of made-up patients (what happens without files)
-    #[arg(long, conflicts_with = "original")]
-    demo: bool,
 
     /// The columns that the attacker knows of people
     #[arg(long, value_name = "COLUMNS", requires = "original")]
@@ -85,77 +68,51 @@ pub(super) struct Args {
     delimiter: u8,
 
     #[command(flatten)]
-    seed: Seed,
-
-    #[command(flatten)]
-    output: Output,
-}
-
-/// The tables, and the part their columns play.
-struct Tables {
-    original: Table,
-    published: Table,
-    second: Option<Table>,
-    quasi: Vec<String>,
-    sensitive: String,
+    common: Common,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let (tables, what) = match (&args.original, &args.published, &args.qi, &args.sensitive) {
-        (Some(original), Some(published), Some(qi), Some(sensitive)) => {
-            let second = args.second.as_ref();
-            let named = [qi.0.as_slice(), std::slice::from_ref(sensitive)].concat();
-            let tables = Tables {
-                original: read_table(original, args.delimiter, &named)?,
-                published: read_table(published, args.delimiter, &named)?,
-                second: second.map(|path| read_table(path, args.delimiter, &named)).transpose()?,
-                quasi: qi.0.clone(),
-                sensitive: sensitive.clone(),
-            };
-            (tables, None)
-        }
-        _ => {
-            let (tables, what) = demo::make(args.seed.of_data())?;
-            (tables, Some(what))
-        }
+    let own = args.tables()?;
+    let made_up = own.is_none();
+    let tables = own.map_or_else(|| patients(args.common.seed().of_data()), Ok)?;
+    let given = Hierarchies::new(&args.hierarchy, &tables.original)?;
+    let hierarchy = |name: &String| {
+        let column = tables.original.position(name)?;
+        given.given(&tables.original.columns[column])
     };
-    if tables.quasi.contains(&tables.sensitive) {
-        return Err(Failure::usage(
-            "a column is in both --qi and --sensitive: the attacker knows it, or does not",
-        ));
-    }
-    let found = attack(args, &tables)?;
-    found.rendered(what).print(&args.output, out)
+    let hierarchies = tables.quasi.iter().map(hierarchy).collect::<Result<Vec<_>, _>>()?;
+    let know = args.know.as_ref().map_or(&[][..], |words| &words.0);
+    let found = tables.link(&hierarchies, know)?;
+    let lead = match made_up {
+        true => format!(
+            "{PATIENTS} made-up patients. Two releases of them were made by Mondrian, one 4-anonymous and \
+             one 5-anonymous by zip code and age. The attacker knows everybody's zip code and age, and has both."
+        ),
+        false => format!(
+            "The attacker knows {} of {} people and looks for them in the published table.",
+            tables.quasi.join(", "),
+            grouped(found.people.len() as f64)
+        ),
+    };
+    render::findings(lead, &tables, !know.is_empty(), &found).print(&args.common, out)
 }
 
-fn attack(args: &Args, tables: &Tables) -> Result<Found, Failure> {
-    let hierarchies = Hierarchies::new(&args.hierarchy, &tables.original)?;
-    let values = values(tables)?;
-    let first = Release::new(&tables.published, tables, &hierarchies, &values)?;
-    let second = tables.second.as_ref();
-    let second =
-        second.map(|table| Release::new(table, tables, &hierarchies, &values)).transpose()?;
-    let ruled_out = match &args.know {
-        Some(words) => {
-            words.0.iter().map(|word| values.code(word)).collect::<Result<Vec<_>, _>>()?
-        }
-        None => Vec::new(),
-    };
-    let people = people(tables, &first, second.as_ref(), &values)?;
-    let mut linkage = Linkage::new(first.histograms.clone())?.knowing(ruled_out.clone());
-    if let Some(second) = &second {
-        linkage = linkage.and(second.histograms.clone())?;
+impl Args {
+    /// The tables that were named.
+    fn tables(&self) -> Result<Option<Tables>, Failure> {
+        let (Some(original), Some(published), Some(qi), Some(sensitive)) =
+            (&self.original, &self.published, &self.qi, &self.sensitive)
+        else {
+            return Ok(None);
+        };
+        let named = [qi.0.as_slice(), std::slice::from_ref(sensitive)].concat();
+        let read = |path: &PathBuf| read_table(path, self.delimiter, &named);
+        Ok(Some(Tables {
+            original: read(original)?,
+            published: read(published)?,
+            second: self.second.as_ref().map(read).transpose()?,
+            quasi: qi.0.clone(),
+            sensitive: sensitive.clone(),
+        }))
     }
-    let summary = linkage.everybody(&people);
-    Ok(Found {
-        quasi: tables.quasi.clone(),
-        sensitive: tables.sensitive.clone(),
-        unique_before: releases::unique(&tables.original, &tables.quasi)?,
-        values: values.names,
-        ruled_out,
-        first,
-        second,
-        people,
-        summary,
-    })
 }

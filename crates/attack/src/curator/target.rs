@@ -1,11 +1,12 @@
 //! Who is attacked: `patients.id=7`, and the world without them.
 
-use crate::Failure;
+use crate::error::{Error, Result};
+use std::fmt;
 use std::str::FromStr;
 
 /// All rows of a table with a value in a column, as it was typed.
 #[derive(Clone)]
-pub(super) struct Target {
+pub struct Target {
     table: String,
     column: String,
     value: String,
@@ -14,7 +15,7 @@ pub(super) struct Target {
 impl FromStr for Target {
     type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         let wrong = "must be TABLE.COLUMN=VALUE, e.g. patients.id=7";
         let (place, value) = text.split_once('=').ok_or(wrong)?;
         let (table, column) = place.trim().split_once('.').ok_or(wrong)?;
@@ -22,6 +23,13 @@ impl FromStr for Target {
             true => Err(wrong),
             false => Ok(Self { table: table.into(), column: column.into(), value: value.into() }),
         }
+    }
+}
+
+// The value may be protected.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({}.{})", self.table, self.column)
     }
 }
 
@@ -36,28 +44,22 @@ pub(super) struct Found {
 
 impl Target {
     /// Finds the table and the column.
-    pub(super) fn found(
-        &self,
-        tables: &[(String, Vec<(String, String)>)],
-    ) -> Result<Found, Failure> {
-        let missing = |what: &str| Failure::usage(format!("--target: there is no such {what}"));
-        let (table, columns) =
-            tables.iter().find(|(name, _)| *name == self.table).ok_or_else(|| missing("table"))?;
-        let (column, kind) = columns
-            .iter()
-            .find(|(name, _)| *name == self.column)
-            .ok_or_else(|| missing("column that may be asked about"))?;
+    pub(super) fn found(&self, tables: &[(String, Vec<(String, String)>)]) -> Result<Found> {
+        let wrong = |why| Error::Target { why };
+        let table = tables.iter().find(|(name, _)| *name == self.table);
+        let (table, columns) = table.ok_or(wrong("there is no such table"))?;
+        let column = columns.iter().find(|(name, _)| *name == self.column);
+        let (column, kind) =
+            column.ok_or(wrong("there is no such column that may be asked about"))?;
         let whole = kind.starts_with("Int") || kind.starts_with("UInt");
         let text = kind.starts_with("Utf8") || kind.starts_with("LargeUtf8");
         let value = match (whole, self.value.parse::<i64>()) {
             (true, Ok(number)) => number.to_string(),
+            (true, Err(_)) => return Err(wrong("the column holds whole numbers")),
             (false, _) if text => quoted(&self.value),
-            (true, Err(_)) => {
-                return Err(Failure::usage("--target: the column holds whole numbers"));
-            }
-            _ => {
-                return Err(Failure::usage(
-                    "--target: the column must hold whole numbers or texts\nhint: use the person's id",
+            (false, _) => {
+                return Err(wrong(
+                    "the column must hold whole numbers or texts\nhint: use the person's id",
                 ));
             }
         };

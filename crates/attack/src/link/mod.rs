@@ -10,6 +10,13 @@
 //! | [`Finding::Known`] | the value, to somebody who rules some out | background knowledge |
 //! | [`Finding::Intersected`] | the value, to somebody with two releases | one value is possible in both |
 //!
+//! | file | what |
+//! |---|---|
+//! | `mod.rs` | what is learnt of a person from the classes that may hold them |
+//! | `releases` | the tables, their classes, and who may be in which |
+//! | `cells` | which labels may stand for a value |
+//! | `made_up` | patients, and two releases of them |
+//!
 //! All of it is counting: a finding is certain if the published rows are truthful, the target is
 //! in the table, and what is ruled out is truly so.
 //!
@@ -18,7 +25,15 @@
 //! Ganta, Kasiviswanathan & Smith 2008 (intersection of releases); Martin et al. 2007 (worst-case
 //! background knowledge).
 
+mod cells;
+mod made_up;
+mod releases;
+
+pub use made_up::{PATIENTS, patients};
+pub use releases::{Fallen, Linked, Release, Tables};
+
 use crate::error::{Error, Result};
+use std::fmt;
 
 /// How often each sensitive value, by its code, occurs among some rows.
 pub type Histogram = Vec<u64>;
@@ -49,6 +64,19 @@ pub enum Finding {
     Open,
     /// No row fits: the person is not in the table, or its cells were not understood.
     Unmatched,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unique => "unique",
+            Self::Homogeneous => "homogeneous",
+            Self::Known => "known",
+            Self::Intersected => "intersected",
+            Self::Open => "open",
+            Self::Unmatched => "unmatched",
+        })
+    }
 }
 
 impl Finding {

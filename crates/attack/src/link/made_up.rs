@@ -1,15 +1,16 @@
-//! Made-up patients, and two releases of them that `demure-anonymize` made, each 4-anonymous.
+//! Made-up patients, and two releases of them by Mondrian, one 4-anonymous and one 5-anonymous by zip code and age.
 
-use super::Tables;
-use crate::Failure;
+use super::releases::Tables;
+use crate::draws::Draws;
+use crate::error::{Error, Result};
 use demure_anonymize::model::{KAnonymity, Model};
 use demure_anonymize::mondrian::mondrian;
 use demure_anonymize::partition::Options;
 use demure_anonymize::recoding::Attribute;
 use demure_anonymize::table::{Column, Table};
-use demure_attack::draws::Draws;
 
-const PATIENTS: usize = 300;
+/// How many there are.
+pub const PATIENTS: usize = 300;
 /// How often each disease occurs, in parts of 100.
 const DISEASES: [(&str, u64); 7] = [
     ("flu", 34),
@@ -21,8 +22,11 @@ const DISEASES: [(&str, u64); 7] = [
     ("HIV", 4),
 ];
 
-/// The patients, one release with smaller classes and one with larger, and what was made.
-pub(super) fn make(seed: u64) -> Result<(Tables, String), Failure> {
+/// The patients, a 4-anonymous release of them and a 5-anonymous one.
+///
+/// # Errors
+/// None that can be met: the patients have such releases.
+pub fn patients(seed: u64) -> Result<Tables> {
     let mut draws = Draws::part(seed, 9);
     let mut csv = String::from("zip,age,disease\n");
     for _ in 0..PATIENTS {
@@ -33,15 +37,13 @@ pub(super) fn make(seed: u64) -> Result<(Tables, String), Failure> {
         csv += &format!("{zip},{age},{disease}\n");
     }
     let original = Table::from_csv(csv.as_bytes(), b',')?;
-    let published = release(&original, &["zip", "age"], 4)?;
-    let second = release(&original, &["age", "zip"], 5)?;
-    let text = format!(
-        "{PATIENTS} made-up patients. Two releases of them were made by Mondrian, one 4-anonymous and \
-         one 5-anonymous by zip code and age. The attacker knows everybody's zip code and age, and has both."
-    );
-    let quasi = vec!["zip".to_owned(), "age".to_owned()];
-    let sensitive = "disease".to_owned();
-    Ok((Tables { original, published, second: Some(second), quasi, sensitive }, text))
+    Ok(Tables {
+        published: release(&original, &["zip", "age"], 4)?,
+        second: Some(release(&original, &["age", "zip"], 5)?),
+        original,
+        quasi: vec!["zip".to_owned(), "age".to_owned()],
+        sensitive: "disease".to_owned(),
+    })
 }
 
 /// A disease as common as it is everywhere.
@@ -57,7 +59,7 @@ fn any(draws: &mut Draws) -> &'static str {
 }
 
 /// A k-anonymous release of boxes; the disease stays as it is.
-fn release(table: &Table, quasi: &[&str], k: u64) -> Result<Table, Failure> {
+fn release(table: &Table, quasi: &[&str], k: u64) -> Result<Table> {
     let mut attributes = Vec::new();
     for name in quasi {
         attributes.push(Attribute::numeric(&table.columns[table.position(name)?])?);
@@ -65,15 +67,13 @@ fn release(table: &Table, quasi: &[&str], k: u64) -> Result<Table, Failure> {
     let sensitive = &table.columns[table.position("disease")?];
     let models: Vec<Box<dyn Model>> = vec![Box::new(KAnonymity::new(k)?)];
     let how = Options { threads: 1, ..Options::default() };
-    let parts = mondrian(&attributes, &[sensitive], &models, &how)?.ok_or_else(|| {
-        Failure::usage("the made-up patients have no release: please report this")
-    })?;
+    let parts = mondrian(&attributes, &[sensitive], &models, &how)?.ok_or(Error::NoRelease)?;
     let mut columns = vec![sensitive.clone()];
     for (at, attribute) in attributes.iter().enumerate() {
         let labels = (0..parts.recoding.sizes.len()).map(|class| {
             parts.recoding.cells_of(class).get(at).map_or("*".to_owned(), |c| attribute.label(*c))
         });
-        // One label a class, alike or not: classes with equal labels are one to whoever reads them.
+        // One label a class, alike or not: to a reader, classes with equal labels are one.
         let mut values: Vec<String> = Vec::new();
         let code = |label: String| {
             let known = values.iter().position(|value| *value == label);

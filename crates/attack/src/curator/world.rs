@@ -1,17 +1,13 @@
-//! Where attacks on the curator happen: the real one, in this process, with a budget of its own.
-//!
-//! Every attack opens curators whose ledger is in memory and begins empty. The ledger beside a policy
-//! is neither read nor written: what an attack finds is for the steward, and bought by nobody.
+//! Where attacks on the curator happen: tables, a policy, and curators whose ledger is in memory and begins empty.
 
-use crate::Failure;
-use crate::curator::runtime;
+use crate::error::{Error, Result};
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use demure_core::random::{Randomness, SeededForTests, SystemRandom};
 use demure_core::unit::Epsilon;
 use demure_curator::policy::{Accounting, Policy};
-use demure_curator::{Curator, Error, Expected, Outcome, Session};
+use demure_curator::{Curator, Expected, Outcome, Session};
 use std::path::Path;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -34,7 +30,7 @@ pub(super) struct World {
     _folder: Option<TempDir>,
 }
 
-/// A curator with an empty ledger, and somebody who asks.
+/// A curator with an empty ledger, and an attacker who asks.
 pub(super) struct Asking<'a> {
     runtime: &'a Runtime,
     session: Session,
@@ -53,17 +49,17 @@ pub(super) struct Numbers {
 
 impl World {
     /// A table of made-up people. With a seed the noise is predictable: nobody is in it.
-    pub(super) fn made_up(csv: &str, policy: &str, seed: Option<u64>) -> Result<Self, Failure> {
-        let failed = |source| Failure::File { what: "making up a table".into(), source };
+    pub(super) fn made_up(csv: &str, policy: &str, seed: Option<u64>) -> Result<Self> {
+        let failed = |source| Error::Io { doing: "making up a table".to_owned(), source };
         let folder = tempfile::tempdir().map_err(failed)?;
         std::fs::write(folder.path().join("people.csv"), csv).map_err(failed)?;
-        let policy = Policy::parse(policy, folder.path()).map_err(Error::from)?;
+        let policy = Policy::parse(policy, folder.path()).map_err(demure_curator::Error::from)?;
         Ok(Self { policy, runtime: runtime()?, seed, _folder: Some(folder) })
     }
 
     /// A steward's own.
-    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
-        let policy = Policy::read(path).map_err(Error::from)?;
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let policy = Policy::read(path).map_err(demure_curator::Error::from)?;
         Ok(Self { policy, runtime: runtime()?, seed: None, _folder: None })
     }
 
@@ -78,7 +74,7 @@ impl World {
 
     /// A curator with nothing spent yet, and this budget instead of the policy's. `part` tells the
     /// noise of one from that of another, where it is seeded.
-    pub(super) fn open(&self, budget: Option<f64>, part: u64) -> Result<Asking<'_>, Failure> {
+    pub(super) fn open(&self, budget: Option<f64>, part: u64) -> Result<Asking<'_>> {
         let mut policy = self.policy.clone();
         if let Some(budget) = budget {
             policy.budget.epsilon = Epsilon::new(budget)?;
@@ -95,12 +91,13 @@ impl World {
 
 impl Asking<'_> {
     /// Asks, and pays this much.
-    pub(super) fn ask(&mut self, sql: &str, epsilon: f64) -> Result<Numbers, Error> {
-        self.session.settings_mut().set("demure.epsilon", &epsilon.to_string())?;
+    pub(super) fn ask(&mut self, sql: &str, epsilon: f64) -> Result<Numbers> {
+        let set = self.session.settings_mut().set("demure.epsilon", &epsilon.to_string());
+        set.map_err(demure_curator::Error::from)?;
         let Outcome::Answer(answer) = self.runtime.block_on(self.session.run(sql))? else {
-            return Err(Error::Sql("write a query: SELECT …".to_owned()));
+            return Err(demure_curator::Error::Sql("write a query: SELECT …".to_owned()).into());
         };
-        let failed = || Error::Sql("the query must answer numbers".to_owned());
+        let failed = || demure_curator::Error::Sql("the query must answer numbers".to_owned());
         let mut values = Vec::new();
         for batch in &answer.batches {
             let columns: Option<Vec<_>> =
@@ -127,13 +124,11 @@ impl Asking<'_> {
     }
 
     /// The same for a query that answers one number.
-    pub(super) fn one(&mut self, sql: &str, epsilon: f64) -> Result<Numbers, Failure> {
+    pub(super) fn one(&mut self, sql: &str, epsilon: f64) -> Result<Numbers> {
         let numbers = self.ask(sql, epsilon)?;
         match numbers.values.as_slice() {
             [x] if x.is_finite() => Ok(numbers),
-            _ => Err(Failure::usage(
-                "the query must answer one number\nhint: e.g. --query 'SELECT COUNT(*) FROM patients'",
-            )),
+            _ => Err(Error::NotOneNumber),
         }
     }
 
@@ -143,9 +138,17 @@ impl Asking<'_> {
     }
 }
 
+/// The threads that queries run on.
+pub(crate) fn runtime() -> Result<Runtime> {
+    // Room for the planner, which recurses: most statements then need no stack of their own.
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.enable_all().thread_stack_size(8 << 20).build();
+    runtime.map_err(|source| Error::Io { doing: "starting threads".to_owned(), source })
+}
+
 /// The people of `difference`, `average` and `reconstruct`: a public seat, a secret bit. Attackers know who is
 /// there and guess the bit, so the policy protects what a row says. Its least ε of a query stands in no attack's way.
-pub(super) fn seats(secrets: &[bool], seed: Option<u64>) -> Result<World, Failure> {
+pub(super) fn seats(secrets: &[bool], seed: Option<u64>) -> Result<World> {
     let mut csv = String::from("id,seat,secret\n");
     for (seat, secret) in secrets.iter().enumerate() {
         csv += &format!("{seat},{seat},{secret}\n");

@@ -1,8 +1,8 @@
 //! A policy over made-up rows in place of people's: what an audit asks about unless it is given the protected rows.
 
-use crate::Failure;
-use demure_attack::audit::made_up::{Column, Values, table};
-use demure_attack::audit::neighbour::Table;
+use crate::audit::made_up::{Column, Values, table};
+use crate::audit::neighbour::Table;
+use crate::error::{Error, Result};
 use demure_curator::policy::{
     Access, ColumnKind, ColumnPolicy, Policy, Protection, TablePolicy, UnitPolicy, Value,
 };
@@ -46,8 +46,8 @@ impl MadeUp {
     }
 
     /// The rows of one table.
-    pub(super) fn table(&self, name: &str) -> Result<Table, Failure> {
-        let columns = self.tables.get(name).ok_or_else(|| Failure::usage("the table is public"))?;
+    pub(super) fn table(&self, name: &str) -> Result<Table> {
+        let columns = self.tables.get(name).ok_or(Error::NotProtected)?;
         Ok(table(columns, self.rows))
     }
 
@@ -59,7 +59,7 @@ impl MadeUp {
         schemas: &Schemas,
         but: Option<&String>,
         folder: &Path,
-    ) -> Result<Policy, Failure> {
+    ) -> Result<Policy> {
         let mut policy = policy.clone();
         for table in policy.tables.iter_mut().filter(|table| but != Some(&table.name)) {
             let Access::Protected(protection) = &mut table.access else { continue };

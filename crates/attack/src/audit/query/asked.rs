@@ -1,18 +1,18 @@
 //! A question, asked of a curator over each of two databases, as often as one likes.
 
-use crate::Failure;
+use crate::audit::sides::Sides;
+use crate::audit::{Output, Source, word};
 use crate::curator::runtime;
+use crate::error::{Error, Result};
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
-use demure_attack::audit::{Output, Source, word};
-use demure_core::random::SystemRandom;
 use demure_core::unit::{Delta, Epsilon};
-use demure_curator::policy::{Accounting, Policy};
-use demure_curator::{Curator, Incidents, Outcome, Session};
-use demure_ledger::{Ledger, Limit, Price};
+use demure_curator::policy::Policy;
+use demure_curator::{Curator, Outcome, Session};
+use demure_ledger::Price;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tokio::runtime::Runtime;
 
 /// ε and δ of a budget in memory, which nothing is protected by.
@@ -23,7 +23,7 @@ pub(super) struct Asked<'a> {
     policy: &'a Policy,
     table: String,
     sql: &'a str,
-    pairs: Vec<(String, [PathBuf; 2])>,
+    pairs: Vec<Sides>,
     settings: (Option<Epsilon>, Option<Delta>),
     runtime: Runtime,
     /// The session of each side of the pair that is open.
@@ -37,17 +37,17 @@ pub(super) struct Asked<'a> {
 
 struct Side {
     session: Session,
-    /// What may be spent, and what was.
-    most: Price,
-    spent: Price,
+    /// What was left of the budget after the last answer.
+    left: Option<Price>,
 }
 
 impl Side {
-    /// Whether another answer of this price can be bought.
+    /// Whether another answer of about this price can be bought.
     fn affords(&self, price: Price) -> bool {
-        let room = |most: f64, spent: f64, price: f64| (spent + price) * (1.0 + 1e-6) <= most;
-        room(self.most.main, self.spent.main, price.main)
-            && room(self.most.delta, self.spent.delta, price.delta)
+        let enough = |left: Price| {
+            price.main * (1.0 + 1e-6) <= left.main && price.delta * (1.0 + 1e-6) <= left.delta
+        };
+        self.left.is_none_or(enough)
     }
 }
 
@@ -56,9 +56,9 @@ impl<'a> Asked<'a> {
         policy: &'a Policy,
         table: &str,
         sql: &'a str,
-        pairs: Vec<(String, [PathBuf; 2])>,
+        pairs: Vec<Sides>,
         settings: (Option<Epsilon>, Option<Delta>),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self> {
         let (table, runtime) = (table.to_owned(), runtime()?);
         let (open, keys) = (None, Keys::default());
         let price = Price::ZERO;
@@ -66,7 +66,7 @@ impl<'a> Asked<'a> {
     }
 
     /// What one answer is charged: the same on every side of every pair, or something is wrong.
-    pub(super) fn price(&mut self) -> Result<Price, Failure> {
+    pub(super) fn price(&mut self) -> Result<Price> {
         let mut found: Option<Price> = None;
         // The first pair last: it is asked next.
         for pair in (0..self.pairs.len()).rev() {
@@ -76,47 +76,31 @@ impl<'a> Asked<'a> {
                 let so_far = found.unwrap_or(price);
                 // The jitter of ε keeps answers from being had for nothing; nothing else may tell them apart.
                 if (price.main / so_far.main - 1.0).abs() > 1e-6 || price.delta != so_far.delta {
-                    return Err(Failure::Unsatisfied(
-                        "violated: the price of the answer depends on the data".to_owned(),
-                    ));
+                    return Err(Error::PriceDependsOnData);
                 }
                 found = Some(Price { main: price.main.max(so_far.main), delta: price.delta });
             }
             self.open = Some((pair, sides));
         }
-        found.ok_or_else(|| Failure::usage("there are no neighbours to ask about"))
+        found.ok_or(Error::NoNeighbours)
     }
 
-    fn side(&self, path: &Path) -> Result<Side, Failure> {
+    fn side(&self, path: &Path) -> Result<Side> {
         let mut policy = self.policy.clone();
         policy.budget.epsilon = Epsilon::new(BUDGET.0)?;
         policy.budget.delta = Delta::new(BUDGET.1)?;
         for table in policy.tables.iter_mut().filter(|table| table.name == self.table) {
             table.source = path.display().to_string();
         }
-        let accounting = match policy.budget.accounting {
-            Accounting::Pure => demure_ledger::Accounting::Pure,
-            Accounting::Zcdp => demure_ledger::Accounting::Zcdp,
-        };
-        let limit = Limit {
-            accounting,
-            epsilon: policy.budget.epsilon,
-            delta: policy.budget.delta,
-            neighbours: policy.budget.neighbours,
-        };
-        let most = limit.most().map_err(demure_curator::Error::from)?;
-        let ledger = Ledger::in_memory(limit).map_err(demure_curator::Error::from)?;
-        let randomness = Box::new(SystemRandom::new()?);
-        let opening = Curator::with(policy, ledger, Incidents::nowhere(), randomness);
-        let session = self.runtime.block_on(opening)?.session("audit");
-        Ok(Side { session, most, spent: Price::ZERO })
+        let curator = self.runtime.block_on(Curator::in_memory(policy))?;
+        Ok(Side { session: curator.session("audit"), left: None })
     }
 
-    fn opened(&mut self, pair: usize) -> Result<[Side; 2], Failure> {
+    fn opened(&mut self, pair: usize) -> Result<[Side; 2]> {
         match self.open.take() {
             Some((open, sides)) if open == pair => Ok(sides),
             _ => {
-                let (_, [left, right]) = &self.pairs[pair];
+                let [left, right] = &self.pairs[pair].paths;
                 Ok([self.side(left)?, self.side(right)?])
             }
         }
@@ -124,7 +108,7 @@ impl<'a> Asked<'a> {
 
     /// One answer, bought anew: the ε asked for differs each time by less than a millionth, so that no price is the
     /// same and the ledger has no answer ready.
-    fn ask(&mut self, side: &mut Side) -> Result<(Output, Price), Failure> {
+    fn ask(&mut self, side: &mut Side) -> Result<(Output, Price)> {
         self.asked += 1;
         let asked = self.settings.0.unwrap_or(self.policy.budget.per_query).get();
         let jitter = 1.0 - 1e-7 * (self.asked as f64 / (self.asked as f64 + 1e5));
@@ -133,17 +117,11 @@ impl<'a> Asked<'a> {
         settings.delta = self.settings.1.or(settings.delta);
         // A question that is refused convicts nobody.
         let answered = self.runtime.block_on(side.session.run(self.sql)).map_err(unanswered)?;
-        let answer = match answered {
-            Outcome::Answer(answer) => answer,
-            _ => return Err(Failure::usage("this statement has no answer\nhint: give a SELECT")),
-        };
+        let Outcome::Answer(answer) = answered else { return Err(Error::NoAnswer) };
         if answer.repeated {
-            return Err(Failure::usage(
-                "the answer cost nothing, so there is no noise to audit\nhint: ask about a protected table",
-            ));
+            return Err(Error::NoNoise);
         }
-        side.spent.main += answer.price.main;
-        side.spent.delta += answer.price.delta;
+        side.left = Some(answer.balance.left);
         self.price = answer.price;
         let noised: Vec<String> = answer.columns.iter().map(|column| column.name.clone()).collect();
         Ok((self.output(&answer.batches, &noised), answer.price))
@@ -185,11 +163,9 @@ impl<'a> Asked<'a> {
 }
 
 /// Why there is no answer to audit: a failure of the audit and not of the curator.
-fn unanswered(error: demure_curator::Error) -> Failure {
+fn unanswered(error: demure_curator::Error) -> Error {
     match error.refusal() {
-        Some((what, remedy)) => {
-            Failure::usage(format!("the question was refused: {what}\nhint: {remedy}"))
-        }
+        Some((what, remedy)) => Error::Refused { what, remedy },
         None => error.into(),
     }
 }
@@ -256,24 +232,24 @@ fn cells(column: &dyn Array) -> Vec<Cell> {
 }
 
 impl Source for Asked<'_> {
-    type Error = Failure;
+    type Error = Error;
 
     fn pairs(&self) -> usize {
         self.pairs.len()
     }
 
     fn describe(&self, pair: usize) -> String {
-        self.pairs.get(pair).map_or(String::new(), |pair| pair.0.clone())
+        self.pairs.get(pair).map_or(String::new(), |pair| pair.what.clone())
     }
 
-    fn draw(&mut self, pair: usize, runs: usize) -> Result<[Vec<Output>; 2], Failure> {
+    fn draw(&mut self, pair: usize, runs: usize) -> Result<[Vec<Output>; 2]> {
         let mut sides = self.opened(pair)?;
         let mut all = [Vec::with_capacity(runs), Vec::with_capacity(runs)];
         for _ in 0..runs {
             for i in 0..2 {
                 // What is left of a budget in memory is of no interest: a new one will do.
                 if !sides[i].affords(self.price) {
-                    sides[i] = self.side(&self.pairs[pair].1[i])?;
+                    sides[i] = self.side(&self.pairs[pair].paths[i])?;
                 }
                 let (output, _) = self.ask(&mut sides[i])?;
                 all[i].push(output);

@@ -6,6 +6,7 @@ use demure_anonymize::table::Column;
 
 /// For each value of the original column (by code) and each label of the published one (by code),
 /// whether the label may stand for the value.
+#[derive(Clone)]
 pub(super) struct Covers {
     labels: usize,
     covers: Vec<bool>,
