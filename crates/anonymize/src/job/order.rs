@@ -1,20 +1,17 @@
 //! The order of a sensitive column's values, for the ordered distance.
 
-use crate::Failure;
-use demure_anonymize::table::Column;
+use super::Mistake;
+use crate::error::Result;
+use crate::table::Column;
 
 /// The codes of the column's values from the lowest to the highest.
 ///
 /// `typed` holds `column=a,b,c`, `column=number`, `column=text` or `column=appearance`; the last
 /// one of a column counts. Without one, numbers go by size and texts by alphabet.
-pub(super) fn of(column: &Column, typed: &[String]) -> Result<Vec<u32>, Failure> {
+pub(super) fn of(column: &Column, typed: &[String]) -> Result<Vec<u32>> {
     let mut how = None;
     for (i, text) in (1..).zip(typed) {
-        let (name, order) = text.split_once('=').ok_or_else(|| {
-            Failure::usage(format!(
-                "--order must be column=order, e.g. salary=number; number {i} is not"
-            ))
-        })?;
+        let (name, order) = text.split_once('=').ok_or(Mistake::OrderForm { number: i })?;
         if name == column.name {
             how = Some(order);
         }
@@ -30,10 +27,7 @@ pub(super) fn of(column: &Column, typed: &[String]) -> Result<Vec<u32>, Failure>
             codes.sort_by(|a, b| size(&numbers, *a).total_cmp(&size(&numbers, *b)));
         }
         (Some("number"), None) => {
-            return Err(Failure::usage(format!(
-                "the values of `{}` are not all numbers; give their order as {0}=text or {0}=a,b,c",
-                column.name
-            )));
+            return Err(Mistake::NotNumbers { column: column.name.clone() }.into());
         }
         (Some("text") | None, _) => codes.sort_by(|a, b| text(a).cmp(text(b))),
         (Some(list), _) => {
@@ -42,12 +36,8 @@ pub(super) fn of(column: &Column, typed: &[String]) -> Result<Vec<u32>, Failure>
             let unlisted: Vec<u32> = codes.iter().copied().filter(|c| place(c).is_none()).collect();
             if !unlisted.is_empty() {
                 let rows = column.codes.iter().filter(|code| unlisted.contains(code)).count();
-                return Err(Failure::usage(format!(
-                    "{rows} rows have {} distinct values of `{}` that its --order does not list; \
-                     add them to it",
-                    unlisted.len(),
-                    column.name
-                )));
+                let (column, values) = (column.name.clone(), unlisted.len());
+                return Err(Mistake::NotInOrder { column, rows, values }.into());
             }
             codes.sort_by_key(place);
         }

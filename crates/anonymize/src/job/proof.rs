@@ -1,34 +1,104 @@
-//! `check --witness`: the sets M that a release came with, verified against the tables.
+//! The sets M that a release comes with: written as JSON, read again, and verified against the tables.
 
-use super::hierarchies::Hierarchies;
-use super::models::Promised;
-use crate::Failure;
-use demure_anonymize::check::{Claim, Report};
-use demure_anonymize::class::Class;
-use demure_anonymize::hierarchy::Hierarchy;
-use demure_anonymize::model::Model;
-use demure_anonymize::recoding::{Attribute, Recoding};
-use demure_anonymize::table::{Column, Table};
-use serde_json::Value;
+use super::{Hierarchies, Mistake, Promised};
+use crate::check::{Checked, Claim, Report};
+use crate::class::Class;
+use crate::error::{Error, Result};
+use crate::hierarchy::Hierarchy;
+use crate::model::Model;
+use crate::publish::Release;
+use crate::publish::served::{Served, Sets};
+use crate::publish::verdict::Verdict;
+use crate::recoding::{Attribute, Recoding};
+use crate::table::{Column, Table};
+use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What was said of a release: the answer of `--json`.
-pub(super) struct Said {
-    shown: String,
+/// More classes than this are not listed.
+const LISTED: usize = 10_000;
+
+/// Every class with its labels, its size, what each model measures of it, exactly, and the set
+/// that serves it where a model asks for one.
+#[must_use]
+pub fn classes_json(release: &Release<'_>, verdicts: &[Verdict]) -> Value {
+    let class = |at: usize, size: u64| {
+        let measure = |verdict: &Verdict| {
+            let measure = verdict.measures.get(at).copied().flatten();
+            measure.map_or(Value::Null, |measure| measure.to_string().into())
+        };
+        let mut object = json!({
+            "labels": release.labels(at),
+            "size": size,
+            "measures": verdicts.iter().map(measure).collect::<Vec<_>>(),
+        });
+        let set = |verdict: &Verdict| match (&verdict.sets, verdict.set(at)) {
+            (Sets::Each(_), Some(served)) => set_json(served, release, verdict),
+            _ => Value::Null,
+        };
+        if verdicts.iter().any(|verdict| matches!(verdict.sets, Sets::Each(_)))
+            && let Some(object) = object.as_object_mut()
+        {
+            let sets = verdicts.iter().map(set).collect::<Vec<_>>();
+            object.insert("witnesses".to_owned(), sets.into());
+        }
+        object
+    };
+    let sizes = release.classes.iter().enumerate().take(LISTED);
+    sizes.map(|(at, found)| class(at, found.size)).collect()
+}
+
+/// For each verdict the set that serves all classes, or null; `None` if no model asks for one.
+#[must_use]
+pub fn shared_json(release: &Release<'_>, verdicts: &[Verdict]) -> Option<Value> {
+    let set = |verdict: &Verdict| match &verdict.sets {
+        Sets::All(Some((served, _))) => set_json(served, release, verdict),
+        _ => Value::Null,
+    };
+    let shared: Vec<Value> = verdicts.iter().map(set).collect();
+    (!shared.iter().all(Value::is_null)).then_some(shared.into())
+}
+
+fn set_json(served: &Served, release: &Release<'_>, verdict: &Verdict) -> Value {
+    let named = served.values(release, verdict);
+    let counts: Map<String, Value> =
+        named.map(|(value, count)| (value.to_owned(), count.into())).collect();
+    let mut object = json!({
+        "set": served.kind,
+        "rows": served.witness.rows(),
+        "distance": served.witness.measure.to_string(),
+        "counts": counts,
+    });
+    if let Some(object) = object.as_object_mut() {
+        if !served.levels.is_empty() {
+            let names = release.attributes.iter().map(|attribute| attribute.column.name.clone());
+            let levels = names.zip(served.levels.iter().map(|level| Value::from(*level)));
+            object.insert("levels".into(), Value::Object(levels.collect()));
+            object.insert("labels".into(), served.labels.clone().into());
+        }
+        if served.cuts > 0 {
+            object.insert("cuts".into(), served.cuts.into());
+        }
+    }
+    object
+}
+
+/// What a release's JSON says of the sets that serve its classes.
+pub(super) struct Witnesses {
+    path: String,
     answer: Value,
 }
 
-impl Said {
+impl Witnesses {
     /// Reads the file.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path) -> Result<Self> {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
-            .map_err(|source| Failure::File { what: format!("reading {shown}"), source })?;
-        let answer = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(format!("{shown}: line {} is not JSON", error.line()))
-        })?;
-        Ok(Self { shown, answer })
+            .map_err(|source| Error::File { what: format!("reading {shown}"), source })?;
+        match serde_json::from_str(&text) {
+            Ok(answer) => Ok(Self { path: shown, answer }),
+            Err(error) => Err(Mistake::NotJson { path: shown, line: error.line() }.into()),
+        }
     }
 
     /// Decides the models that ask for sets by those named here, and by nothing else.
@@ -38,14 +108,14 @@ impl Said {
         claim: &Claim<'_>,
         typed: &[String],
         report: &mut Report,
-    ) -> Result<(), Failure> {
+    ) -> Result<()> {
         let original = match claim.original {
             Some(table) => Some(Original::new(table, claim, typed)?),
             None => None,
         };
         let labels: Vec<Vec<&str>> = (0..report.classes.len())
             .map(|class| report.labels(claim, class))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_>>()?;
         let each = self.answer["each"].as_array().map_or(&[][..], Vec::as_slice);
         let by_labels: HashMap<Vec<&str>, &Value> =
             each.iter().map(|class| (texts(&class["labels"]), &class["witnesses"])).collect();
@@ -64,13 +134,9 @@ impl Said {
                     true => by_labels.get(labels).map(|all| &all[place]),
                     false => Some(&self.answer["shared"][place]),
                 };
-                let said = said.filter(|said| said.is_object()).ok_or_else(|| {
-                    Failure::usage(format!(
-                        "{} names no set for a class of the table; it belongs to another table, \
-                         or lists only a part of the classes",
-                        self.shown
-                    ))
-                })?;
+                let said = said
+                    .filter(|said| said.is_object())
+                    .ok_or_else(|| Mistake::NoSet { path: self.path.clone() })?;
                 let counts = counts(said, values);
                 let verified = model.verify(&class.class, &counts, &table);
                 let Some((serves, measure)) = verified else { continue };
@@ -83,8 +149,7 @@ impl Said {
                     *known = Some(measure);
                 }
             }
-            let fails =
-                |class: &demure_anonymize::check::Checked| class.holds.get(at) != Some(&true);
+            let fails = |class: &Checked| class.holds.get(at) != Some(&true);
             if let Some(verdict) = report.verdicts.get_mut(at) {
                 verdict.failing = report.classes.iter().filter(|class| fails(class)).count() as u64;
                 verdict.first_failing = report.classes.iter().position(fails);
@@ -95,15 +160,11 @@ impl Said {
     }
 
     /// Where the answer has the model.
-    fn place(&self, model: &dyn Model) -> Result<usize, Failure> {
+    fn place(&self, model: &dyn Model) -> Result<usize> {
         let models = self.answer["models"].as_array().map_or(&[][..], Vec::as_slice);
-        models.iter().position(|said| said["name"] == model.name().as_str()).ok_or_else(|| {
-            Failure::usage(format!(
-                "{} says nothing about {}: it must be the --json of that release, with the same models",
-                self.shown,
-                model.name()
-            ))
-        })
+        let name = model.name();
+        let place = models.iter().position(|said| said["name"] == name.as_str());
+        Ok(place.ok_or_else(|| Mistake::NoModel { path: self.path.clone(), model: name })?)
     }
 
     /// Whether a set is what it is said to be: the class itself, the whole table, or a class of a
@@ -115,22 +176,17 @@ impl Said {
         column: usize,
         labels: &[&str],
         counts: &[u64],
-        class: &demure_anonymize::check::Checked,
+        class: &Checked,
         table: &Class,
         original: &Option<Original<'_>>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let same = |class: &Class| class.sensitive.get(column).is_some_and(|h| h.counts == counts);
         match (said["set"].as_str(), original) {
             (Some("class"), _) => Ok(same(&class.class)),
             (Some("table"), _) => Ok(same(table)),
             (Some("coarser class"), Some(original)) => original.contains(said, labels, &same),
-            (Some("coarser class"), None) => Err(Failure::usage(
-                "to see that a set is a class of a coarser release takes the table it was made \
-                 from: give --original, and --hierarchy as it was given for the release",
-            )),
-            _ => Err(Failure::usage(
-                "a set that is a part of an earlier cut cannot be told from the published table",
-            )),
+            (Some("coarser class"), None) => Err(Mistake::NoOriginal.into()),
+            _ => Err(Mistake::EarlierCut.into()),
         }
     }
 }
@@ -143,16 +199,16 @@ struct Original<'a> {
 }
 
 impl<'a> Original<'a> {
-    fn new(table: &'a Table, claim: &Claim<'_>, typed: &[String]) -> Result<Self, Failure> {
-        let find = |names: &[&str]| -> Result<Vec<&'a Column>, Failure> {
+    fn new(table: &'a Table, claim: &Claim<'_>, typed: &[String]) -> Result<Self> {
+        let find = |names: &[&str]| -> Result<Vec<&'a Column>> {
             names.iter().map(|name| Ok(&table.columns[table.position(name)?])).collect()
         };
         let columns = find(claim.quasi)?;
         let given = Hierarchies::new(typed, table)?;
-        let one = |column: &&Column| -> Result<Hierarchy, Failure> {
+        let one = |column: &&Column| -> Result<Hierarchy> {
             Ok(given.given(column)?.unwrap_or_else(|| Hierarchy::suppress(column)))
         };
-        let hierarchies = columns.iter().map(one).collect::<Result<_, _>>()?;
+        let hierarchies = columns.iter().map(one).collect::<Result<_>>()?;
         Ok(Self { columns, hierarchies, sensitive: find(claim.sensitive)? })
     }
 
@@ -163,7 +219,7 @@ impl<'a> Original<'a> {
         said: &Value,
         labels: &[&str],
         same: &dyn Fn(&Class) -> bool,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool> {
         let level = |column: &&Column| said["levels"][&column.name].as_u64();
         let levels: Option<Vec<usize>> = (self.columns.iter())
             .map(|column| level(column).and_then(|level| usize::try_from(level).ok()))
@@ -171,7 +227,7 @@ impl<'a> Original<'a> {
         let Some(levels) = levels else { return Ok(false) };
         let attributes: Vec<Attribute<'_>> = (self.columns.iter().zip(&self.hierarchies))
             .map(|(column, hierarchy)| Attribute::hierarchy(column, hierarchy))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_>>()?;
         let Ok(coarse) = Recoding::full_domain(&attributes, &levels) else { return Ok(false) };
         let wanted = texts(&said["labels"]);
         let found = (0..coarse.sizes.len()).find(|class| {
