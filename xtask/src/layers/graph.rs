@@ -1,8 +1,8 @@
 //! Dependencies point one way.
 //!
-//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack}`; `anonymize` reads tables by `files` and sees
-//! none of the others; `cli → {anonymize, collect, graph}` too; `python → core, ledger, curator, collect, anonymize, graph`,
-//! never `server`. A lower crate may be used directly, not only through the crate between.
+//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack, plan}`; `anonymize` reads tables by `files`
+//! and sees none of the others; `cli → {anonymize, collect, graph, plan}` too; `python → core, ledger, curator, collect,
+//! anonymize, graph, plan`, never `server`. A lower crate may be used directly, not only through the crate between.
 
 use crate::metadata::{Kind, Package};
 
@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-attack", &["demure-core"]),
     ("demure-ledger", &["demure-core"]),
     ("demure-curator", &["demure-core", "demure-ledger"]),
+    ("demure-plan", &["demure-core", "demure-report"]), // explanations are fields of a report
     ("demure-files", &[]),
     ("demure-report", &[]), // only shows what it is given: server and Python may use it too
     ("demure-pg-catalog", &[]), // answers from names and types: cannot see the curator
@@ -34,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-collect",
             "demure-files",
             "demure-graph",
+            "demure-plan",
             "demure-report",
         ],
     ),
@@ -48,6 +50,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-anonymize",
             "demure-files",
             "demure-graph",
+            "demure-plan",
             "demure-report",
         ],
     ),

@@ -15,6 +15,7 @@ use crate::Failure;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use demure_core::unit::{Beta, Neighbours};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// Which datasets count as neighbours.
@@ -111,6 +112,13 @@ impl FromStr for Confidence {
 pub(crate) struct Bounds {
     pub(crate) low: f64,
     pub(crate) high: f64,
+}
+
+impl Bounds {
+    /// From the lower to the higher.
+    pub(crate) fn range(self) -> RangeInclusive<f64> {
+        self.low..=self.high
+    }
 }
 
 impl FromStr for Bounds {

@@ -1,38 +1,50 @@
-//! `--compare`: the expected error of every method at a budget, on a public sample.
+//! The expected error of every method at a budget, on a public sample.
 //!
 //! No protected data are looked at, so nothing is spent. What the errors would be on the data themselves is as
 //! protected as the data: the local sensitivity is a fact about them.
 
-use super::loss::pure;
-use super::smooth::{gaussian, student};
-use crate::Failure;
-use crate::input::Bounds;
-use clap::ValueEnum;
+use crate::Choices;
+use crate::budget::pure;
+use crate::error::Result;
+use crate::smooth::{gaussian, student};
 use demure_core::mechanism::{DiscreteGaussian, Geometric, Guarantee, Quantile};
-use demure_core::random::SystemRandom;
+use demure_core::random::Randomness;
 use demure_core::sensitivity::{Proposals, SmoothNoise, Smoothness, Statistic};
 use demure_core::unit::{L1, L2, Neighbours, Sensitivity};
 use demure_report::bars::bar;
 use demure_report::chart::Axis;
 use demure_report::short;
 use serde_json::{Value, json};
-use std::io::Write;
+use std::ops::RangeInclusive;
 
 /// Draws a method: the 95 % point is then good to about a tenth.
 const DRAWS: usize = 500;
 /// Columns of the longest bar.
 const BAR: usize = 36;
 
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-pub(super) enum Reference {
-    /// Every value as likely
+/// A public sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reference {
+    /// Every value as likely.
     Uniform,
-    /// Most values near the lower bound, few far above, like incomes
+    /// Most values near the lower bound, few far above, like incomes.
     LogNormal,
 }
 
 impl Reference {
-    pub(super) fn words(self) -> &'static str {
+    /// All there are.
+    pub const ALL: Choices<Self> = &[
+        ("uniform", "Every value as likely", Self::Uniform),
+        (
+            "log-normal",
+            "Most values near the lower bound, few far above, like incomes",
+            Self::LogNormal,
+        ),
+    ];
+
+    /// What it is, for people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::LogNormal => {
@@ -42,15 +54,16 @@ impl Reference {
     }
 
     /// The quantiles (i − ½)/n: the same for everybody.
-    pub(super) fn sample(self, bounds: Bounds, n: u32) -> Vec<f64> {
-        let width = bounds.high - bounds.low;
+    #[must_use]
+    pub fn sample(self, bounds: &RangeInclusive<f64>, n: u32) -> Vec<f64> {
+        let (low, width) = (bounds.start(), bounds.end() - bounds.start());
         let at = |i: u32| {
             let u = (f64::from(i) + 0.5) / f64::from(n);
             let share = match self {
                 Self::Uniform => u,
                 Self::LogNormal => (0.1 * normal_quantile(u).exp()).min(1.0),
             };
-            bounds.low + share * width
+            low + share * width
         };
         (0..n).map(at).collect()
     }
@@ -94,35 +107,39 @@ impl Statistic for Known<'_> {
 }
 
 /// What a method did on the sample.
-struct Row {
-    name: &'static str,
-    promise: Guarantee,
-    /// The errors that half and 95 % of the draws stay below; ∞ for ⊥.
-    half: f64,
-    most: f64,
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The method.
+    pub name: &'static str,
+    /// What it promises.
+    pub promise: Guarantee,
+    /// The error that half of the draws stay below; ∞ for no answer.
+    pub half: f64,
+    /// The error that 95 % of the draws stay below.
+    pub most: f64,
 }
 
-/// Prints a table and a plot, or JSON. `exponential` is given for a median, which the exponential mechanism can do too.
-pub(super) fn compare(
-    about: &str,
+/// A public sample with its bounds: a median is something the exponential mechanism can do too.
+pub type Median<'a> = (RangeInclusive<f64>, &'a [f64]);
+
+/// Tries every method on a public statistic, each many times.
+pub fn compare(
     statistic: &dyn Statistic,
     budget: Guarantee,
     t: Option<Smoothness>,
-    exponential: Option<(Bounds, &[f64])>,
-    json: bool,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
+    median: Option<Median<'_>>,
+    rng: &mut dyn Randomness,
+) -> Result<Vec<Row>> {
     let epsilon = pure(budget)?;
-    let mut rng = SystemRandom::new()?;
     let truth = statistic.answer(statistic.value());
     let mut rows = Vec::new();
     let mut try_out = |name: &'static str,
                        promise: Guarantee,
-                       draw: &mut dyn FnMut(&mut SystemRandom) -> Result<Option<f64>, Failure>|
-     -> Result<(), Failure> {
+                       draw: &mut dyn FnMut(&mut dyn Randomness) -> Result<Option<f64>>|
+     -> Result<()> {
         let mut errors = Vec::with_capacity(DRAWS);
         for _ in 0..DRAWS {
-            errors.push(draw(&mut rng)?.map_or(f64::INFINITY, |x| (x - truth).abs()));
+            errors.push(draw(rng)?.map_or(f64::INFINITY, |x| (x - truth).abs()));
         }
         errors.sort_by(f64::total_cmp);
         rows.push(Row { name, promise, half: errors[DRAWS / 2], most: errors[DRAWS * 95 / 100] });
@@ -140,8 +157,8 @@ pub(super) fn compare(
     try_out("global Laplace", noise.guarantee(), &mut |rng| {
         Ok(Some(statistic.answer(noise.release(statistic.value(), rng)?.into_value())))
     })?;
-    if let Some((Bounds { low, high }, values)) = exponential {
-        let choice = Quantile::between(epsilon, Neighbours::Replace, 0.5, low..=high)?;
+    if let Some((bounds, values)) = median {
+        let choice = Quantile::between(epsilon, Neighbours::Replace, 0.5, bounds)?;
         try_out("exponential", choice.guarantee(), &mut |rng| {
             Ok(Some(choice.release(values, rng)?.into_value()))
         })?;
@@ -175,11 +192,12 @@ pub(super) fn compare(
             Ok(all.release(statistic, rng)?.into_value().map(|(x, _)| x))
         })?;
     }
-    let text = if json { as_json(about, &rows) } else { as_text(about, &rows) };
-    out.write_all(text.as_bytes()).map_err(Failure::writing)
+    Ok(rows)
 }
 
-fn as_json(about: &str, rows: &[Row]) -> String {
+/// The comparison for programs.
+#[must_use]
+pub fn as_json(about: &str, rows: &[Row]) -> String {
     let row = |row: &Row| {
         json!({
             "method": row.name,
@@ -204,7 +222,9 @@ fn promise(promise: Guarantee) -> String {
     }
 }
 
-fn as_text(about: &str, rows: &[Row]) -> String {
+/// The comparison for people: a table and a plot.
+#[must_use]
+pub fn as_text(about: &str, rows: &[Row]) -> String {
     let number = |x: f64| if x.is_finite() { short(x) } else { "no answer".to_owned() };
     let mut text = format!(
         "the {about}\nno data were looked at and nothing was spent; {DRAWS} draws of each\n\n\
