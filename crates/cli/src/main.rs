@@ -151,6 +151,15 @@ enum Failure {
     File { what: String, source: std::io::Error },
 }
 
+impl From<demure_plan::Error> for Failure {
+    fn from(error: demure_plan::Error) -> Self {
+        match error {
+            demure_plan::Error::Core(error) => Self::Core(error),
+            error => Self::usage(error.to_string()),
+        }
+    }
+}
+
 impl Failure {
     fn usage(text: impl Into<String>) -> Self {
         Self::Usage(text.into())
