@@ -133,7 +133,7 @@ enum Failure {
     Files(#[from] demure_files::Error),
     /// The collector refused: exit code 2.
     #[error("{0}")]
-    Collect(#[from] demure_collect::Error),
+    Collect(demure_collect::Error),
     /// The accounts of a server: exit code 2.
     #[error("{0}")]
     Users(#[from] demure_server::users::Error),

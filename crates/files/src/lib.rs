@@ -6,6 +6,7 @@
 //! | [`column`](mod@column) | one column, cell by cell |
 //! | [`heading`] | the names in a CSV file's first line, and nothing behind it |
 //! | [`parquet`] | columns of Parquet as texts or as whole numbers; texts as Parquet |
+//! | [`batches`] | Arrow batches as CSV, JSON, Arrow IPC and Parquet |
 //! | [`records`] | whole rows of small CSV files |
 //! | [`write`](mod@write) | a file that is complete or not there |
 //! | [`error`] | what can go wrong: places in a file, never its contents |
@@ -13,11 +14,13 @@
 //! NULL and an empty cell are the same here: the empty text.
 //!
 //! # What this crate does not do
-//! It interprets nothing: whether a cell is a number is the caller's to say. The curator does not read by
-//! it: protected tables are read by the engine, under the rules of `curator/src/tables/source.rs`.
+//! It interprets nothing: whether a cell is a number is the caller's to say. The curator takes names and types of
+//! columns from it and no row: protected tables are read by the engine, under the rules of
+//! `curator/src/tables/source.rs`.
 
 #![forbid(unsafe_code)]
 
+pub mod batches;
 mod blank;
 pub mod column;
 pub mod error;
@@ -30,7 +33,7 @@ pub mod write;
 pub use column::read_column;
 pub use error::{Error, Result};
 pub use source::Source;
-pub use write::{write, write_text};
+pub use write::{write, write_private, write_text};
 
 /// Reads a delimiter as users write it: one ASCII character, or `tab`.
 pub fn delimiter(text: &str) -> std::result::Result<u8, &'static str> {

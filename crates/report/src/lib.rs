@@ -7,6 +7,7 @@
 //! | [`table`] | tables, as aligned text or as HTML |
 //! | [`chart`] | curves, points, bars and bands over two axes, in a terminal or as SVG |
 //! | [`bars`] | named horizontal bars with their intervals, in a terminal or as SVG |
+//! | [`estimates`] | estimates with intervals and bars, in a terminal or as SVG |
 //! | [`page`] | HTML: the escape, the style and the frame of every page |
 //! | [`document`] | a finding with its tables, charts and explanation, as text or as a page |
 //! | [`progress`] | a bar or a spinner on stderr while something takes long |
@@ -36,6 +37,7 @@
 pub mod bars;
 pub mod chart;
 pub mod document;
+pub mod estimates;
 pub mod fields;
 pub mod number;
 pub mod page;
@@ -43,7 +45,7 @@ pub mod progress;
 pub mod table;
 
 pub use fields::{Report, integer, line, named, plain};
-pub use number::{grouped, percent, short, time};
+pub use number::{counted, grouped, percent, short, time};
 pub use table::Table;
 
 use unicode_width::UnicodeWidthStr;

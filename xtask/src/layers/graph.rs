@@ -1,6 +1,6 @@
 //! Dependencies point one way.
 //!
-//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack}`; `anonymize`
+//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, attack}`; `collect ← server`; `anonymize`
 //! sees none of them; `cli → {anonymize, collect, graph}` too; `python → core, ledger, curator, collect, anonymize,
 //! graph`, never `server`. What is below may be used directly, not only through the crate between.
 
@@ -14,13 +14,22 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-collect", &["demure-core"]),
     ("demure-attack", &["demure-core"]),
     ("demure-ledger", &["demure-core"]),
-    ("demure-curator", &["demure-core", "demure-ledger"]),
+    // Of files the curator takes names and types of columns, for a first policy; rows are the engine's to read.
+    ("demure-curator", &["demure-core", "demure-ledger", "demure-files"]),
     ("demure-files", &[]),
     ("demure-report", &[]), // shows what it is given: server and Python may use it too
     ("demure-pg-catalog", &[]), // answers from names and types: cannot see the curator
+    // The collector's service shares the listener and the connection limits of the other wires.
     (
         "demure-server",
-        &["demure-core", "demure-ledger", "demure-curator", "demure-pg-catalog", "demure-report"],
+        &[
+            "demure-core",
+            "demure-ledger",
+            "demure-curator",
+            "demure-collect",
+            "demure-pg-catalog",
+            "demure-report",
+        ],
     ),
     (
         "demure-cli",

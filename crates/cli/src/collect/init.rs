@@ -105,13 +105,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             DraftDomain::Values(values.as_ref().map_or_else(Vec::new, |words| words.0.clone()))
         }
     };
-    if args.mechanism == "rappor" {
-        return Err(Failure::usage(
-            "noise that is remembered needs a second ε\n\
-             hint: init with --mechanism optimised-unary, then write mechanism = \"rappor\" and \
-             first_epsilon = … into the file",
-        ));
-    }
     let draft = Draft {
         question: args.question.clone(),
         privacy,
@@ -140,6 +133,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .described("mechanism", mechanism, if why.is_empty() { mechanism } else { why })
         .hidden("why", why)
         .described("bytes", length(&survey), format!("{} a report", length(&survey)))
-        .field("id", super::id(&survey));
+        .field("id", survey.id_text());
     Ok(report.print(args.json, out)?)
 }

@@ -90,12 +90,7 @@ impl Set {
             let Some(value) = value else { continue };
             let name = format!("demure.{}", option.replace('-', "_"));
             settings.set(&name, value).map_err(|refusal| {
-                // The core's sentence is one by itself.
                 let remedy = refusal.remedy();
-                let remedy = match remedy.strip_prefix("it takes ") {
-                    Some(sentence) if sentence.contains(" must be ") => sentence,
-                    _ => remedy,
-                };
                 Failure::usage(format!("--{option} is outside its range\nhint: {remedy}"))
             })?;
         }

@@ -26,7 +26,7 @@ mod tree;
 mod trimmed_mean;
 mod variance;
 
-pub(crate) use loss::{Loss, pure, unknown};
+pub(crate) use loss::{Loss, pure};
 pub(crate) use output::{budget, one_line};
 pub(crate) use response::Chance;
 

@@ -314,7 +314,7 @@ fn key(name: &str) -> String {
 }
 
 /// A text as TOML writes it, on one line.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
