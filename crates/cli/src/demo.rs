@@ -26,11 +26,9 @@ pub(crate) struct Args {
     /// Keep the tables, the policy and the ledger in this new folder
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
-
     /// How many patients to make up, up to ten million
     #[arg(long, value_name = "N", default_value = "100000", value_parser = positive)]
     patients: u32,
-
     /// Other patients
     #[arg(long, value_name = "N", default_value = "2024", value_parser = whole)]
     seed: u64,

@@ -26,27 +26,21 @@ pub(crate) struct Args {
     /// The table: a CSV file with a heading, or a Parquet file
     #[arg(value_name = "FILE")]
     data: PathBuf,
-
     /// Write the policy to FILE instead of stdout
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-
     /// Overwrite FILE if it is there; its budget and its ledger stay
     #[arg(long, requires = "output")]
     force: bool,
-
     /// What queries will call the table; by default the file's name
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
-
     /// The column that says whose row it is, or `row` if every row is someone else
     #[arg(long, value_name = "COLUMN")]
     unit: Option<String>,
-
     /// Columns of a CSV file that hold numbers
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     numeric: Vec<String>,
-
     /// Find bounds of the numeric columns privately, for this ε in all
     #[arg(long, value_name = "E", value_parser = number, allow_hyphen_values = true, requires = "unit")]
     spend_epsilon: Option<f64>,

@@ -2,10 +2,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `demo/` | `demure demo`: a made-up clinic, five questions, one refusal |
+//! | `demo.rs` | `demure demo`: a made-up clinic, five questions, one refusal |
 //! | `query.rs`, `explain.rs` | `demure query …`, `demure explain …`: one question under a policy |
 //! | `shell/` | `demure shell …`: a conversation |
-//! | `init/` | `demure init …`: a first policy, from a schema alone |
+//! | `init.rs` | `demure init …`: a first policy, from a schema alone |
 //! | `curator/` | what those five share: opening, settings, tables, formats |
 //! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |

@@ -31,55 +31,42 @@ pub(crate) struct Args {
     /// The policy
     #[arg(value_name = "POLICY", required_unless_present = "demo")]
     policy: Option<PathBuf>,
-
     /// Serve a made-up clinic, with a password that is printed
     #[arg(long, conflicts_with = "policy")]
     demo: bool,
-
     /// Where the PostgreSQL wire listens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5433")]
     pg: SocketAddr,
-
     /// Where HTTP and the console listen
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642")]
     http: SocketAddr,
-
     /// A certificate with its chain, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-
     /// Its private key, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-
     /// Listen to other machines without TLS: passwords and answers can be read on the way
     #[arg(long)]
     insecure_remote: bool,
-
     #[command(flatten)]
     head: ExpectHead,
-
     /// With a certificate, also take connections of the PostgreSQL wire without TLS; it must
     /// listen at a loopback address
     #[arg(long, requires = "tls_cert")]
     plaintext_on_loopback: bool,
-
     /// The longest that a statement may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     statement_timeout: u64,
-
     /// Connections of one kind, from all addresses
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections)]
     connections: usize,
-
     /// Connections of one kind from one address; behind a proxy all have the proxy's
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_per_address)]
     connections_per_address: usize,
-
     /// Connections of the PostgreSQL wire of one account
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections_per_account)]
     connections_per_account: usize,
-
     /// How long somebody who has signed in may say nothing on the PostgreSQL wire, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::default().idle_time.as_secs())]
     idle_timeout: u64,

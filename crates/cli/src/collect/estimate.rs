@@ -29,26 +29,20 @@ Examples:
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-
     /// The reports; - for standard input
     #[arg(value_name = "REPORTS")]
     reports: PathBuf,
-
     #[command(flatten)]
     how: How,
-
     /// Add estimates that are not negative and sum to one
     #[arg(long)]
     consistent: bool,
-
     /// Also a table of two attributes
     #[arg(long, value_name = "A,B")]
     cross: Option<Words>,
-
     /// Show all values, however many
     #[arg(long)]
     all: bool,
-
     /// Draw the estimates and their intervals into FILE (SVG)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -60,11 +54,9 @@ pub(super) struct How {
     /// How sure the intervals are to hold the truth
     #[arg(long, default_value = "0.95", allow_hyphen_values = true)]
     pub(super) confidence: Confidence,
-
     /// Whose frequencies
     #[arg(long, value_enum, default_value = "population")]
     target: Whose,
-
     /// Each interval for itself, not all of an attribute together
     #[arg(long)]
     each: bool,

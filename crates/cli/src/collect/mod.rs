@@ -106,7 +106,6 @@ struct Common {
     /// The survey
     #[arg(value_name = "SURVEY")]
     survey: PathBuf,
-
     /// As one JSON object
     #[arg(long)]
     json: bool,
@@ -125,11 +124,9 @@ struct Stated {
     /// The truth with this probability above one half (of two values)
     #[arg(long, value_parser = number, allow_hyphen_values = true)]
     gamma: Option<f64>,
-
     /// The truth with this probability, else a fair coin (of two values)
     #[arg(long, value_parser = number, allow_hyphen_values = true)]
     alpha: Option<f64>,
-
     /// The privacy loss
     #[arg(long, value_parser = number, allow_hyphen_values = true)]
     epsilon: Option<f64>,

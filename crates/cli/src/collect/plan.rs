@@ -3,7 +3,6 @@
 use super::Stated;
 use crate::Failure;
 use crate::input::{Confidence, number, positive, whole};
-use clap::ValueEnum;
 use demure_collect::plan::{METHODS, Method, Point};
 use demure_collect::planning::{Question, Solved, Sought};
 use demure_collect::survey::{Privacy, Survey};
@@ -29,77 +28,42 @@ Examples:
 pub(super) struct Args {
     #[command(flatten)]
     privacy: Stated,
-
     /// How many people answer
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     n: Option<u64>,
-
     /// The error of an estimated share: 0.01, or 1%
     #[arg(long, value_parser = share, allow_hyphen_values = true)]
     error: Option<f64>,
-
     /// How sure the error is to hold
     #[arg(long, default_value = "0.95", allow_hyphen_values = true)]
     confidence: Confidence,
-
     /// How many values there are to choose from; 2 unless a survey says otherwise
     #[arg(long, value_name = "K", value_parser = positive, allow_hyphen_values = true)]
     values: Option<u32>,
-
     /// Take values, mechanism and privacy from this survey, where they are not given
     #[arg(long, value_name = "SURVEY")]
     survey: Option<PathBuf>,
-
     /// How answers are randomized; the best at each ε unless given
     #[arg(long)]
     mechanism: Option<String>,
-
     /// The errors of all values together, not of one
     #[arg(long)]
     together: bool,
-
     /// The share that is expected; the worst unless given
     #[arg(long, value_name = "SHARE", value_parser = number, allow_hyphen_values = true)]
     frequency: Option<f64>,
-
     /// How the error is bounded
-    #[arg(long, value_enum, default_value = "hoeffding")]
-    method: By,
-
+    #[arg(long, default_value = "hoeffding", value_parser = METHODS.map(Method::name))]
+    method: String,
     /// Draw the error by all methods into FILE (SVG)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-
     /// Draw no plot in the terminal
     #[arg(long)]
     no_plot: bool,
-
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum By {
-    /// Hoeffding's inequality
-    Hoeffding,
-    /// Chernoff's inequality
-    Chernoff,
-    /// The binomial distribution
-    Exact,
-    /// The normal approximation
-    Normal,
-}
-
-impl From<By> for Method {
-    fn from(by: By) -> Self {
-        match by {
-            By::Hoeffding => Self::Hoeffding,
-            By::Chernoff => Self::Chernoff,
-            By::Exact => Self::Exact,
-            By::Normal => Self::Normal,
-        }
-    }
 }
 
 fn share(text: &str) -> Result<f64, &'static str> {
@@ -122,7 +86,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         beta: args.confidence.beta()?,
         together: args.together,
         frequency: args.frequency,
-        method: args.method.into(),
+        // The value was parsed.
+        method: METHODS.into_iter().find(|it| it.name() == args.method).unwrap_or(METHODS[0]),
     };
     let solved = question.solve()?;
     // The curve runs along what was not given.

@@ -25,15 +25,12 @@ With a shell: demure collect randomize exam.toml < answers.csv > reports.jsonl")
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-
     /// The answers; standard input if not given
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
-
     /// Where the reports go; standard output if not given
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-
     /// One person's remembered noise, for surveys collected repeatedly (mechanism rappor): made at the
     /// first report, to be kept secret and for ever
     #[arg(long, value_name = "FILE")]

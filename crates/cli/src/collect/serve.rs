@@ -30,19 +30,15 @@ Then: curl --data-binary @reports.jsonl http://127.0.0.1:8643/reports")]
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-
     /// Where it listens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8643")]
     http: SocketAddr,
-
     /// Where the reports are kept; beside the survey unless given
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-
     /// Listen to other machines, without TLS: who sends what, and when, can be seen on the way
     #[arg(long)]
     insecure_remote: bool,
-
     #[command(flatten)]
     how: How,
 }

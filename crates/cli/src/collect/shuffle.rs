@@ -28,19 +28,15 @@ Fewer reports than the minimum are not passed on: exit code 1.")]
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-
     /// The reports, one a line; - for standard input
     #[arg(value_name = "REPORTS")]
     reports: PathBuf,
-
     /// How many reports leave together, at least
     #[arg(long, value_name = "N", default_value_t = 1000)]
     minimum: usize,
-
     /// The probability with which the central ε may fail
     #[arg(long, default_value = "1e-6", value_parser = number, allow_hyphen_values = true)]
     delta: f64,
-
     /// Where the batch goes; standard output if not given
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,

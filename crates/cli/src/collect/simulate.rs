@@ -23,19 +23,15 @@ Examples:
 pub(super) struct Args {
     #[command(flatten)]
     common: Common,
-
     /// How many people
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     n: u64,
-
     /// The true shares: yes=0.3
     #[arg(long, value_name = "VALUE=SHARE,…")]
     truth: Pairs<f64>,
-
     /// How many times over
     #[arg(long, value_name = "TIMES", value_parser = positive, default_value = "20", allow_hyphen_values = true)]
     repeat: u32,
-
     #[command(flatten)]
     how: How,
 }

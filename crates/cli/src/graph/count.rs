@@ -36,15 +36,12 @@ enum Named {
 pub(super) struct Options {
     #[command(flatten)]
     pub(super) common: Common,
-
     /// How the count is released
     #[arg(long, value_enum, default_value = "auto")]
     method: Named,
-
     /// For --method ptr: the proposed bound on the local sensitivity; searched for if not given
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     bound: Option<u64>,
-
     /// For --method smooth: t of the smooth bound, chosen without looking at the data
     #[arg(long, value_name = "T", value_parser = number, allow_hyphen_values = true)]
     smoothness: Option<f64>,

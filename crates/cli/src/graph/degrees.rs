@@ -33,7 +33,6 @@ and removes most of the noise where many degrees are equal.")]
 pub(crate) struct Args {
     #[command(flatten)]
     common: Common,
-
     /// What comes back
     #[arg(long, value_enum, default_value = "histogram")]
     form: Form,

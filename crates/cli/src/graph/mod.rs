@@ -58,18 +58,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 struct Common {
     #[command(flatten)]
     source: Source,
-
     #[command(flatten)]
     loss: Loss,
-
     /// Which graphs count as neighbours: one edge more or less, or one for another
     #[arg(long, value_enum, default_value = "add-remove")]
     neighbours: Relation,
-
     /// Say what would be done, why, its error and its cost; open no file and draw nothing
     #[arg(long)]
     explain: bool,
-
     /// Print one JSON object
     #[arg(long)]
     json: bool,

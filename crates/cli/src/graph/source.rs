@@ -15,7 +15,6 @@ pub(super) struct Source {
     /// whose first two columns are the vertices
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-
     /// How many vertices there are, with and without edges: public
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
     pub(super) vertices: Option<u32>,
