@@ -210,7 +210,11 @@ impl Startup {
         kept.insert(handle);
         kept.insert(guard);
         let catalog = self.catalogs.of(&user.name, || {
-            Catalog::new(&self.service.name, &user.name, &super::tables::described(&self.service.curator))
+            Catalog::new(
+                &self.service.name,
+                &user.name,
+                &super::tables::described(&self.service.curator),
+            )
         });
         kept.insert(Authenticated {
             name: user.name,
