@@ -290,6 +290,42 @@ pub fn randomize_csv(
     Ok(done)
 }
 
+/// `collect randomize --memory`: the one answer of a CSV, with or without a header, to a report with the noise that
+/// its person remembers. Keep the memory before the report is shown: else a crash between the two would
+/// cost ε again.
+pub fn randomize_one(
+    survey: &Survey,
+    answers: impl Read,
+    memory: &mut Memory,
+    rng: &mut dyn Randomness,
+) -> Result<Submission> {
+    let client = Client::new(survey);
+    let given = one_answer(&client, answers).ok_or(Error::Unanswerable {
+        what: "with a memory the answers must be one person's: one line, of the survey's values",
+        remedy: "every person has a memory file of her own",
+    })?;
+    client.randomize_again(&given, memory, rng)
+}
+
+fn one_answer(client: &Client<'_>, answers: impl Read) -> Option<Vec<Given>> {
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(answers);
+    let records: Vec<csv::StringRecord> =
+        reader.records().collect::<std::result::Result<_, _>>().ok()?;
+    let attributes = client.survey.attributes();
+    let names = || attributes.iter().map(|a| a.name.as_str());
+    let header = |r: &csv::StringRecord| names().all(|name| r.iter().any(|cell| cell == name));
+    let (columns, answer): (Vec<Option<usize>>, _) = match records.as_slice() {
+        [first, answer] if header(first) => {
+            (names().map(|name| first.iter().position(|cell| cell == name)).collect(), answer)
+        }
+        [answer] => ((0..attributes.len()).map(Some).collect(), answer),
+        _ => return None,
+    };
+    let cells = columns.into_iter().enumerate();
+    cells.map(|(attribute, column)| client.read(attribute, answer.get(column?)?)).collect()
+}
+
 /// Randomizes many people's categories in one go: the fast path for one attribute of categories.
 pub fn randomize_many(
     randomizer: &Randomizer,

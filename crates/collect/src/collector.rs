@@ -14,6 +14,7 @@ use crate::survey::{Attribute, Domain, Survey};
 use demure_core::local::Report;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::fmt;
 use std::io::{BufRead, Read};
 use std::sync::Arc;
 
@@ -47,6 +48,22 @@ impl Rejected {
             Reject::OtherSurvey => &mut self.other_survey,
             Reject::OutOfDomain => &mut self.out_of_domain,
         } += 1;
+    }
+}
+
+/// `2 malformed, 1 repeated`; empty if all were counted.
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reasons = [
+            (self.malformed, "malformed"),
+            (self.version, "of another version"),
+            (self.other_survey, "of another survey"),
+            (self.out_of_domain, "impossible"),
+            (self.duplicate, "repeated"),
+        ];
+        let some = reasons.into_iter().filter(|(n, _)| *n > 0);
+        let some: Vec<String> = some.map(|(n, why)| format!("{n} {why}")).collect();
+        f.write_str(&some.join(", "))
     }
 }
 

@@ -30,6 +30,19 @@ pub enum Method {
     Normal,
 }
 
+impl Method {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hoeffding => "hoeffding",
+            Self::Chernoff => "chernoff",
+            Self::Exact => "exact",
+            Self::Normal => "normal",
+        }
+    }
+}
+
 /// All methods.
 pub const METHODS: [Method; 4] =
     [Method::Hoeffding, Method::Chernoff, Method::Exact, Method::Normal];
@@ -314,7 +327,9 @@ impl Aim {
 }
 
 impl Errors {
-    fn by(&self, method: Method) -> f64 {
+    /// By one of the methods.
+    #[must_use]
+    pub fn by(&self, method: Method) -> f64 {
         match method {
             Method::Hoeffding => self.hoeffding,
             Method::Chernoff => self.chernoff,

@@ -17,10 +17,12 @@ use crate::error::{Error, Result};
 use crate::report::{Reject, Submission};
 use crate::survey::Survey;
 use demure_core::account::{Interval, shuffle};
+use demure_core::local::token;
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use demure_core::unit::{Delta, Epsilon};
 use std::collections::HashSet;
+use std::io::BufRead;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -112,6 +114,56 @@ impl Shuffler {
     pub fn guarantee(&self, delta: Delta) -> Result<Interval> {
         amplified(self.minimum as u64, self.survey.epsilon(), delta)
     }
+}
+
+/// What came of shuffling.
+#[derive(Clone, Debug)]
+pub struct Shuffled {
+    /// How many reports were held.
+    pub held: u64,
+    /// What was dropped.
+    pub rejected: Rejected,
+    /// What leaves, if they were enough.
+    pub passed: Option<Passed>,
+}
+
+/// Reports that leave together, with new tokens.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    /// In JSON, one a line.
+    pub lines: Vec<String>,
+    /// The central ε of the batch: the guarantee.
+    pub epsilon: f64,
+}
+
+/// `collect shuffle`: reports in JSON, one a line, to reports in random order with new tokens, once there are
+/// `minimum`.
+pub fn shuffle_lines(
+    survey: &Survey,
+    lines: impl BufRead,
+    minimum: usize,
+    delta: Delta,
+    rng: &mut dyn Randomness,
+) -> Result<Shuffled> {
+    let mut shuffler = Shuffler::new(survey, minimum)?;
+    for line in lines.split(b'\n') {
+        let line = line.map_err(|source| Error::Stream { what: "reading the reports", source })?;
+        if !line.trim_ascii().is_empty() {
+            shuffler.take(Submission::from_json(survey, &String::from_utf8_lossy(&line)));
+        }
+    }
+    let (held, rejected) = (shuffler.held() as u64, shuffler.rejected());
+    let Some(batch) = shuffler.release(rng)? else {
+        return Ok(Shuffled { held, rejected, passed: None });
+    };
+    let epsilon = amplified(held, survey.epsilon(), delta)?.upper;
+    let mut lines = Vec::with_capacity(batch.reports.len());
+    for mut report in batch.reports {
+        // The sender's network may have seen the old one.
+        report.token = token(rng.bits()?)?;
+        lines.push(report.to_json(survey));
+    }
+    Ok(Shuffled { held, rejected, passed: Some(Passed { lines, epsilon }) })
 }
 
 /// The central ε of n shuffled reports at ε₀ each. The upper end is the guarantee.

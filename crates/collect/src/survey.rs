@@ -29,6 +29,7 @@ use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 
 /// The most values of one attribute.
@@ -95,6 +96,18 @@ pub enum Domain {
         /// The bytes that a text may have; all if empty.
         alphabet: Vec<u8>,
     },
+}
+
+/// How an answer looks, for those who have to write one.
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Categories(values) if values.len() <= 12 => f.write_str(&values.join(" | ")),
+            Self::Categories(values) => write!(f, "one of {} values", values.len()),
+            Self::Number { low, high } => write!(f, "a number from {low} to {high}"),
+            Self::Text { length, .. } => write!(f, "a text of at most {length} bytes"),
+        }
+    }
 }
 
 /// One thing that is asked.
@@ -206,6 +219,13 @@ pub enum DraftDomain {
 
 /// The text of a new survey's file, with a fresh salt. It has been read back and is valid.
 pub fn init(draft: &Draft, rng: &mut dyn Randomness) -> Result<String> {
+    if draft.mechanism == "rappor" {
+        return Err(Error::Unanswerable {
+            what: "noise that is remembered needs a second ε",
+            remedy: "init with --mechanism optimised-unary, then write mechanism = \"rappor\" and \
+                     first_epsilon = … into the file",
+        });
+    }
     let mut salt = String::new();
     for _ in 0..4 {
         salt += &format!("{:08x}", uniform_below(1 << 32, rng)?);
@@ -434,6 +454,12 @@ impl Survey {
     #[must_use]
     pub fn id(&self) -> [u8; 8] {
         self.id
+    }
+
+    /// The same in hexadecimal digits, as reports have it.
+    #[must_use]
+    pub fn id_text(&self) -> String {
+        hex(&self.id)
     }
 
     /// The number of the attribute of that name.

@@ -20,6 +20,8 @@
 //! | `bound/` | contribution bounding: the native operator, and its form in SQL |
 //! | `pipeline/` | the stages |
 //! | `answer/` | the answer, deferred tables, intervals, the cache, explanations |
+//! | `first_policy/` | a first policy for a table, from its schema or with bounds that are bought privately |
+//! | `clinic/` | a made-up clinic to try things on |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //!
 //! `cargo xtask layers` checks that rooms import only from those before them.
@@ -33,8 +35,10 @@
 mod aggregate;
 mod answer;
 pub mod bound;
+pub mod clinic;
 mod curator;
 mod error;
+mod first_policy;
 mod identity;
 mod incident;
 mod pipeline;
@@ -50,10 +54,12 @@ mod tables;
 mod words;
 
 pub use aggregate::{ColumnQuote, Expected};
+pub use answer::cells::{AnswerCell, AnswerColumn};
 pub use answer::explain::{AggregateExplanation, Explanation, expected};
 pub use answer::{Answer, Description};
 pub use curator::Curator;
 pub use error::{Error, Result};
+pub use first_policy::{Note, ProposeError, ProposeOptions, Proposed, propose};
 pub use identity::beside::ledger_path;
 pub use identity::renew::{NewLedger, new_ledger};
 pub use identity::{
@@ -65,4 +71,5 @@ pub use policy::DEFAULT_ROWS;
 pub use refusal::{Refusal, Rule};
 pub use session::{Outcome, Session};
 pub use statement::settings::{SETTINGS, Settings};
-pub use words::price as price_in_words;
+pub use statement::split::{split_statement, statements};
+pub use words::{entry as entry_in_words, left as left_in_words, price as price_in_words};

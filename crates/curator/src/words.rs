@@ -1,6 +1,6 @@
 //! Numbers and prices in words.
 
-use demure_ledger::Price;
+use demure_ledger::{Accounting, Balance, Entry, Kind, Price};
 
 /// A number with six significant digits.
 pub(crate) fn short(x: f64) -> String {
@@ -58,6 +58,47 @@ pub fn price(price: &Price, concentrated: bool) -> String {
         (_, true) => format!("{symbol} {}", short(price.main)),
         (true, _) => format!("{symbol} 0, δ {:.1e}", price.delta),
         _ => format!("{symbol} {}, δ {:.1e}", short(price.main), price.delta),
+    }
+}
+
+/// What is left of a budget: `ε 2.5 of 3`; for zCDP `ρ 0.08; what is spent amounts to ε 0.9 of 3`. δ where some was
+/// spent.
+#[must_use]
+pub fn left(balance: &Balance) -> String {
+    // What rounding left over is nothing.
+    let left = short(if balance.left.main < 1e-12 { 0.0 } else { balance.left.main });
+    let all = short(balance.limit.epsilon.get());
+    let main = match balance.limit.accounting {
+        Accounting::Pure => format!("ε {left} of {all}"),
+        Accounting::Zcdp => {
+            let spent = short(balance.spent_epsilon);
+            format!("ρ {left}; what is spent amounts to ε {spent} of {all}")
+        }
+    };
+    match balance.spent.delta > 0.0 {
+        true => format!("{main}, δ {:.1e}", balance.left.delta),
+        false => main,
+    }
+}
+
+/// What a line of the ledger is about, on one line.
+#[must_use]
+pub fn entry(entry: &Entry, concentrated: bool) -> String {
+    let cost = || price(&entry.price, concentrated);
+    match entry.kind {
+        Kind::Reserve => {
+            let query = entry.query.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{}  {}", cost(), query.chars().take(100).collect::<String>())
+        }
+        Kind::Receive => format!("{}  bought by somebody else", cost()),
+        Kind::Settle | Kind::Cancel => {
+            format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
+        }
+        // A ledger's id and what it replaces, or what replaces it; a table's unit and source.
+        Kind::Identity | Kind::Unit | Kind::Replaced => {
+            [&*entry.key, &*entry.event, &*entry.query].join("  ")
+        }
+        _ => entry.event.clone(),
     }
 }
 

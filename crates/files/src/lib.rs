@@ -6,6 +6,7 @@
 //! | [`column`](mod@column) | one column, cell by cell |
 //! | [`heading`] | the names in a CSV file's first line, and nothing after it |
 //! | [`parquet`] | Parquet columns as texts or as integers; texts as Parquet |
+//! | [`batches`] | Arrow batches as CSV, JSON, Arrow IPC and Parquet |
 //! | [`records`] | whole rows of small CSV files |
 //! | [`write`](mod@write) | a file that is complete or does not exist |
 //! | [`error`] | errors with positions in a file, never its contents |
@@ -13,11 +14,12 @@
 //! NULL and an empty cell are the same here: the empty text.
 //!
 //! # What this crate does not do
-//! It interprets nothing: the caller decides whether a cell is a number. The curator does not use it: the engine reads
-//! protected tables, under the rules of `curator/src/tables/source.rs`.
+//! It interprets nothing: the caller decides whether a cell is a number. The curator takes names and types of columns from
+//! it and no row: the engine reads protected tables, under the rules of `curator/src/tables/source.rs`.
 
 #![forbid(unsafe_code)]
 
+pub mod batches;
 mod blank;
 pub mod column;
 pub mod error;
@@ -30,7 +32,7 @@ pub mod write;
 pub use column::read_column;
 pub use error::{Error, Result};
 pub use source::Source;
-pub use write::{write, write_text};
+pub use write::{write, write_private, write_text};
 
 /// Parses a delimiter as users write it: one ASCII character, or `tab`.
 pub fn delimiter(text: &str) -> std::result::Result<u8, &'static str> {

@@ -38,6 +38,19 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     write(path, |out| out.write_all(text.as_bytes()).map_err(Error::writing(path)))
 }
 
+/// Writes a text that only its owner may read.
+pub fn write_private(path: &Path, text: &str) -> Result<(), Error> {
+    write(path, |out| {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let owner = fs::Permissions::from_mode(0o600);
+            out.get_ref().set_permissions(owner).map_err(Error::writing(path))?;
+        }
+        out.write_all(text.as_bytes()).map_err(Error::writing(path))
+    })
+}
+
 /// A name in the same folder, hence on the same disk, that only this process uses.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;

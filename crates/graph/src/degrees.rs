@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::graph::Graph;
 use demure_core::mechanism::{Geometric, Guarantee, Release};
 use demure_core::random::Randomness;
-use demure_core::unit::{Epsilon, L1, Sensitivity};
+use demure_core::unit::{Beta, Epsilon, L1, Sensitivity};
+use demure_core::utility::Accuracy;
 
 /// The degrees of all vertices, rising, each with two-sided geometric noise of scale 2/ε; then the closest rising
 /// sequence between 0 and n−1 (constrained inference).
@@ -33,6 +34,15 @@ impl DegreeSequence {
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
+    }
+
+    /// The error that no degree in order, of n, exceeds but with probability β.
+    ///
+    /// # Proof
+    /// Going to the closest rising sequence moves no two vectors apart at their worst place, and the truth is rising; so the
+    /// largest error is at most that of the noise, which a union over the n degrees bounds. ∎
+    pub fn error(&self, n: u32, beta: Beta) -> Result<f64> {
+        Ok(self.noise.error(Beta::new(beta.get() / f64::from(n.max(1)))?)?)
     }
 
     /// The degrees, rising, with fractions.

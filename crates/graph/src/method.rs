@@ -163,7 +163,7 @@ fn naive(
 }
 
 /// The ε of a pure mechanism within the budget: `√(2ρ)` for ρ, rounded down.
-fn epsilon_of(budget: Guarantee) -> Result<Epsilon> {
+pub(crate) fn epsilon_of(budget: Guarantee) -> Result<Epsilon> {
     match budget {
         Guarantee::Pure(epsilon) | Guarantee::Approximate(epsilon, _) => Ok(epsilon),
         Guarantee::Concentrated(rho) => {
@@ -173,14 +173,14 @@ fn epsilon_of(budget: Guarantee) -> Result<Epsilon> {
     }
 }
 
-fn approximate(budget: Guarantee) -> Result<(Epsilon, Delta)> {
+pub(crate) fn approximate(budget: Guarantee) -> Result<(Epsilon, Delta)> {
     match budget {
         Guarantee::Approximate(epsilon, delta) if delta.get() > 0.0 => Ok((epsilon, delta)),
         _ => Err(wrong_budget()),
     }
 }
 
-fn wrong_budget() -> crate::Error {
+pub(crate) fn wrong_budget() -> crate::Error {
     Error::Infeasible {
         what: "this method needs an epsilon and a delta above 0",
         remedy: "give a delta, or use the ladder, which needs none",

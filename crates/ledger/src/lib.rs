@@ -126,6 +126,6 @@ pub use place::{Address, Place};
 pub use price::Price;
 pub use receive::{Answers, Purchase};
 pub use reservation::{Reading, Reservation};
-pub use row::{Entry, Hash, Kind};
+pub use row::{Entry, Hash, Kind, spending};
 pub use rule::Rule;
 pub use totals::Frozen;

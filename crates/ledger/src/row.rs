@@ -197,6 +197,22 @@ pub struct Entry {
     pub shareable: bool,
 }
 
+/// When something was spent or taken back, and how much was spent then.
+#[must_use]
+pub fn spending(entries: &[Entry]) -> Vec<(SystemTime, f64)> {
+    let (mut spent, mut steps) = (0.0f64, Vec::new());
+    for entry in entries {
+        match entry.kind {
+            Kind::Limit if steps.is_empty() => {}
+            Kind::Reserve => spent += entry.price.main,
+            Kind::Cancel => spent = (spent - entry.price.main).max(0.0),
+            _ => continue,
+        }
+        steps.push((entry.time, spent));
+    }
+    steps
+}
+
 impl From<Row> for Entry {
     fn from(row: Row) -> Self {
         Self {

@@ -8,6 +8,7 @@
 //! | [`records`] | rows as a table for people and as objects for programs |
 //! | [`chart`] | curves, points, bars and bands over two axes, in a terminal or as SVG |
 //! | [`bars`] | named horizontal bars with their intervals, in a terminal or as SVG |
+//! | [`estimates`] | estimates with intervals and bars, in a terminal or as SVG |
 //! | [`page`] | HTML: escaping, the style and the frame of every page |
 //! | [`document`] | a result with its tables, charts and explanation, as text or as a page |
 //! | [`progress`] | a bar or a spinner on stderr while something takes long |
@@ -37,6 +38,7 @@
 pub mod bars;
 pub mod chart;
 pub mod document;
+pub mod estimates;
 pub mod fields;
 pub mod number;
 pub mod page;
@@ -45,7 +47,7 @@ pub mod records;
 pub mod table;
 
 pub use fields::{Report, integer, line, named, plain};
-pub use number::{grouped, percent, short, time};
+pub use number::{counted, grouped, percent, short, time};
 pub use records::Records;
 pub use table::Table;
 

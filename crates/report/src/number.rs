@@ -29,6 +29,12 @@ pub fn grouped(x: f64) -> String {
     thousands(&short(x), 4)
 }
 
+/// `1 report`, `2 reports`.
+#[must_use]
+pub fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n as f64), if n == 1 { "" } else { "s" })
+}
+
 /// A short number with thousands separators from 10,000 on: 2024 may be a year, 20,240 is a count.
 #[must_use]
 pub fn grouped_if_long(x: f64) -> String {
@@ -117,11 +123,17 @@ fn thousands(text: &str, least: usize) -> String {
 /// A time as people and programs read it: `2026-11-15 16:45:00Z`.
 #[must_use]
 pub fn time(at: SystemTime) -> String {
+    moment(at).replace('T', " ")
+}
+
+/// A time as RFC 3339 writes it: `2026-11-15T16:45:00Z`; before 1970 as 1970.
+#[must_use]
+pub fn moment(at: SystemTime) -> String {
     let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let (days, rest) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 /// The date of a day since 1970, in the Gregorian calendar. Years begin in March, so that leap days come last.
@@ -148,6 +160,9 @@ mod tests {
         assert_eq!(at(951_782_400), "2000-02-29 00:00:00Z");
         assert_eq!(at(1_735_689_599), "2024-12-31 23:59:59Z");
         assert_eq!(at(4_107_542_400), "2100-03-01 00:00:00Z");
+        assert_eq!(moment(SystemTime::UNIX_EPOCH), "1970-01-01T00:00:00Z");
+        let before = SystemTime::UNIX_EPOCH - Duration::from_secs(1);
+        assert_eq!(moment(before), "1970-01-01T00:00:00Z");
     }
 
     #[test]

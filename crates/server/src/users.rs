@@ -26,6 +26,7 @@ pub use tokens::Token;
 
 use crate::scram::{ITERATIONS, Verifier, hmac};
 use demure_ledger::access;
+use demure_report::time;
 use lock::Locks;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
@@ -199,6 +200,22 @@ pub struct Account {
     pub tokens: u64,
 }
 
+/// On one line.
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (User { name, role }, since) = (&self.user, time(self.created));
+        write!(f, "{name:20}  {role:8}  since {since}")?;
+        if self.tokens > 0 {
+            write!(f, "  {} tokens", self.tokens)?;
+        }
+        f.write_str(match (self.disabled, self.locked) {
+            (true, _) => "  disabled",
+            (_, true) => "  locked for now, after wrong passwords",
+            _ => "",
+        })
+    }
+}
+
 /// A line of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -210,6 +227,14 @@ pub struct Record {
     pub action: String,
     /// To whom, from where.
     pub detail: String,
+}
+
+/// On one line.
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { who, action, detail, .. } = self;
+        write!(f, "{}  {who:16}  {action:16}  {detail}", time(self.time))
+    }
 }
 
 /// Tells the time.
@@ -499,7 +524,7 @@ pub(crate) fn random() -> Result<[u8; 32]> {
 }
 
 /// Two digits a byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

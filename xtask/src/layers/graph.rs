@@ -1,6 +1,6 @@
 //! Dependencies point one way.
 //!
-//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, plan}`; `anonymize` reads tables by `files` and sees
+//! `core ← ledger ← curator ← server ← cli`; `core ← {graph, collect, plan}`; `collect ← server`; `anonymize` reads tables by `files` and sees
 //! none of the others; `attack` sees what it attacks: `curator`, `collect`, `anonymize`; `cli → {anonymize, attack,
 //! collect, graph, plan}` too; `python → core, ledger, curator, collect, anonymize, graph, plan`, never `server`. A lower
 //! crate may be used directly, not only through the crate between.
@@ -14,7 +14,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-graph", &["demure-core"]),
     ("demure-collect", &["demure-core"]),
     ("demure-ledger", &["demure-core"]),
-    ("demure-curator", &["demure-core", "demure-ledger"]),
+    // Of files the curator takes names and types of columns, for a first policy; rows are the engine's to read.
+    ("demure-curator", &["demure-core", "demure-ledger", "demure-files"]),
     (
         "demure-attack", // opens what it attacks: curators, surveys, published tables
         &[
@@ -31,9 +32,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("demure-files", &[]),
     ("demure-report", &[]), // only shows what it is given: server and Python may use it too
     ("demure-pg-catalog", &[]), // answers from names and types: cannot see the curator
+    // The collector's service shares the listener and the connection limits of the other wires.
     (
         "demure-server",
-        &["demure-core", "demure-ledger", "demure-curator", "demure-pg-catalog", "demure-report"],
+        &[
+            "demure-core",
+            "demure-ledger",
+            "demure-curator",
+            "demure-collect",
+            "demure-pg-catalog",
+            "demure-report",
+        ],
     ),
     (
         "demure-cli",

@@ -5,7 +5,8 @@ use super::File;
 const SOURCES: &str = "crates/curator/src/";
 
 /// The rooms in order: folders, and single files.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 19] = [
+    "clinic",
     "words",
     "refusal",
     "policy",
@@ -22,6 +23,7 @@ const ROOMS: [&str; 17] = [
     "curator",
     "pipeline",
     "session",
+    "first_policy",
     "lib",
 ];
 

@@ -5,10 +5,8 @@
 //! | `mod.rs` | the commands |
 //! | `own.rs` | which ledger it is: another one, and the head for keeping elsewhere |
 //! | `show.rs` | balances and the journal, for people and programs |
-//! | `plot.rs` | spending over time, as SVG |
 
 mod own;
-mod plot;
 mod show;
 
 use crate::Failure;
@@ -17,7 +15,9 @@ use crate::curator::user as me;
 use crate::input::number;
 use clap::Subcommand;
 use demure_core::unit::{Delta, Epsilon};
-use demure_ledger::Ledger;
+use demure_files as files;
+use demure_ledger::{Accounting, Ledger, spending};
+use demure_report::chart::Chart;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -50,9 +50,8 @@ enum Command {
     Show {
         #[command(flatten)]
         of: Of,
-        /// Draw spending over time into FILE (SVG)
-        #[arg(long, value_name = "FILE")]
-        plot: Option<PathBuf>,
+        #[command(flatten)]
+        plot: Plot,
     },
     /// Every line of the journal
     Log {
@@ -61,9 +60,8 @@ enum Command {
         /// Of one person only
         #[arg(long, value_name = "NAME")]
         who: Option<String>,
-        /// Draw spending over time into FILE (SVG)
-        #[arg(long, value_name = "FILE")]
-        plot: Option<PathBuf>,
+        #[command(flatten)]
+        plot: Plot,
     },
     /// Say how much somebody, or a group, may ever be shown, whoever bought it
     ///
@@ -107,31 +105,13 @@ enum Command {
         none: bool,
     },
     /// Let nobody buy or receive anything; what somebody was shown before stays free
-    Freeze {
-        #[command(flatten)]
-        of: Of,
-        /// For the record
-        #[arg(long, default_value = "")]
-        why: String,
-    },
+    Freeze(Reason),
     /// Let them spend again
-    Thaw {
-        #[command(flatten)]
-        of: Of,
-        /// For the record
-        #[arg(long, default_value = "")]
-        why: String,
-    },
+    Thaw(Reason),
     /// Replay the journal and check every hash
-    Verify {
-        #[command(flatten)]
-        of: Of,
-    },
+    Verify(Of),
     /// Print the head of the journal, for keeping elsewhere: --expect-head checks it
-    Anchor {
-        #[command(flatten)]
-        of: Of,
-    },
+    Anchor(Of),
     /// Give the policy another ledger, with a full budget; what was spent before still happened
     New {
         /// The policy
@@ -161,6 +141,37 @@ pub(super) struct Of {
     head: ExpectHead,
 }
 
+#[derive(clap::Args)]
+struct Reason {
+    #[command(flatten)]
+    of: Of,
+    /// For the record
+    #[arg(long, default_value = "")]
+    why: String,
+}
+
+#[derive(clap::Args)]
+struct Plot {
+    /// Draw spending over time into FILE (SVG)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+impl Plot {
+    fn write(&self, ledger: &Ledger) -> Result<(), Failure> {
+        let Some(path) = &self.plot else { return Ok(()) };
+        let balance = ledger.balance().map_err(failed)?;
+        let steps = spending(&ledger.entries().map_err(failed)?);
+        let letter = if balance.limit.accounting == Accounting::Pure { "ε" } else { "ρ" };
+        let all = balance.spent.main + balance.left.main;
+        Ok(files::write_text(path, &Chart::spending(&steps, all, letter).svg())?)
+    }
+}
+
+fn failed(error: demure_ledger::Error) -> Failure {
+    Failure::Curator(error.into())
+}
+
 impl Of {
     fn open(&self) -> Result<Ledger, Failure> {
         Ok(demure_curator::ledger_expecting(&self.policy, self.head.anchor())?.1)
@@ -184,24 +195,19 @@ impl Of {
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let by = me();
-    let failed = |e: demure_ledger::Error| Failure::from(demure_curator::Error::from(e));
     let of = match &args.command {
         Command::Show { of, plot } => {
             let ledger = of.look()?;
-            if let Some(path) = plot {
-                plot::write(path, &ledger)?;
-            }
+            plot.write(&ledger)?;
             return show::balances(&ledger, of.json, out);
         }
         Command::Log { of, who, plot } => {
             let ledger = of.look()?;
-            if let Some(path) = plot {
-                plot::write(path, &ledger)?;
-            }
+            plot.write(&ledger)?;
             return show::journal(&ledger, who.as_deref(), of.json, out);
         }
-        Command::Verify { of } => return show::verified(&of.look()?, of.json, out),
-        Command::Anchor { of } => return own::anchor(&of.look()?, of.json, out),
+        Command::Verify(of) => return show::verified(&of.look()?, of.json, out),
+        Command::Anchor(of) => return own::anchor(&of.look()?, of.json, out),
         Command::New { policy, new_ledger, why, json } => {
             return own::renew(policy, *new_ledger, &by, why, *json, out);
         }
@@ -235,11 +241,11 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             .map_err(failed)?;
             of
         }
-        Command::Freeze { of, why } => {
+        Command::Freeze(Reason { of, why }) => {
             of.open()?.freeze(&by, why).map_err(failed)?;
             of
         }
-        Command::Thaw { of, why } => {
+        Command::Thaw(Reason { of, why }) => {
             of.open()?.thaw(&by, why).map_err(failed)?;
             of
         }

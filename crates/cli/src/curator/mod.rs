@@ -33,9 +33,7 @@ impl Conversation {
             let _spinner = Spinner::new("opening the tables");
             runtime.block_on(Curator::open_expecting(policy, head.anchor()))?
         };
-        for warning in &curator.policy().warnings {
-            eprintln!("warning: {warning}");
-        }
+        warn(&curator);
         Ok(Self { session: curator.session(who), runtime })
     }
 
@@ -58,6 +56,13 @@ impl Conversation {
 
     pub(crate) fn curator(&self) -> &Curator {
         self.session.curator()
+    }
+}
+
+/// Says what the policy is warned of.
+pub(crate) fn warn(curator: &Curator) {
+    for warning in &curator.policy().warnings {
+        eprintln!("warning: {warning}");
     }
 }
 

@@ -24,7 +24,7 @@ mod tree;
 
 pub(crate) use demure_plan::budget::pure;
 pub(crate) use demure_plan::explain::{one_line, spent as budget};
-pub(crate) use output::{Loss, unknown};
+pub(crate) use output::Loss;
 pub(crate) use response::Chance;
 
 use crate::Failure;

@@ -180,7 +180,3 @@ impl Loss {
     }
 }
 
-/// A kind of budget that no option makes.
-pub(crate) fn unknown() -> Failure {
-    demure_plan::Error::UnknownBudget.into()
-}

@@ -7,54 +7,11 @@ use rustyline::hint::Hinter;
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
-const KEYWORDS: &[&str] = &[
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "GROUP BY",
-    "ORDER BY",
-    "HAVING",
-    "LIMIT",
-    "JOIN",
-    "LEFT JOIN",
-    "ON",
-    "USING",
-    "AS",
-    "AND",
-    "OR",
-    "NOT",
-    "IN",
-    "BETWEEN",
-    "LIKE",
-    "IS NULL",
-    "IS NOT NULL",
-    "CASE",
-    "WHEN",
-    "THEN",
-    "ELSE",
-    "END",
-    "WITH",
-    "UNION ALL",
-    "DISTINCT",
-    "DESC",
-    "ASC",
-    "DATE",
-    "COUNT(",
-    "SUM(",
-    "AVG(",
-    "MEDIAN(",
-    "MODE(",
-    "MIN(",
-    "MAX(",
-    "STDDEV(",
-    "VAR(",
-    "CLAMP(",
-    "APPROX_PERCENTILE_CONT(",
-    "EXPLAIN PRIVACY",
-    "SET",
-    "SHOW",
-    "RESET",
-];
+/// What SQL has, separated by commas.
+const KEYWORDS: &str = "SELECT,FROM,WHERE,GROUP BY,ORDER BY,HAVING,LIMIT,JOIN,LEFT JOIN,ON,USING,AS,\
+    AND,OR,NOT,IN,BETWEEN,LIKE,IS NULL,IS NOT NULL,CASE,WHEN,THEN,ELSE,END,WITH,UNION ALL,DISTINCT,\
+    DESC,ASC,DATE,COUNT(,SUM(,AVG(,MEDIAN(,MODE(,MIN(,MAX(,STDDEV(,VAR(,CLAMP(,\
+    APPROX_PERCENTILE_CONT(,EXPLAIN PRIVACY,SET,SHOW,RESET";
 const COMMANDS: &[&str] = &["\\d", "\\budget", "\\explain", "\\set", "\\?", "\\q"];
 
 /// All the words there are.
@@ -63,7 +20,7 @@ pub(super) struct Words(Vec<String>);
 impl Words {
     pub(super) fn of(curator: &Curator) -> Self {
         let mut words: Vec<String> =
-            KEYWORDS.iter().chain(COMMANDS).map(|word| (*word).to_owned()).collect();
+            KEYWORDS.split(',').chain(COMMANDS.iter().copied()).map(str::to_owned).collect();
         words.extend(SETTINGS.iter().map(|(name, _)| (*name).to_owned()));
         for (table, columns) in curator.tables() {
             words.push(table);

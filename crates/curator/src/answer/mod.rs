@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `cells.rs` | an answer cell by cell, for those who show it |
 //! | `deferred.rs` | the noised table that the rest of a plan reads |
 //! | `intervals.rs` | the columns `x_low` and `x_high` |
 //! | `lasting.rs` | functions whose result changes from run to run |
@@ -10,6 +11,7 @@
 //! | `explain.rs` | `EXPLAIN PRIVACY` |
 
 pub(crate) mod cache;
+pub(crate) mod cells;
 pub(crate) mod deferred;
 pub(crate) mod explain;
 pub(crate) mod flight;
@@ -17,9 +19,10 @@ pub(crate) mod intervals;
 pub(crate) mod lasting;
 
 use crate::aggregate::ColumnQuote;
+use crate::words;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use demure_ledger::{Balance, Price};
+use demure_ledger::{Accounting, Balance, Price};
 use std::sync::Arc;
 
 /// An answer.
@@ -48,6 +51,30 @@ impl Answer {
     pub(crate) fn again(&self, balance: Balance) -> Self {
         let price = Price { main: 0.0, delta: 0.0 };
         Self { price, balance, repeated: true, notes: Vec::new(), ..self.clone() }
+    }
+
+    /// What it cost and what is left: `cost ε 0.5; left ε 2.5 of 3`.
+    #[must_use]
+    pub fn cost_in_words(&self) -> String {
+        let concentrated = self.balance.limit.accounting == Accounting::Zcdp;
+        let cost = match self.repeated {
+            true => "nothing: this was bought before".to_owned(),
+            false => words::price(&self.price, concentrated),
+        };
+        format!("cost {cost}; left {}", words::left(&self.balance))
+    }
+
+    /// Each noised column's expected error: `count(*): ± 6 (95 %)`.
+    #[must_use]
+    pub fn errors_in_words(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for column in &self.columns {
+            let line = format!("{}: {} (95 %)", column.name, explain::expected(&column.error));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
     }
 
     /// The number of rows.

@@ -52,7 +52,9 @@
 //! | `name` | names of tables |
 //! | `mistake`, `problem` | what can be wrong, and where |
 //! | `odds` | ε in plain words |
+//! | `describe` | access, units and columns in words |
 //! | `template` | a first policy, from a schema alone |
+//! | `propose` | the same with a unit, a budget or bounds that are given |
 //!
 //! # What this module does not do
 //! It opens no table: the caller, who knows the schema, checks whether a column exists and has the type that its
@@ -60,12 +62,14 @@
 //! silently.
 
 mod column;
+mod describe;
 mod ledger;
 mod links;
 mod mistake;
 mod name;
 mod odds;
 mod problem;
+mod propose;
 mod read;
 mod rewrite;
 mod section;
@@ -79,8 +83,10 @@ pub use ledger::{LedgerPolicy, Named, with_ledger, with_ledger_in};
 pub use mistake::Mistake;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
+pub use propose::{FoundBounds, Proposal, SchemaColumn, budget_lines, with_bounds};
 pub(crate) use rewrite::rewritable;
 pub use rewrite::rewrite;
+pub(crate) use template::quoted;
 pub use template::{ColumnKind, bounds_line, template};
 
 use demure_core::unit::{Delta, Epsilon, Neighbours};

@@ -313,7 +313,7 @@ fn key(name: &str) -> String {
 }
 
 /// A text in TOML, on one line.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -3,6 +3,7 @@
 pub(crate) mod limits;
 pub(crate) mod parse;
 pub(crate) mod settings;
+pub(crate) mod split;
 
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};

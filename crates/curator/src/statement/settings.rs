@@ -109,7 +109,11 @@ fn wrong(name: &str, allowed: &str) -> Refusal {
     Refusal::new(
         Rule::Setting,
         format!("{} is outside its range", name.to_ascii_lowercase()),
-        format!("it takes {allowed}"),
+        // The core's sentence is one by itself.
+        match allowed.contains(" must be ") {
+            true => allowed.to_owned(),
+            false => format!("it takes {allowed}"),
+        },
     )
 }
 

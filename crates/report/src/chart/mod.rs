@@ -7,6 +7,9 @@ mod text;
 pub use axis::{Axis, seconds};
 pub(crate) use svg::frame as svg_frame;
 
+use crate::number::short;
+use std::time::SystemTime;
+
 /// From `low` to `high` in so many steps of equal factors: where to compute a curve over a logarithmic axis.
 pub fn factors(low: f64, high: f64, steps: u32) -> impl Iterator<Item = f64> {
     (0..=steps).map(move |i| low * (high / low).powf(f64::from(i) / f64::from(steps.max(1))))
@@ -141,6 +144,43 @@ impl Chart {
         }
     }
 
+    /// Several curves on logarithmic axes, named `(x, y)`, with one point chosen among them.
+    #[must_use]
+    pub fn curves(
+        title: &str,
+        lines: Vec<(&str, Vec<(f64, f64)>)>,
+        (name, chosen): (&str, (f64, f64)),
+        (x, y): (&str, &str),
+    ) -> Self {
+        let all = || lines.iter().flat_map(|(_, points)| points).chain([&chosen]);
+        let x = Axis::around(x, all().map(|point| point.0));
+        let y = Axis::around(y, all().map(|point| point.1));
+        let lines = lines.into_iter().map(|(name, points)| Series::line(name, '*', points));
+        let series = lines.chain([Series::chosen(name, chosen)]).collect();
+        Self { title: title.to_owned(), x, y, series, ..Self::default() }
+    }
+
+    /// What was spent of a limit over time: a staircase. `letter` is the currency's.
+    #[must_use]
+    pub fn spending(steps: &[(SystemTime, f64)], limit: f64, letter: &str) -> Self {
+        let first = steps.first().map_or(SystemTime::UNIX_EPOCH, |step| step.0);
+        let last = steps.last().map_or(first, |step| step.0);
+        let highest = steps.iter().map(|step| step.1).fold(limit, f64::max);
+        let spent = steps.last().map_or(0.0, |step| step.1);
+        let points: Vec<(f64, f64)> =
+            [(first, 0.0)].iter().chain(steps).map(|(at, spent)| (seconds(*at), *spent)).collect();
+        let series = Series::steps("", '─', &points);
+        let areas: Vec<_> = series.points().iter().map(|(x, y)| (*x, 0.0, *y)).collect();
+        Self {
+            title: format!("spent {} of {letter} {}", short(spent), short(limit)),
+            x: Axis::time("", first, last),
+            y: Axis::linear(letter, 0.0, 1.08 * highest.max(f64::MIN_POSITIVE)),
+            series: vec![series, Series::band("", &areas)],
+            marks: vec![Mark::Level(limit, format!("limit {}", short(limit)))],
+            ..Self::default()
+        }
+    }
+
     fn shows(&self, (x, y): (f64, f64)) -> bool {
         self.x.shows(x) && self.y.shows(y)
     }
@@ -148,7 +188,6 @@ impl Chart {
     /// Each visible point with its label.
     fn labels<'a>(&'a self, series: &'a Series) -> impl Iterator<Item = ((f64, f64), String)> + 'a {
         let chosen = |(x, y): (f64, f64)| {
-            use crate::number::short;
             format!("{} {}, {} {}", self.x.name, short(x), self.y.name, short(y))
         };
         let own = series.points.iter().copied().zip(series.labels.iter().cloned());
@@ -160,6 +199,22 @@ impl Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn spending_is_a_staircase_under_its_limit() {
+        let at = |s: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(s);
+        let chart = Chart::spending(&[(at(0), 0.0), (at(50), 1.0), (at(100), 1.5)], 2.0, "ε");
+        assert_eq!(
+            chart.series[0].points()[3..],
+            [(50.0, 0.0), (50.0, 1.0), (100.0, 1.0), (100.0, 1.5)]
+        );
+        let svg = chart.svg();
+        assert!(
+            svg.contains("spent 1.5 of ε 2") && svg.contains("limit 2") && !svg.contains("NaN")
+        );
+        assert!(Chart::spending(&[], 0.0, "ρ").svg().starts_with("<svg"));
+    }
 
     fn sample() -> Chart {
         let theory = (0..50).map(|i| (0.1 * 1.2f64.powi(i), 0.9)).collect();

@@ -1,8 +1,10 @@
 //! Tokens: made, shown by what tells them apart, and taken back. The file has their hashes.
 
 use super::{Error, Result, User, Users, from_seconds, hex, random, user};
+use demure_report::time;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
+use std::fmt;
 use std::time::SystemTime;
 
 /// A token as it is listed: it cannot be used, and cannot be found from this.
@@ -20,6 +22,15 @@ pub struct Token {
     pub expires: SystemTime,
     /// Whether it still lets anyone in.
     pub expired: bool,
+}
+
+/// On one line.
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = self.name.as_deref().unwrap_or("(metrics)");
+        let (word, end) = (if self.expired { "ended" } else { "until" }, time(self.expires));
+        write!(f, "{}  {whose:20}  {word} {end}  {}", self.id, self.label)
+    }
 }
 
 impl Users {

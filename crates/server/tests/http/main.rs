@@ -12,7 +12,7 @@ use axum::response::Response;
 use demure_curator::Curator;
 use demure_curator::policy::Policy;
 use demure_server::http::{HttpSettings, app, paths, serve};
-use demure_server::{Desk, Limits, Role, Users};
+use demure_server::{Limits, QueryService, Role, Users};
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -51,7 +51,7 @@ key = "code"
 
 struct House {
     app: Router,
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     seconds: Arc<AtomicU64>,
     _folder: TempDir,
 }
@@ -115,12 +115,12 @@ impl House {
             }),
             ..settings
         };
-        let desk = Desk::new(curator, users, "clinic", limits);
-        Self { app: app(Arc::clone(&desk), settings), desk, seconds, _folder: folder }
+        let service = QueryService::new(curator, users, "clinic", limits);
+        Self { app: app(Arc::clone(&service), settings), service, seconds, _folder: folder }
     }
 
     fn token(&self, name: &str) -> String {
-        self.desk.users.add_token("root", name, "test", 1).unwrap()
+        self.service.users.add_token("root", name, "test", 1).unwrap()
     }
 
     async fn raw(&self, request: axum::http::request::Builder, body: impl Into<Body>) -> Reply {
@@ -411,11 +411,11 @@ fn a_session_ends_when_it_is_not_used_and_with_its_account() {
         let (cookie, token) = (house.cookie("ana").await, house.token("ana"));
         let me = || house.raw(Request::get("/api/session").header("cookie", &cookie), "");
         assert_eq!(me().await.status, StatusCode::OK);
-        house.desk.users.set_disabled("root", "ana", true).unwrap();
+        house.service.users.set_disabled("root", "ana", true).unwrap();
         assert_eq!(me().await.status, StatusCode::UNAUTHORIZED);
         assert_eq!(house.get("/api/session", &token).await.status, StatusCode::UNAUTHORIZED);
         // Another password ends sessions.
-        house.desk.users.set_disabled("root", "ana", false).unwrap();
+        house.service.users.set_disabled("root", "ana", false).unwrap();
         let change = json!({ "action": "password", "name": "ana", "password": "another password" });
         assert_eq!(me().await.status, StatusCode::OK);
         house.post("/api/users", &house.token("sam"), change).await;

@@ -1,10 +1,10 @@
-//! What the collector answers over HTTP.
+//! The collector over HTTP: a survey's reports in, its estimates out.
 //!
 //! | request | answer |
 //! |---|---|
 //! | `POST /reports` | what became of the reports in the body, when those stored are on disk |
 //! | `GET /estimates` | the estimates so far, as `demure collect estimate --json` has them |
-//! | `GET /survey.toml` | the survey, for whoever is asked |
+//! | `GET /survey.toml` | the survey, for those who are asked |
 //! | `GET /health` | whether reports can be stored, and how many are |
 //! | `GET /` | a page that shows the estimates as they come in |
 //!
@@ -22,7 +22,11 @@
 //!
 //! No address, time or header of a request is written anywhere.
 
-use super::estimate::rejected;
+mod promise;
+
+pub use promise::Promise;
+
+use crate::listener::{ConnectionLimits, LimitedListener};
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::State;
@@ -35,13 +39,17 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use demure_collect::Error;
 use demure_collect::collector::Rejected;
-use demure_collect::desk::Desk;
 use demure_collect::estimate::Options;
 use demure_collect::report::{Submission, length};
-use demure_collect::store::Receipt;
+use demure_collect::service::ReportService;
+use demure_collect::store::{Receipt, Recovered};
+use demure_collect::survey::Survey;
+use demure_core::random::SystemRandom;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot, watch};
 
 /// The longest body, unless a survey's reports are longer.
@@ -53,17 +61,51 @@ const MOST_MEMORY: usize = 256 << 20;
 /// The least time between two estimates.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What the service works with.
-pub(super) struct Service {
-    desk: Desk,
+/// The most connections at once; others wait to be accepted. Behind a proxy all have one address, so that
+/// an address may have all of them.
+const MOST_CONNECTIONS: usize = 1024;
+/// The longest that a connection may neither send nor take anything.
+const SILENCE: Duration = Duration::from_secs(30);
+/// The longest that open requests may take after the end has begun.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// Why a collector does not open, or did not end well.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectorError {
+    /// The survey or the store.
+    #[error(transparent)]
+    Collect(#[from] Error),
+    /// The ledger that holds what the survey promises.
+    #[error(transparent)]
+    Ledger(#[from] demure_ledger::Error),
+}
+
+impl From<demure_core::Error> for CollectorError {
+    fn from(error: demure_core::Error) -> Self {
+        Self::Collect(error.into())
+    }
+}
+
+/// A survey, its store and its ledger, ready to be served.
+pub struct Collector {
+    service: ReportService,
+    store: PathBuf,
+    promise: Promise,
     /// The survey's file, as it was read.
     survey: String,
     options: Options,
     /// In kilobytes.
     memory: Semaphore,
     last: Mutex<Option<Last>>,
-    /// Told when the store has failed.
+    /// Becomes true when the store has failed.
     failed: watch::Sender<bool>,
+}
+
+impl std::fmt::Debug for Collector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Collector").field("store", &self.store).finish_non_exhaustive()
+    }
 }
 
 /// The last estimates, until when they will do, and how many reports they are of.
@@ -74,34 +116,104 @@ struct Last {
     reports: u64,
 }
 
-impl Service {
-    pub(super) fn new(desk: Desk, survey: String, options: Options) -> Self {
-        let memory = Semaphore::new(MOST_MEMORY / 1024);
-        let failed = watch::channel(false).0;
-        Self { desk, survey, options, memory, last: Mutex::new(None), failed }
+impl Collector {
+    /// Reads a survey, writes what it promises into its ledger for `who`, and opens the store: beside the
+    /// survey (`exam.toml`: `exam.reports`) unless `store` is given.
+    pub fn open(
+        path: &Path,
+        store: Option<&Path>,
+        options: Options,
+        who: &str,
+    ) -> Result<Self, CollectorError> {
+        // What is served is what was read, even if the file changes.
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Io {
+            what: "reading the survey",
+            path: path.to_path_buf(),
+            source,
+        })?;
+        let survey = Survey::parse(&text)?;
+        let store = store.map_or_else(|| path.with_extension("reports"), Path::to_path_buf);
+        // The promise is on disk before the first report is taken.
+        let promise = promise::write(path, &survey, who)?;
+        let service = ReportService::open(&store, survey, &mut SystemRandom::new()?)?;
+        Ok(Self {
+            service,
+            store,
+            promise,
+            survey: text,
+            options,
+            memory: Semaphore::new(MOST_MEMORY / 1024),
+            last: Mutex::new(None),
+            failed: watch::channel(false).0,
+        })
     }
 
-    /// What was counted: reports, and what was dropped since the start.
-    pub(super) fn status(&self) -> (u64, Rejected) {
-        self.desk.status()
+    /// What is asked.
+    #[must_use]
+    pub fn survey(&self) -> &Survey {
+        self.service.survey()
     }
 
-    /// Ends when the store has failed.
-    pub(super) async fn failure(&self) {
-        // The sender lives as long as the service.
-        let _ = self.failed.subscribe().wait_for(|failed| *failed).await;
+    /// Where the reports are kept.
+    #[must_use]
+    pub fn store(&self) -> &Path {
+        &self.store
+    }
+
+    /// What was in the store when it was opened.
+    #[must_use]
+    pub fn recovered(&self) -> Recovered {
+        self.service.recovered()
+    }
+
+    /// What the ledger says that the survey promises.
+    #[must_use]
+    pub fn promise(&self) -> &Promise {
+        &self.promise
+    }
+
+    /// How many reports are counted, and what was dropped since the start.
+    #[must_use]
+    pub fn status(&self) -> (u64, Rejected) {
+        self.service.status()
+    }
+
+    /// Serves until `shutdown` is ready or the store fails; then lets no one in, and lets requests under way
+    /// finish for a while. A request that is given up was never acknowledged.
+    pub async fn serve(
+        self: &Arc<Self>,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> std::io::Result<()> {
+        let limits = ConnectionLimits {
+            connections: MOST_CONNECTIONS,
+            per_address: MOST_CONNECTIONS,
+            read_time: SILENCE,
+            write_time: SILENCE,
+            drain: DRAIN,
+        };
+        let mut failed = self.failed.subscribe();
+        let ending = async move {
+            tokio::select! {
+                () = shutdown => {}
+                // The sender lives as long as the collector.
+                _ = failed.wait_for(|failed| *failed) => {}
+            }
+        };
+        let listener = LimitedListener::new(listener, None, limits);
+        listener.serve(router(Arc::clone(self)), ending).await
     }
 
     /// Waits until all is on disk.
-    pub(super) fn close(self) -> Result<(), Error> {
-        self.desk.close()
+    pub fn close(self) -> Result<(), CollectorError> {
+        Ok(self.service.close()?)
     }
 
-    /// Takes the reports of a body; what became of them is told when that is known for all.
-    fn take(&self, body: &[u8], binary: bool) -> oneshot::Receiver<Told> {
+    /// Takes the reports of a body; the outcome is sent when it is known for all.
+    fn take(&self, body: &[u8], binary: bool) -> oneshot::Receiver<Outcome> {
         let (sender, receiver) = oneshot::channel();
-        let gather = Arc::new(Gather { told: Mutex::default(), sender: Some(sender) });
-        let survey = self.desk.survey();
+        let gather = Arc::new(Gather { outcome: Mutex::default(), sender: Some(sender) });
+        let survey = self.service.survey();
         if binary {
             let each = length(survey);
             let whole = !survey.samples() && !body.is_empty() && body.len().is_multiple_of(each);
@@ -121,7 +233,7 @@ impl Service {
             match Submission::from_json(survey, line) {
                 Ok(report) => self.submit(report.to_bytes(survey), &gather),
                 // It is counted, and nothing is waited for.
-                Err(_) => gather.add(self.desk.take_json(line)),
+                Err(_) => gather.add(self.service.take_json(line)),
             }
         }
         receiver
@@ -129,22 +241,22 @@ impl Service {
 
     fn submit(&self, report: Vec<u8>, gather: &Arc<Gather>) {
         let gather = Arc::clone(gather);
-        self.desk.submit(report, move |receipt| gather.add(receipt));
+        self.service.submit(report, move |receipt| gather.add(receipt));
     }
 
     /// The estimates; those of a moment ago if there is nothing new or they were costly.
     fn estimates(&self) -> Result<String, Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
-        let (reports, dropped) = self.desk.status();
+        let (reports, dropped) = self.service.status();
         if let Some(last) = last.as_ref().filter(|l| begun < l.until && l.reports > 0) {
             return Ok(last.text.clone());
         }
-        let text = match self.desk.estimates(&self.options) {
+        let text = match self.service.estimates(&self.options) {
             Ok(found) => found.to_json().to_string(),
             Err(Error::NoReports) => json!({
-                "question": self.desk.survey().question(),
-                "epsilon": self.desk.survey().epsilon().get(),
+                "question": self.service.survey().question(),
+                "epsilon": self.service.survey().epsilon().get(),
                 "reports": 0, "rejected": dropped,
             })
             .to_string(),
@@ -159,43 +271,43 @@ impl Service {
 
 /// What became of the reports of one body.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct Outcome {
     stored: u64,
     rejected: Rejected,
     busy: u64,
     failed: u64,
 }
 
-/// Adds up receipts, and tells the sum when the last that might come has come.
+/// Adds up receipts, and sends the sum when the last that might come has come.
 struct Gather {
-    told: Mutex<Told>,
-    sender: Option<oneshot::Sender<Told>>,
+    outcome: Mutex<Outcome>,
+    sender: Option<oneshot::Sender<Outcome>>,
 }
 
 impl Gather {
     fn add(&self, receipt: Result<Receipt, Error>) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match receipt {
-            Ok(Receipt::Stored) => told.stored += 1,
-            Ok(Receipt::Duplicate) => told.rejected.duplicate += 1,
-            Ok(Receipt::Rejected(reject)) => told.rejected.add(reject),
-            Err(Error::Busy) => told.busy += 1,
-            Err(_) => told.failed += 1,
+            Ok(Receipt::Stored) => outcome.stored += 1,
+            Ok(Receipt::Duplicate) => outcome.rejected.duplicate += 1,
+            Ok(Receipt::Rejected(reject)) => outcome.rejected.add(reject),
+            Err(Error::Busy) => outcome.busy += 1,
+            Err(_) => outcome.failed += 1,
         }
     }
 }
 
 impl Drop for Gather {
     fn drop(&mut self) {
-        let told = *self.told.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let outcome = *self.outcome.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = self.sender.take() {
-            // Whoever sent them may have gone away.
-            let _ = sender.send(told);
+            // The sender may have gone away.
+            let _ = sender.send(outcome);
         }
     }
 }
 
-impl Told {
+impl Outcome {
     fn status(&self) -> StatusCode {
         match self {
             _ if self.failed > 0 => StatusCode::INTERNAL_SERVER_ERROR,
@@ -225,7 +337,7 @@ impl Told {
             StatusCode::BAD_REQUEST if self.rejected.total() == 0 => {
                 "the body holds no report".to_owned()
             }
-            StatusCode::BAD_REQUEST => format!("not counted: {}", rejected(&self.rejected)),
+            StatusCode::BAD_REQUEST => format!("not counted: {}", self.rejected),
             _ => String::new(),
         };
         if let (false, Some(object)) = (why.is_empty(), object.as_object_mut()) {
@@ -236,7 +348,7 @@ impl Told {
 }
 
 /// The routes.
-pub(super) fn router(service: Arc<Service>) -> Router {
+fn router(collector: Arc<Collector>) -> Router {
     Router::new()
         .route("/reports", post(reports))
         .route("/estimates", get(estimates))
@@ -245,40 +357,44 @@ pub(super) fn router(service: Arc<Service>) -> Router {
         .route("/", get(|| file("text/html; charset=utf-8", include_str!("page/page.html"))))
         .route("/page.js", get(|| file("text/javascript", include_str!("page/page.js"))))
         .route("/page.css", get(|| file("text/css", include_str!("page/page.css"))))
-        .with_state(service)
+        .with_state(collector)
 }
 
-async fn reports(State(service): State<Arc<Service>>, headers: HeaderMap, body: Body) -> Response {
+async fn reports(
+    State(collector): State<Arc<Collector>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
     const TOO_LONG: &str = "the body is longer than this service takes; send fewer reports at once";
     let binary = headers
         .get(CONTENT_TYPE)
         .is_some_and(|t| t.as_bytes().starts_with(b"application/octet-stream"));
-    let most = MOST_BYTES.max(4 * length(service.desk.survey()) + (1 << 16));
+    let most = MOST_BYTES.max(4 * length(collector.service.survey()) + (1 << 16));
     let said = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let said: usize = said.unwrap_or(most);
-    // Known before a byte of it is asked for: a client that waits for that is told in time.
+    // Known before a byte of it is asked for: a client that waits for that is refused in time.
     if said > most {
         return refuse(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG);
     }
-    let Ok(place) = service.memory.try_acquire_many(kilobytes(said)) else {
+    let Ok(place) = collector.memory.try_acquire_many(kilobytes(said)) else {
         return refuse(StatusCode::SERVICE_UNAVAILABLE, "too much is under way; send again later");
     };
     let body: Bytes = match tokio::time::timeout(PATIENCE, to_bytes(body, most)).await {
         Ok(Ok(body)) => body,
-        // Or it was cut off, and nobody is there to be told.
+        // Or it was cut off, and there is nobody to answer.
         Ok(Err(_)) => return refuse(StatusCode::PAYLOAD_TOO_LARGE, TOO_LONG),
         Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive"),
     };
-    let told = service.take(&body, binary);
+    let outcome = collector.take(&body, binary);
     // What waits for the disk is the store's to bound.
     drop((body, place));
-    let Ok(told) = told.await else {
+    let Ok(outcome) = outcome.await else {
         return refuse(StatusCode::INTERNAL_SERVER_ERROR, "the reports were lost; send them again");
     };
-    if told.failed > 0 {
-        service.failed.send_replace(true);
+    if outcome.failed > 0 {
+        collector.failed.send_replace(true);
     }
-    told.answer()
+    outcome.answer()
 }
 
 /// Rounded up; more than there are is refused.
@@ -286,9 +402,9 @@ fn kilobytes(bytes: usize) -> u32 {
     u32::try_from(bytes / 1024 + 1).unwrap_or(u32::MAX)
 }
 
-async fn estimates(State(service): State<Arc<Service>>) -> Response {
+async fn estimates(State(collector): State<Arc<Collector>>) -> Response {
     // Counting hashes takes a while: not on the threads that take reports.
-    let made = tokio::task::spawn_blocking(move || service.estimates()).await;
+    let made = tokio::task::spawn_blocking(move || collector.estimates()).await;
     match made {
         Ok(Ok(text)) => ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], text)
             .into_response(),
@@ -297,13 +413,13 @@ async fn estimates(State(service): State<Arc<Service>>) -> Response {
     }
 }
 
-async fn survey(State(service): State<Arc<Service>>) -> Response {
-    ([(CONTENT_TYPE, "application/toml")], service.survey.clone()).into_response()
+async fn survey(State(collector): State<Arc<Collector>>) -> Response {
+    ([(CONTENT_TYPE, "application/toml")], collector.survey.clone()).into_response()
 }
 
-async fn health(State(service): State<Arc<Service>>) -> Response {
-    let failed = *service.failed.borrow();
-    let (reports, rejected) = service.status();
+async fn health(State(collector): State<Arc<Collector>>) -> Response {
+    let failed = *collector.failed.borrow();
+    let (reports, rejected) = collector.status();
     let status = if failed { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::OK };
     answer(status, &json!({ "ok": !failed, "reports": reports, "rejected": rejected }))
 }
@@ -341,11 +457,11 @@ mod tests {
 
     #[test]
     fn every_outcome_has_its_status() {
-        let told = |receipts: &[fn() -> Result<Receipt, Error>]| {
+        let status = |receipts: &[fn() -> Result<Receipt, Error>]| {
             let (sender, mut receiver) = oneshot::channel();
-            let gather = Arc::new(Gather { told: Mutex::default(), sender: Some(sender) });
+            let gather = Arc::new(Gather { outcome: Mutex::default(), sender: Some(sender) });
             for receipt in receipts {
-                assert!(receiver.try_recv().is_err(), "told before all is known");
+                assert!(receiver.try_recv().is_err(), "sent before all is known");
                 Arc::clone(&gather).add(receipt());
             }
             drop(gather);
@@ -356,10 +472,13 @@ mod tests {
         let rejected = || Ok(Receipt::Rejected(Reject::Malformed));
         let busy = || Err(Error::Busy);
         let closed = || Err(Error::Closed);
-        assert_eq!(told(&[stored, duplicate, rejected]), 200);
-        assert_eq!(told(&[duplicate, duplicate]), 409);
-        assert_eq!((told(&[]), told(&[rejected]), told(&[duplicate, rejected])), (400, 400, 400));
-        // Whoever is not told of a report's being stored sends all again.
-        assert_eq!((told(&[stored, busy]), told(&[stored, busy, closed])), (503, 500));
+        assert_eq!(status(&[stored, duplicate, rejected]), 200);
+        assert_eq!(status(&[duplicate, duplicate]), 409);
+        assert_eq!(
+            (status(&[]), status(&[rejected]), status(&[duplicate, rejected])),
+            (400, 400, 400)
+        );
+        // A client that is not sure that all is stored sends all again.
+        assert_eq!((status(&[stored, busy]), status(&[stored, busy, closed])), (503, 500));
     }
 }

@@ -1,15 +1,11 @@
 //! The names and types of columns, and no value.
 
-use super::known;
-use crate::Failure;
+use super::ProposeError;
+use crate::policy::{ColumnKind, SchemaColumn};
 use datafusion::arrow::datatypes::DataType;
-use demure_curator::policy::ColumnKind;
 use demure_files::heading::heading;
 use demure_files::parquet;
 use std::path::Path;
-
-/// The name of a column, what it holds, and whether it can be NULL.
-pub(super) type Field = (String, ColumnKind, bool);
 
 /// What the last word of a name says about a CSV column, for suggestions in comments.
 const WHOLE: &[&str] = &["age", "year", "month", "weekday", "hour", "minute", "count", "number"];
@@ -35,24 +31,39 @@ pub(super) fn is_csv(path: &Path) -> bool {
 }
 
 /// The columns of a CSV or Parquet file.
-pub(super) fn read(path: &Path, numeric: &[String]) -> Result<Vec<Field>, Failure> {
+pub(super) fn read(path: &Path, numeric: &[String]) -> Result<Vec<SchemaColumn>, ProposeError> {
     if is_csv(path) {
         let names = heading(path)?;
-        let columns: Vec<Field> =
+        let columns: Vec<SchemaColumn> =
             names.iter().map(|name| (name.clone(), kind(name, numeric), true)).collect();
         for name in numeric {
-            known(&columns, name, "--numeric")?;
+            known(&columns, name, "numeric")?;
         }
         return Ok(columns);
     }
     if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet")) {
-        return Err(Failure::usage("the table must be a .csv or a .parquet file"));
+        return Err(ProposeError::Options("the table must be a .csv or a .parquet file".into()));
     }
     if !numeric.is_empty() {
-        return Err(Failure::usage("--numeric is for CSV files: a Parquet file says it itself"));
+        return Err(ProposeError::Options(
+            "only a CSV file needs to be told which columns are numeric: a Parquet file says it itself".into(),
+        ));
     }
     let fields = parquet::fields(path)?.into_iter();
     Ok(fields.map(|(name, kind, nullable)| (name, of_type(&kind), nullable)).collect())
+}
+
+/// Refuses a name that is not a column's.
+pub(super) fn known(
+    columns: &[SchemaColumn],
+    name: &str,
+    option: &'static str,
+) -> Result<(), ProposeError> {
+    if columns.iter().any(|(column, _, _)| column == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = columns.iter().map(|(name, _, _)| name.as_str()).collect();
+    Err(ProposeError::UnknownColumn { option, columns: names.join(", ") })
 }
 
 /// What a CSV column probably holds, by its name.

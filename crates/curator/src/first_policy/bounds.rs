@@ -9,12 +9,14 @@
 //! bins, `N·P[Z > T] ≤ N·e^(−T/b)/2 = 1 %` for `T = b·ln(N/0.02)`. A bin that few people are
 //! in may be missed: tails are cut.
 
-use crate::Failure;
+use super::ProposeError;
+use crate::answer::Answer;
+use crate::curator::Curator;
+use crate::policy::{ColumnKind, FoundBounds, Policy, quoted};
+use crate::session::Outcome;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::Int64Type;
 use demure_core::unit::Epsilon;
-use demure_curator::policy::{ColumnKind, Policy};
-use demure_curator::{Answer, Curator, Outcome};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -37,52 +39,41 @@ pub(super) struct Search<'a> {
     pub(super) epsilon: Epsilon,
 }
 
-/// The bounds of a column, if any bin passed. They have been released.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) name: String,
-    pub(super) bounds: Option<(f64, f64)>,
-}
-
 impl Search<'_> {
     /// Asks for one histogram a column.
-    pub(super) async fn run(&self) -> Result<Vec<Found>, Failure> {
-        let policy =
-            Policy::parse(&self.policy()?, Path::new("")).map_err(demure_curator::Error::from)?;
+    pub(super) async fn run(&self) -> Result<Vec<FoundBounds>, ProposeError> {
+        let policy = Policy::parse(&self.policy()?, Path::new("")).map_err(crate::Error::from)?;
         let curator = Curator::in_memory(policy).await?;
         let mut session = curator.session("init");
         let mut found = Vec::new();
         for (name, _) in self.columns {
             let Outcome::Answer(answer) = session.run(&histogram(name)).await? else {
-                return Err(Failure::usage("the histogram was not answered"));
+                return Err(ProposeError::Options("the histogram was not answered".into()));
             };
             let total = answer.rows() as f64 * self.columns.len() as f64;
             let scale = answer.columns.iter().map(|column| column.scale).fold(0.0, f64::max);
             let threshold = scale * (total / (2.0 * FALSE)).ln();
-            found.push(Found { name: name.clone(), bounds: range(&answer, threshold) });
+            found.push(FoundBounds { name: name.clone(), bounds: range(&answer, threshold) });
         }
         Ok(found)
     }
 
     /// A policy for this search alone.
-    fn policy(&self) -> Result<String, Failure> {
-        let failed = |source| Failure::File { what: "the table".into(), source };
-        let source = std::path::absolute(self.data).map_err(failed)?;
-        // JSON writes a text as TOML does.
-        let text = |text: &str| serde_json::Value::from(text).to_string();
+    fn policy(&self) -> Result<String, ProposeError> {
+        let source = std::path::absolute(self.data).map_err(ProposeError::io("the table"))?;
         let whole = self.epsilon.get();
         // Rounded down, so that all of them together stay within the whole.
         let each = (whole / self.columns.len() as f64).next_down().next_down();
         let mut policy = format!(
             "[budget]\nepsilon = {whole:?}\nper_query = {each:?}\n[tables.data]\nsource = {}\n\
              unit = {}\n[tables.data.columns]\n",
-            text(&source.display().to_string()),
-            text(self.unit)
+            quoted(&source.display().to_string()),
+            quoted(self.unit)
         );
         for (name, kind) in self.columns {
             let kind = if *kind == ColumnKind::Integer { "integer" } else { "real" };
             // Writing to a String does not fail.
-            let _ = writeln!(policy, "{} = {{ type = \"{kind}\" }}", text(name));
+            let _ = writeln!(policy, "{} = {{ type = \"{kind}\" }}", quoted(name));
         }
         Ok(policy)
     }

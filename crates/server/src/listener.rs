@@ -1,4 +1,5 @@
-//! Connections: how many there are, how long they may keep us waiting, TLS.
+//! The listener of both HTTP services: how many connections there are, how long they may keep us waiting, TLS,
+//! and an orderly end.
 //!
 //! # Guarantee
 //! A connection that has sent no complete head of a request for `read_time`, or [`HEAD`] bytes of
@@ -7,16 +8,16 @@
 //! others wait in the system's queue. An address has at most `per_address`; others of it are
 //! closed at once.
 
-use super::HttpSettings;
-use crate::desk::Limits;
 use crate::places::{Place, Places};
 use crate::stream::Stream;
+use axum::Router;
 use axum::extract::connect_info::Connected;
 use axum::extract::{ConnectInfo, Request};
-use axum::middleware::Next;
+use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::serve::{IncomingStream, Listener};
 use futures::future::{Either, select};
+use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
@@ -26,7 +27,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -36,13 +37,13 @@ const HEAD: usize = 64 << 10;
 
 /// Who is at the other end.
 #[derive(Clone, Debug)]
-pub(super) struct Peer {
-    pub(super) address: SocketAddr,
+pub(crate) struct Peer {
+    pub(crate) address: SocketAddr,
     gate: Arc<Gate>,
 }
 
-impl Connected<IncomingStream<'_, Doors>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Doors>) -> Self {
+impl Connected<IncomingStream<'_, LimitedListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, LimitedListener>) -> Self {
         stream.remote_addr().clone()
     }
 }
@@ -71,7 +72,7 @@ impl Gate {
 }
 
 /// Tells the connection that a request is being handled.
-pub(super) async fn busy(request: Request, next: Next) -> Response {
+async fn busy(request: Request, next: Next) -> Response {
     struct Busy(Arc<Gate>);
     impl Drop for Busy {
         fn drop(&mut self) {
@@ -86,29 +87,69 @@ pub(super) async fn busy(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// What lets connections in.
-pub(super) struct Doors {
+/// What connections of one listener may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConnectionLimits {
+    /// Connections at once; others wait.
+    pub(crate) connections: usize,
+    /// Of them, from one address (of IPv6, from 64 bits of it); others are closed.
+    pub(crate) per_address: usize,
+    /// How long a request's head may take.
+    pub(crate) read_time: Duration,
+    /// How long the sending of an answer may stand still.
+    pub(crate) write_time: Duration,
+    /// How long requests under way may go on after the end has begun.
+    pub(crate) drain: Duration,
+}
+
+/// Lets a limited number of connections in.
+pub(crate) struct LimitedListener {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     room: Arc<Semaphore>,
     places: Arc<Places>,
-    handshakes: JoinSet<Option<(Wire, Peer)>>,
-    read_time: Duration,
-    write_time: Duration,
+    handshakes: JoinSet<Option<(Connection, Peer)>>,
+    limits: ConnectionLimits,
 }
 
-impl Doors {
-    pub(super) fn new(
+impl LimitedListener {
+    pub(crate) fn new(
         listener: TcpListener,
         tls: Option<TlsAcceptor>,
-        limits: &Limits,
-        settings: &HttpSettings,
+        limits: ConnectionLimits,
     ) -> Self {
         let room = Arc::new(Semaphore::new(limits.connections.clamp(1, Semaphore::MAX_PERMITS)));
         // How many there are in all is for `room` to say.
-        let places = Places::new(usize::MAX, limits.connections_per_address, usize::MAX);
-        let (read_time, write_time) = (settings.read_time, settings.write_time);
-        Self { listener, tls, room, places, handshakes: JoinSet::new(), read_time, write_time }
+        let places = Places::new(usize::MAX, limits.per_address, usize::MAX);
+        Self { listener, tls, room, places, handshakes: JoinSet::new(), limits }
+    }
+
+    /// Serves until `shutdown` is ready; then lets no one in, and lets requests under way finish for a while.
+    pub(crate) async fn serve(
+        self,
+        app: Router,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
+        let drain = self.limits.drain;
+        let app = app.layer(from_fn(busy)).into_make_service_with_connect_info::<Peer>();
+        let (tell, ended) = oneshot::channel();
+        let ending = async move {
+            shutdown.await;
+            // Nobody listens any more only if all is over.
+            let _ = tell.send(());
+        };
+        let serving = axum::serve(self, app).with_graceful_shutdown(ending);
+        let late = async move {
+            // If the sender is gone without a word there is no end to wait for.
+            if ended.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            sleep(drain).await;
+        };
+        match select(pin!(serving.into_future()), pin!(late)).await {
+            Either::Left((served, _)) => served,
+            Either::Right(_) => Ok(()),
+        }
     }
 }
 
@@ -128,11 +169,11 @@ async fn arrived(
     }
 }
 
-impl Listener for Doors {
-    type Io = Wire;
+impl Listener for LimitedListener {
+    type Io = Connection;
     type Addr = Peer;
 
-    async fn accept(&mut self) -> (Wire, Peer) {
+    async fn accept(&mut self) -> (Connection, Peer) {
         loop {
             let arrived = pin!(arrived(&self.listener, &self.room));
             let next = if self.handshakes.is_empty() {
@@ -152,8 +193,8 @@ impl Listener for Doors {
             let Some(place) = self.places.take(address.ip()) else { continue };
             let gate = Gate::new();
             let peer = Peer { address, gate: Arc::clone(&gate) };
-            let (read_time, write_time) = (self.read_time, self.write_time);
-            let wire = move |stream| Wire {
+            let ConnectionLimits { read_time, write_time, .. } = self.limits;
+            let connection = move |stream| Connection {
                 stream,
                 gate,
                 read_time,
@@ -164,11 +205,11 @@ impl Listener for Doors {
             // Small answers should not wait for more; if it fails they do.
             let _ = stream.set_nodelay(true);
             match self.tls.clone() {
-                None => return (wire(Stream::plain(stream, write_time)), peer),
+                None => return (connection(Stream::plain(stream, write_time)), peer),
                 Some(tls) => {
                     self.handshakes.spawn(async move {
                         let stream = timeout(read_time, tls.accept(stream)).await.ok()?.ok()?;
-                        Some((wire(Stream::tls(stream, write_time)), peer))
+                        Some((connection(Stream::tls(stream, write_time)), peer))
                     });
                 }
             }
@@ -181,7 +222,7 @@ impl Listener for Doors {
 }
 
 /// A connection that does not wait for ever.
-pub(super) struct Wire {
+pub(crate) struct Connection {
     stream: Stream,
     gate: Arc<Gate>,
     read_time: Duration,
@@ -191,29 +232,29 @@ pub(super) struct Wire {
     _room: (OwnedSemaphorePermit, Place),
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for Connection {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let wire = self.get_mut();
-        let Some(since) = wire.gate.idle_since() else {
+        let connection = self.get_mut();
+        let Some(since) = connection.gate.idle_since() else {
             // A body, which is timed where it is read, or a client that leaves.
-            (wire.head, wire.reading) = (0, None);
-            return Pin::new(&mut wire.stream).poll_read(context, buffer);
+            (connection.head, connection.reading) = (0, None);
+            return Pin::new(&mut connection.stream).poll_read(context, buffer);
         };
-        let end = since + wire.read_time;
-        if wire.head > HEAD || Instant::now() >= end {
+        let end = since + connection.read_time;
+        if connection.head > HEAD || Instant::now() >= end {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         let before = buffer.filled().len();
-        let read = Pin::new(&mut wire.stream).poll_read(context, buffer);
+        let read = Pin::new(&mut connection.stream).poll_read(context, buffer);
         if read.is_ready() {
-            wire.head += buffer.filled().len() - before;
+            connection.head += buffer.filled().len() - before;
             return read;
         }
-        let wait = wire.reading.get_or_insert_with(|| Box::pin(sleep_until(end)));
+        let wait = connection.reading.get_or_insert_with(|| Box::pin(sleep_until(end)));
         if wait.deadline() != end {
             wait.as_mut().reset(end);
         }
@@ -222,7 +263,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for Connection {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

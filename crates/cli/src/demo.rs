@@ -1,17 +1,11 @@
 //! `demure demo`: a made-up clinic, five questions, one refusal.
 //!
-//! | file | what |
-//! |---|---|
-//! | `mod.rs` | the questions, and what is shown of each answer |
-//! | `clinic.rs` | the patients, their visits, and the policy |
-//! | `draws.rs` | the made-up patients' random numbers; never noise |
-
-mod clinic;
-mod draws;
+//! The clinic and the questions are `demure_curator::clinic`'s.
 
 use crate::Failure;
 use crate::curator::{Conversation, render, runtime, user};
 use crate::input::{positive, whole};
+use demure_curator::clinic::{self, QUESTIONS, Question, REFUSED};
 use demure_curator::policy::odds;
 use demure_curator::{Answer, Curator, Outcome};
 use demure_report::{bars, grouped, wrapped};
@@ -32,76 +26,15 @@ pub(crate) struct Args {
     /// Keep the tables, the policy and the ledger in this new folder
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
-
     /// How many patients to make up, up to ten million
     #[arg(long, value_name = "N", default_value = "100000", value_parser = positive)]
     patients: u32,
-
     /// Other patients
     #[arg(long, value_name = "N", default_value = "2024", value_parser = whole)]
     seed: u64,
 }
 
 const MOST_PATIENTS: u32 = 10_000_000;
-
-/// What is asked, for how much.
-struct Question {
-    asks: &'static str,
-    sql: &'static str,
-    epsilon: f64,
-    chart: bool,
-}
-
-const QUESTIONS: [Question; 5] = [
-    Question {
-        asks: "How many patients smoke?",
-        sql: "SELECT COUNT(*) AS smokers FROM patients WHERE smoker",
-        epsilon: 0.1,
-        chart: false,
-    },
-    Question {
-        asks: "What does a visit cost on average, by disease?",
-        sql: "SELECT disease, AVG(cost) AS mean_cost FROM visits\n\
-              GROUP BY disease ORDER BY mean_cost DESC",
-        epsilon: 0.5,
-        chart: true,
-    },
-    Question {
-        asks: "And the median? Half of all visits cost less than …",
-        sql: "SELECT MEDIAN(cost) AS median_cost FROM visits",
-        epsilon: 0.3,
-        chart: false,
-    },
-    Question {
-        asks: "What is the most common disease in January?",
-        sql: "SELECT MODE(disease) AS most_common FROM visits\n\
-              WHERE day BETWEEN DATE '2024-01-01' AND DATE '2024-01-31'",
-        epsilon: 0.1,
-        chart: false,
-    },
-    Question {
-        asks: "Where do the flu patients live? (two protected tables and a public one)",
-        sql: "SELECT r.name AS region, COUNT(*) AS flu_visits\n\
-              FROM visits v\n\
-              JOIN patients p ON p.id = v.patient_id\n\
-              JOIN regions r ON r.code = p.region\n\
-              WHERE v.disease = 'flu' GROUP BY r.name ORDER BY flu_visits DESC",
-        epsilon: 0.5,
-        chart: false,
-    },
-];
-
-const REFUSED: Question = Question {
-    asks: "Now everything again, ten times as exactly?",
-    sql: "SELECT disease, AVG(cost) AS mean_cost FROM visits GROUP BY disease",
-    epsilon: 5.0,
-    chart: false,
-};
-
-/// The clinic that `demure serve --demo` serves.
-pub(crate) fn clinic(folder: &Path) -> std::io::Result<PathBuf> {
-    clinic::make(folder, 20_000, 2024)
-}
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.patients > MOST_PATIENTS {
@@ -194,11 +127,11 @@ fn show(answer: &Answer, chart: bool, out: &mut impl Write) -> Result<(), Failur
     let bars = if chart { bars::of_table(&table, "   ") } else { None };
     let text = bars.unwrap_or_else(|| table.text("   "));
     out.write_all(text.as_bytes()).map_err(Failure::writing)?;
-    let errors = if with_errors { Vec::new() } else { render::errors(answer) };
+    let errors = if with_errors { Vec::new() } else { answer.errors_in_words() };
     for line in errors {
         writeln!(out, "   {line}").map_err(Failure::writing)?;
     }
-    say(out, &format!("   {}\n", render::cost(answer)))
+    say(out, &format!("   {}\n", answer.cost_in_words()))
 }
 
 fn closing(kept: Option<&Path>, patients: u32) -> String {

@@ -1,4 +1,4 @@
-//! The collector's desk: a store, and the counts of what is in it. What a service needs.
+//! Taking reports: a store, and the counts of what is in it. What a service over a network needs.
 
 use crate::collector::{Collector, Rejected};
 use crate::error::Result;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Takes reports, stores them, counts them when they are on disk, and estimates at any time.
 #[derive(Debug)]
-pub struct Desk {
+pub struct ReportService {
     store: Store,
     shared: Arc<Shared>,
 }
@@ -43,7 +43,7 @@ impl Shared {
     }
 }
 
-impl Desk {
+impl ReportService {
     /// Opens or makes the store, and counts what is in it.
     pub fn open(path: &Path, survey: Survey, rng: &mut dyn Randomness) -> Result<Self> {
         let store = Store::open(path, &survey, rng)?;
@@ -66,7 +66,7 @@ impl Desk {
         self.store.recovered()
     }
 
-    /// How many reports are counted, and what was dropped since the desk was opened.
+    /// How many reports are counted, and what was dropped since the service was opened.
     #[must_use]
     pub fn status(&self) -> (u64, Rejected) {
         let counts = self.shared.counts();
@@ -126,7 +126,7 @@ mod tests {
     use demure_core::random::SeededForTests;
 
     #[test]
-    fn a_desk_counts_what_is_stored_and_goes_on_after_a_restart() {
+    fn it_counts_what_is_stored_and_goes_on_after_a_restart() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("reports");
         let survey = Survey::parse(
@@ -138,30 +138,32 @@ mod tests {
         let one = |rng: &mut SeededForTests| {
             Client::new(&survey).randomize(&[Given::Category(1)], rng).unwrap()
         };
-        let desk = Desk::open(&path, survey.clone(), &mut SeededForTests::insecure(2)).unwrap();
-        assert!(desk.estimates(&Options::usual().unwrap()).is_err());
+        let service =
+            ReportService::open(&path, survey.clone(), &mut SeededForTests::insecure(2)).unwrap();
+        assert!(service.estimates(&Options::usual().unwrap()).is_err());
         let first = one(&mut rng);
-        assert_eq!(desk.take(&first.to_bytes(&survey)).unwrap(), Receipt::Stored);
-        assert_eq!(desk.take_json(&first.to_json(&survey)).unwrap(), Receipt::Duplicate);
-        assert!(matches!(desk.take_json("{}").unwrap(), Receipt::Rejected(_)));
+        assert_eq!(service.take(&first.to_bytes(&survey)).unwrap(), Receipt::Stored);
+        assert_eq!(service.take_json(&first.to_json(&survey)).unwrap(), Receipt::Duplicate);
+        assert!(matches!(service.take_json("{}").unwrap(), Receipt::Rejected(_)));
         let (sender, receiver) = std::sync::mpsc::channel();
         for i in 0..50 {
             let sender = sender.clone();
-            desk.submit(one(&mut rng).to_bytes(&survey), move |receipt| {
+            service.submit(one(&mut rng).to_bytes(&survey), move |receipt| {
                 sender.send(receipt.unwrap()).unwrap();
                 assert!(i != 7, "a reply that panics harms nobody else");
             });
         }
         drop(sender);
         assert_eq!(receiver.iter().count(), 50);
-        let (people, rejected) = desk.status();
+        let (people, rejected) = service.status();
         assert_eq!((people, rejected.duplicate, rejected.version), (51, 1, 1));
-        let found = desk.estimates(&Options::usual().unwrap()).unwrap();
-        desk.close().unwrap();
-        let desk = Desk::open(&path, survey.clone(), &mut SeededForTests::insecure(3)).unwrap();
-        assert_eq!(desk.recovered().reports, 51);
-        assert_eq!(desk.take(&first.to_bytes(&survey)).unwrap(), Receipt::Duplicate);
-        let again = desk.estimates(&Options::usual().unwrap()).unwrap();
+        let found = service.estimates(&Options::usual().unwrap()).unwrap();
+        service.close().unwrap();
+        let service =
+            ReportService::open(&path, survey.clone(), &mut SeededForTests::insecure(3)).unwrap();
+        assert_eq!(service.recovered().reports, 51);
+        assert_eq!(service.take(&first.to_bytes(&survey)).unwrap(), Receipt::Duplicate);
+        let again = service.estimates(&Options::usual().unwrap()).unwrap();
         assert_eq!(again.estimates, found.estimates);
     }
 }

@@ -1,68 +1,4 @@
-//! Statements of one message, and what kind each is.
-
-/// The statements between semicolons, which count outside of quotes and comments only.
-pub(super) fn statements(text: &str) -> Vec<&str> {
-    let bytes = text.as_bytes();
-    let (mut found, mut from, mut at) = (Vec::new(), 0, 0);
-    while at < bytes.len() {
-        let rest = &text[at..];
-        at += match bytes[at] {
-            b';' => {
-                found.push(&text[from..at]);
-                from = at + 1;
-                1
-            }
-            quote @ (b'\'' | b'"') => quoted(&bytes[at..], quote),
-            b'-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            b'/' if rest.starts_with("/*") => comment(rest),
-            b'$' => dollars(rest),
-            _ => 1,
-        };
-        // Not within a character.
-        while !text.is_char_boundary(at) {
-            at += 1;
-        }
-    }
-    found.push(&text[from..]);
-    found.into_iter().map(str::trim).filter(|statement| !statement.is_empty()).collect()
-}
-
-/// The length of a quoted text; a doubled quote ends one and begins the next.
-fn quoted(bytes: &[u8], quote: u8) -> usize {
-    bytes.iter().skip(1).position(|&byte| byte == quote).map_or(bytes.len(), |end| end + 2)
-}
-
-/// The length of a comment; comments nest.
-fn comment(text: &str) -> usize {
-    let (bytes, mut depth, mut at) = (text.as_bytes(), 0, 0);
-    while at + 1 < bytes.len() {
-        match &bytes[at..at + 2] {
-            b"/*" => (depth, at) = (depth + 1, at + 2),
-            b"*/" => (depth, at) = (depth - 1, at + 2),
-            _ => at += 1,
-        }
-        if depth == 0 {
-            return at;
-        }
-    }
-    bytes.len()
-}
-
-/// The length of a text between `$tag$` and `$tag$`; of anything else that begins with `$`, 1.
-fn dollars(text: &str) -> usize {
-    let name = |c: char| c.is_alphanumeric() || c == '_';
-    let end = text[1..].find(|c| !name(c)).map(|end| end + 1);
-    let is_tag = |end: usize| {
-        text[end..].starts_with('$') && !text[1..end].starts_with(|c: char| c.is_ascii_digit())
-    };
-    match end.filter(|&end| is_tag(end)) {
-        Some(end) => {
-            let tag = &text[..=end];
-            text[end + 1..].find(tag).map_or(text.len(), |close| end + 1 + close + tag.len())
-        }
-        None => 1,
-    }
-}
+//! What kind a statement is.
 
 /// What is neither asked of the curator nor of the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,27 +94,6 @@ fn deallocate(statement: &str) -> Option<Formality> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn semicolons_within_quotes_and_comments_do_not_count() {
-        for (text, expected) in [
-            ("SELECT 1", vec!["SELECT 1"]),
-            ("a; b ;; c;", vec!["a", "b", "c"]),
-            ("SELECT ';', \";\" ; x", vec!["SELECT ';', \";\"", "x"]),
-            ("SELECT 'it''s; me'; y", vec!["SELECT 'it''s; me'", "y"]),
-            ("a -- b; c\n; d", vec!["a -- b; c", "d"]),
-            ("a /* ; /* ; */ ; */; b", vec!["a /* ; /* ; */ ; */", "b"]),
-            ("SELECT $$;$$, $x$;$y$;$x$; b", vec!["SELECT $$;$$, $x$;$y$;$x$", "b"]),
-            ("SELECT $1; $2", vec!["SELECT $1", "$2"]),
-            ("'é;", vec!["'é;"]),
-            ("/* é", vec!["/* é"]),
-            ("$é; b", vec!["$é", "b"]),
-            ("", vec![]),
-            (" ;; ", vec![]),
-        ] {
-            assert_eq!(statements(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn formalities_are_told_from_questions() {

@@ -1,9 +1,11 @@
-//! The clinic: patients, their visits of a year, two public tables and the policy.
+//! A made-up clinic to try things on: patients, their visits of a year, two public tables, the policy, and questions.
 //!
 //! The shapes are those of real ones: few visits for most and many for some, costs with a long
 //! tail, influenza in winter, what comes with age and with smoking.
 
-use super::draws::Draws;
+mod draws;
+
+use draws::Draws;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
@@ -107,8 +109,69 @@ public = true
 key = "name"
 "#;
 
+/// A question about the clinic.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// In words.
+    pub asks: &'static str,
+    /// In SQL.
+    pub sql: &'static str,
+    /// The ε to pay.
+    pub epsilon: f64,
+    /// Whether its answer is best seen as bars.
+    pub chart: bool,
+}
+
+/// Questions that the clinic's budget affords, in this order.
+pub const QUESTIONS: [Question; 5] = [
+    Question {
+        asks: "How many patients smoke?",
+        sql: "SELECT COUNT(*) AS smokers FROM patients WHERE smoker",
+        epsilon: 0.1,
+        chart: false,
+    },
+    Question {
+        asks: "What does a visit cost on average, by disease?",
+        sql: "SELECT disease, AVG(cost) AS mean_cost FROM visits\n\
+              GROUP BY disease ORDER BY mean_cost DESC",
+        epsilon: 0.5,
+        chart: true,
+    },
+    Question {
+        asks: "And the median? Half of all visits cost less than …",
+        sql: "SELECT MEDIAN(cost) AS median_cost FROM visits",
+        epsilon: 0.3,
+        chart: false,
+    },
+    Question {
+        asks: "What is the most common disease in January?",
+        sql: "SELECT MODE(disease) AS most_common FROM visits\n\
+              WHERE day BETWEEN DATE '2024-01-01' AND DATE '2024-01-31'",
+        epsilon: 0.1,
+        chart: false,
+    },
+    Question {
+        asks: "Where do the flu patients live? (two protected tables and a public one)",
+        sql: "SELECT r.name AS region, COUNT(*) AS flu_visits\n\
+              FROM visits v\n\
+              JOIN patients p ON p.id = v.patient_id\n\
+              JOIN regions r ON r.code = p.region\n\
+              WHERE v.disease = 'flu' GROUP BY r.name ORDER BY flu_visits DESC",
+        epsilon: 0.5,
+        chart: false,
+    },
+];
+
+/// A question that it does not afford after them.
+pub const REFUSED: Question = Question {
+    asks: "Now everything again, ten times as exactly?",
+    sql: "SELECT disease, AVG(cost) AS mean_cost FROM visits GROUP BY disease",
+    epsilon: 5.0,
+    chart: false,
+};
+
 /// Writes the clinic into a folder and returns the path of its policy.
-pub(super) fn make(folder: &Path, patients: u32, seed: u64) -> Result<PathBuf> {
+pub fn make(folder: &Path, patients: u32, seed: u64) -> Result<PathBuf> {
     let mut draws = Draws::new(seed);
     let open =
         |name: &str| File::create(folder.join(name)).map(|f| BufWriter::with_capacity(1 << 18, f));
@@ -212,7 +275,7 @@ fn date(mut day: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use demure_curator::policy::Policy;
+    use crate::policy::Policy;
 
     #[test]
     fn a_year_has_its_days() {

@@ -140,7 +140,7 @@ impl From<Error> for Failure {
 }
 
 /// The curator, who may ask it, and what they may take.
-pub struct Desk {
+pub struct QueryService {
     /// Answers.
     pub curator: Arc<Curator>,
     /// Who may ask.
@@ -159,18 +159,18 @@ pub struct Desk {
     pub(crate) waiting: AtomicUsize,
     pub(crate) schedule: Schedule,
     pub(crate) rate: Rate,
-    /// Where statements run: the runtime that the desk was made in.
+    /// Where statements run: the runtime that the service was made in.
     runtime: Option<Handle>,
 }
 
-impl fmt::Debug for Desk {
+impl fmt::Debug for QueryService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desk").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("QueryService").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl Desk {
-    /// A desk for one curator.
+impl QueryService {
+    /// A service for one curator.
     #[must_use]
     pub fn new(curator: Arc<Curator>, users: Users, name: &str, limits: Limits) -> Arc<Self> {
         let timing = curator.policy().timing;
@@ -190,7 +190,7 @@ impl Desk {
     }
 
     /// Runs what may compute for long apart from whoever lets people in and answers that the
-    /// server is well: where the desk was made, if that was in a runtime. It ends with the set.
+    /// server is well: where the service was made, if that was in a runtime. It ends with the set.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
