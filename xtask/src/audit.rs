@@ -120,18 +120,4 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn verdicts_are_told_apart() {
-        let found = json!({ "audits": [
-            { "audited": "a", "verdict": "violated" },
-            { "audited": "b", "verdict": "not refuted" },
-        ] });
-        assert_eq!(names(&found, "violated"), ["a"]);
-        assert_eq!(names(&found, "not refuted"), ["b"]);
-        assert_eq!(audits(&json!({})).count(), 0);
-    }
-}
+mod tests;

@@ -45,6 +45,7 @@ mod pipeline;
 mod plan;
 pub mod policy;
 #[cfg(test)]
+#[path = "../tests/property/mod.rs"]
 mod property;
 mod refusal;
 mod rows;
