@@ -9,7 +9,7 @@
 //! | [`link`] | finds a person's class in an anonymized table | little: k-anonymity alone does not |
 //! | [`audit`] | watches a mechanism's outputs on neighbours | nothing needs to: it says what ε is at least |
 //!
-//! [`curator`] carries out the first four against the real curator, with a ledger in memory. [`bound`] says what differential privacy allows; [`draws`] and [`normal`] are the attacker's own
+//! [`curator`] carries out the first four against the real curator, with a ledger in memory. [`findings`] says what was found, for programs and for people. [`bound`] says what differential privacy allows; [`draws`] and [`normal`] are the attacker's own
 //! dice and tables.
 //!
 //! # What this crate does not do
@@ -26,6 +26,7 @@ pub mod curator;
 pub mod difference;
 pub mod draws;
 pub mod error;
+pub mod findings;
 pub mod link;
 pub mod membership;
 pub mod normal;

@@ -46,6 +46,7 @@ pub mod limit;
 pub mod made_up;
 pub mod neighbour;
 pub mod one_run;
+pub mod page;
 mod picture;
 pub mod program;
 pub mod query;

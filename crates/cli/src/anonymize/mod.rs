@@ -22,14 +22,6 @@ mod risk;
 mod tests;
 mod watch;
 
-/// What `demure attack link` reads by.
-pub(crate) mod columns {
-    pub(crate) use demure_anonymize::job::read_table;
-}
-pub(crate) mod hierarchies {
-    pub(crate) use demure_anonymize::job::Hierarchies;
-}
-
 use crate::Failure;
 use clap::Subcommand;
 use demure_anonymize::job::{Columns, Found};

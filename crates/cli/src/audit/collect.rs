@@ -1,9 +1,10 @@
 //! `demure audit collect`: a survey's randomizer.
 
 use super::options::Effort;
-use super::render::{Audit, tell};
+use super::render::tell;
 use crate::Failure;
 use crate::input::number;
+use demure_attack::audit::page::Audit;
 use demure_attack::audit::survey::audit;
 use demure_collect::survey::Survey;
 use demure_report::progress::watched;

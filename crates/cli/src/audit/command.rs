@@ -1,10 +1,11 @@
 //! `demure audit command`: any program that reads a dataset and prints numbers.
 
 use super::options::{Effort, Sides};
-use super::render::{Audit, tell};
+use super::render::tell;
 use crate::Failure;
 use crate::input::{Relation, number};
 use demure_attack::audit::Claim;
+use demure_attack::audit::page::Audit;
 use demure_attack::audit::program::{Datasets, audit};
 use demure_report::progress::watched;
 use std::ffi::OsString;

@@ -1,9 +1,10 @@
 //! `demure audit mechanism`: the library, and the gallery.
 
 use super::options::Effort;
-use super::render::{Audit, found, tell};
+use super::render::{found, tell};
 use crate::Failure;
 use crate::input::{number, whole};
+use demure_attack::audit::page::Audit;
 use demure_attack::audit::{Claim, Runs, Subject, Usual, Verdict, gallery, library};
 use demure_core::unit::{Delta, Epsilon};
 use demure_report::grouped;

@@ -8,7 +8,6 @@
 //! | `collect.rs` | `audit collect`: a survey's randomizer |
 //! | `command.rs` | `audit command`: any program that reads a file and prints numbers |
 //! | `render.rs` | what was found, as text and JSON |
-//! | `page.rs` | the same as an HTML page with pictures |
 //!
 //! What is run, counted and concluded is `demure-attack`'s.
 
@@ -16,7 +15,6 @@ mod collect;
 mod command;
 mod mechanism;
 mod options;
-mod page;
 mod query;
 mod render;
 

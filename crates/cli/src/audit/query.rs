@@ -1,9 +1,10 @@
 //! `demure audit query`: a question to the curator, on neighbouring databases.
 
 use super::options::{Effort, Sides};
-use super::render::{Audit, tell};
+use super::render::tell;
 use crate::Failure;
 use crate::input::number;
+use demure_attack::audit::page::Audit;
 use demure_attack::audit::query::Question;
 use demure_core::unit::{Delta, Epsilon};
 use demure_report::progress::watched;

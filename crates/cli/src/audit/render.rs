@@ -1,36 +1,18 @@
 //! What was found, as text and as JSON.
 
 use super::options::Effort;
-use super::page;
 use crate::Failure;
+use demure_attack::audit::page::{Audit, html};
 use demure_attack::audit::{Claim, Finding, Verdict};
 use demure_files as files;
 use demure_report::{Report, Table, grouped, named, short};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::Path;
-
-/// One audit and what it was of.
-pub(super) struct Audit {
-    /// A short name.
-    pub(super) name: String,
-    /// What it is.
-    pub(super) about: String,
-    pub(super) found: Finding,
-}
-
-impl Audit {
-    /// An audit named after a file.
-    pub(super) fn of_file(path: &Path, about: String, found: Finding) -> Self {
-        let name = path.file_stem().map_or("audit".into(), |name| name.to_string_lossy());
-        Self { name: name.into_owned(), about, found }
-    }
-}
 
 /// Prints one audit, or a table of several; exit code 1 if a claim is refuted.
 pub(super) fn tell(audits: &[Audit], effort: &Effort, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(path) = &effort.report {
-        files::write(path, |file| page::write(audits, file))?;
+        files::write_text(path, &html(audits))?;
     }
     match audits {
         [audit] => report(audit).print(effort.json, out)?,

@@ -1,12 +1,12 @@
 //! `demure attack link`: people whose quasi-identifiers are known, found in an anonymized table.
 
-mod render;
-
 use super::options::Common;
+use super::render::print;
 use crate::Failure;
-use crate::anonymize::columns::read_table;
-use crate::anonymize::hierarchies::Hierarchies;
 use crate::input::Words;
+use demure_anonymize::job::Hierarchies;
+use demure_anonymize::job::read_table;
+use demure_attack::findings::linked;
 use demure_attack::link::{PATIENTS, Tables, patients};
 use demure_files::delimiter;
 use demure_report::grouped;
@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             grouped(found.people.len() as f64)
         ),
     };
-    render::findings(lead, &tables, !know.is_empty(), &found).print(&args.common, out)
+    print(&linked(lead, &tables, !know.is_empty(), &found), &args.common, out)
 }
 
 impl Args {

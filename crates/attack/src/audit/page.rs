@@ -1,14 +1,32 @@
 //! An audit as a page: what was seen on both sides, and how the bound grows with runs.
 
-use super::render::Audit;
-use crate::Failure;
-use demure_attack::audit::{Finding, Verdict};
+use super::{Finding, Verdict};
 use demure_report::page::{escape, page, table};
 use demure_report::{grouped, short};
-use std::io::Write;
+use std::path::Path;
 
-/// Writes the page.
-pub(super) fn write(audits: &[Audit], out: &mut impl Write) -> Result<(), Failure> {
+/// One audit and what it was of.
+pub struct Audit {
+    /// A short name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// What was found.
+    pub found: Finding,
+}
+
+impl Audit {
+    /// An audit named after a file.
+    #[must_use]
+    pub fn of_file(path: &Path, about: String, found: Finding) -> Self {
+        let name = path.file_stem().map_or("audit".into(), |name| name.to_string_lossy());
+        Self { name: name.into_owned(), about, found }
+    }
+}
+
+/// Audits as a page.
+#[must_use]
+pub fn html(audits: &[Audit]) -> String {
     let mut body = String::from("<h1>Audit</h1>\n");
     body.push_str(
         "<p class=\"soft\">A lower bound on the ε that is really delivered, from outputs alone. \
@@ -20,7 +38,7 @@ pub(super) fn write(audits: &[Audit], out: &mut impl Write) -> Result<(), Failur
     for audit in audits {
         body.push_str(&one(audit));
     }
-    out.write_all(page("Audit: report", &body).as_bytes()).map_err(Failure::writing)
+    page("Audit: report", &body)
 }
 
 fn verdict(found: &Finding) -> String {

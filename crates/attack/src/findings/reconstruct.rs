@@ -1,14 +1,16 @@
 //! What reconstruction found: tables, the cliff, and where a budget sits.
 
-use super::super::render::Findings;
-use demure_attack::curator::reconstruct::{Budgeted, Found, LEVELS, RATIOS};
-use demure_attack::reconstruct::{Database, Measured, Method};
+use super::Findings;
+use crate::curator::reconstruct::{Budgeted, Found, LEVELS, RATIOS};
+use crate::reconstruct::{Database, Measured, Method};
 use demure_report::document::Document;
 use demure_report::number::percent_aligned as percent;
 use demure_report::{Records, Table, grouped, short};
 use serde_json::json;
 
-pub(super) fn findings(found: &Found) -> Findings {
+/// What a reconstruction found.
+#[must_use]
+pub fn reconstructed(found: &Found) -> Findings {
     let root = (found.rows as f64).sqrt();
     let noised = measured(&found.noised)
         .shown("σ", |m| m.sigma().map_or("–".to_owned(), short))

@@ -1,12 +1,12 @@
 //! `demure attack reconstruct`: random subsets, and the rows solved for.
 
-mod render;
-
 use super::options::{Common, epsilon};
+use super::render::print;
 use crate::Failure;
 use crate::input::{number, positive};
 use clap::ValueEnum;
 use demure_attack::curator::reconstruct::{Options, attack};
+use demure_attack::findings::reconstructed;
 use demure_attack::reconstruct::{Method, Norm};
 use demure_core::unit::Epsilon;
 use demure_report::progress::watched;
@@ -94,5 +94,5 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         seed: args.common.seed(),
     };
     let found = watched(|watch| attack(&options, watch))?;
-    render::findings(&found).print(&args.common, out)
+    print(&reconstructed(&found), &args.common, out)
 }

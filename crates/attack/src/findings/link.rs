@@ -1,7 +1,7 @@
 //! Who falls, by which class, and why.
 
-use super::super::render::Findings;
-use demure_attack::link::{Fallen, Finding, Linked, Tables};
+use super::Findings;
+use crate::link::{Fallen, Finding, Linked, Tables};
 use demure_report::document::Document;
 use demure_report::number::percent_aligned as percent;
 use demure_report::{Records, Table, grouped, printable};
@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 const LISTED: usize = 12;
 
 /// The findings, `lead` first; `knows` says whether the attacker rules values out.
-pub(super) fn findings(lead: String, of: &Tables, knows: bool, found: &Linked) -> Findings {
+/// What was found by linking tables; `lead` says of what.
+#[must_use]
+pub fn linked(lead: String, of: &Tables, knows: bool, found: &Linked) -> Findings {
     let (fallen, summary) = (found.fallen(), &found.summary);
     let count = |finding| summary.count(finding);
     let (before, alike) = (found.unique_before, count(Finding::Homogeneous));
