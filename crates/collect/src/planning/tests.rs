@@ -20,7 +20,8 @@ fn two_give_the_third_by_every_method() {
     let solved = question().solve().unwrap();
     assert_eq!((solved.sought, solved.plan.people), (Sought::People, 73_778));
     let people = |at: usize| solved.by_method[at].1.as_ref().unwrap().people;
-    assert!(people(3) <= people(2) && people(2) <= people(1) && people(1) <= people(0));
+    // Hoeffding's inequality holds for every share, so the others need no more people.
+    assert!((1..4).all(|at| people(at) <= people(0)));
     assert!(solved.curve.first().unwrap().people < 73_778);
     assert!(solved.curve.last().unwrap().people > 73_778);
 }
