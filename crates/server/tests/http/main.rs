@@ -207,7 +207,9 @@ fn an_answer_as_json_with_its_price_and_its_intervals() {
         let median = json!({ "sql": "SELECT MEDIAN(age) AS m FROM patients", "epsilon": 0.3, "intervals": true });
         let median = house.post("/api/query", &ana, median).await.json();
         assert_eq!(median["intervals"], json!([[null]]), "{median}");
-        assert!(median["errors"][0]["error_95"].as_str().unwrap().contains("ranks"));
+        assert!(
+            median["errors"][0]["error_95"].as_str().unwrap().contains("from the exact position")
+        );
         // What JSON has no number for.
         let odd = json!({ "sql": "SELECT 0.0 / 0.0 AS x, CAST(NULL AS INTEGER) AS y" });
         let odd = house.post("/api/query", &ana, odd).await;
