@@ -24,7 +24,7 @@
 //! | `clinic/` | a made-up clinic to try things on |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //!
-//! `cargo xtask layers` checks that rooms import only from those before them.
+//! Rooms import one way: `cargo xtask layers` checks it, in the order of `xtask/src/layers/rooms.rs`.
 //!
 //! # What this crate does not do
 //! It implements and proves no mechanism: that is `demure-core`. It keeps no budget: that is `demure-ledger`. It opens

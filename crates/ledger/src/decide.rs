@@ -5,7 +5,7 @@ use crate::identity::{Identified, Successor, Unit};
 use crate::ledger::Request;
 use crate::limit::Limit;
 use crate::price::Price;
-use crate::receive::{Answers, Sale};
+use crate::purchase::{Answers, Sale};
 use crate::replay::Replay;
 use crate::row::{GENESIS, Kind, Row};
 use crate::rule::Decree;

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `ledger` | [`Ledger`]: debits, the balance, repeats, verification |
+//! | `ledger/append` | makes rows durable: a transaction's commit, then the mark |
 //! | `decide` | decides what may be appended to the journal |
 //! | `queue` | group commit: waiting threads share a transaction |
 //! | `side` | a connection, and what was read through it |
@@ -13,7 +14,7 @@
 //! | `mark` | how far a journal in a file had come, recorded next to it |
 //! | `parts` | unfinished files, and files with several names |
 //! | `access` | files that only their owner may read |
-//! | `receive` | [`Purchase`], [`Answers`]: answers that another analyst bought |
+//! | `purchase` | [`Purchase`], [`Answers`]: buys answers, or receives those that another analyst bought |
 //! | `steward` | a steward's commands: limits, groups, periods, freezes |
 //! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: the steps after a debit |
@@ -87,14 +88,8 @@
 
 pub mod access;
 mod balance;
-#[cfg(test)]
-mod batches;
 mod decide;
 mod error;
-#[cfg(test)]
-mod failing;
-#[cfg(test)]
-mod failures;
 mod identity;
 mod ledger;
 mod limit;
@@ -104,8 +99,8 @@ mod opening;
 mod parts;
 mod place;
 mod price;
+mod purchase;
 mod queue;
-mod receive;
 mod replacing;
 mod replay;
 mod reservation;
@@ -114,6 +109,8 @@ mod rule;
 mod side;
 mod steward;
 mod store;
+#[cfg(test)]
+mod tests;
 mod totals;
 
 pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
@@ -124,7 +121,7 @@ pub use limit::{Accounting, Limit};
 pub use opening::Adopted;
 pub use place::{Address, Place};
 pub use price::Price;
-pub use receive::{Answers, Purchase};
+pub use purchase::{Answers, Purchase};
 pub use reservation::{Reading, Reservation};
 pub use row::{Entry, Hash, Kind, spending};
 pub use rule::Rule;

@@ -14,7 +14,7 @@ use crate::error::{Error, Fault, Result};
 use crate::identity::{Identified, Known};
 use crate::limit::Limit;
 use crate::price::Price;
-use crate::receive::Sales;
+use crate::purchase::Sales;
 use crate::row::{GENESIS, Hash, Kind, Row};
 use crate::rule::Decree;
 use crate::store::Transaction;

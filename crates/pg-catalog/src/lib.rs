@@ -6,6 +6,16 @@
 //! for data refuses much of that, so the catalog has its own interpreter: `bind` gives every name a position and every
 //! expression a type, `run` joins rows from left to right, `evaluate` computes expressions.
 //!
+//! `demure-server` asks it (`server/src/pg/query.rs`) and describes the tables to it (`server/src/pg/tables.rs`).
+//!
+//! | file | what |
+//! |---|---|
+//! | `statement.rs` | decides whether a statement is about the catalog, and answers it |
+//! | `scope.rs`, `names.rs`, `bind.rs`, `from.rs`, `expression.rs`, `operators.rs`, `slots.rs`, `plan.rs`, `label.rs` | names and types: from the syntax to a plan |
+//! | `run.rs`, `evaluate.rs`, `functions.rs`, `text_functions.rs`, `value.rs` | rows and values |
+//! | `content.rs`, `relations.rs`, `types.rs`, `settings.rs` and `*.txt` | the rows of the catalog |
+//! | `output.rs`, `parameter.rs` | to and from the wire's types |
+//!
 //! # What it cannot do
 //! - See a row of a table: it is given names and types, and this crate depends on no other of the workspace
 //!   (`cargo xtask layers` checks it).

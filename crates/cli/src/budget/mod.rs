@@ -34,7 +34,7 @@ Examples:
   demure budget log clinic.toml --json
   demure budget grant clinic.toml ana --epsilon 0.5
   demure budget grant clinic.toml @oncology --epsilon 1 --members ana,bob
-  demure budget window clinic.toml --epsilon 0.2
+  demure budget period clinic.toml --epsilon 0.2
   demure budget freeze clinic.toml --why 'audit'
   demure budget anchor clinic.toml
   demure budget verify clinic.toml
@@ -46,14 +46,14 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// What is spent and left: of the dataset, the window, each slice
+    /// Show what is spent and left: of the dataset, the period, each personal limit
     Show {
         #[command(flatten)]
         of: Of,
         #[command(flatten)]
         plot: Plot,
     },
-    /// Every line of the journal
+    /// Show every entry of the journal
     Log {
         #[command(flatten)]
         of: Of,
@@ -63,9 +63,10 @@ enum Command {
         #[command(flatten)]
         plot: Plot,
     },
-    /// Say how much somebody, or a group, may ever be shown, whoever bought it
+    /// Set a personal limit: how much an analyst, or a group, may ever be shown
     ///
-    /// With `answers = "shared"` in the policy: may ever spend. What others bought is then free for all.
+    /// It counts every answer that they are shown, no matter who bought it. With `answers = "shared"` in the policy it
+    /// counts what they buy: answers that others bought are then free.
     Grant {
         #[command(flatten)]
         of: Of,
@@ -77,7 +78,7 @@ enum Command {
         /// In all
         #[arg(long, value_parser = number, default_value = "0")]
         delta: f64,
-        /// No slice any more: only the dataset's limit
+        /// Remove the personal limit: only the dataset's limit holds
         #[arg(long, conflicts_with = "epsilon")]
         revoke: bool,
         /// Put these analysts into the group
@@ -87,8 +88,9 @@ enum Command {
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         leave: Vec<String>,
     },
-    /// Open a window: from now on, until the next, everyone together may spend so much
-    Window {
+    /// Open a period: until the next one, all analysts together may spend so much
+    #[command(alias = "window")]
+    Period {
         #[command(flatten)]
         of: Of,
         /// How much
@@ -97,22 +99,23 @@ enum Command {
         /// How much
         #[arg(long, value_parser = number, default_value = "0")]
         delta: f64,
-        /// Nothing may be spent until the next window
+        /// Close it: nothing may be spent until the next period
         #[arg(long, conflicts_with_all = ["epsilon", "none"])]
         close: bool,
-        /// No windows any more
+        /// Remove it: only the dataset's limit holds
         #[arg(long, conflicts_with = "epsilon")]
         none: bool,
     },
-    /// Let nobody buy or receive anything; what somebody was shown before stays free
+    /// Stop all purchases; answers that an analyst was shown before stay free
     Freeze(Reason),
-    /// Let them spend again
-    Thaw(Reason),
+    /// Allow purchases again
+    #[command(alias = "thaw")]
+    Unfreeze(Reason),
     /// Replay the journal and check every hash
     Verify(Of),
-    /// Print the head of the journal, for keeping elsewhere: --expect-head checks it
+    /// Print the head of the journal, to be kept elsewhere: --expect-head checks it
     Anchor(Of),
-    /// Give the policy another ledger, with a full budget; what was spent before still happened
+    /// Give the policy a new ledger with a full budget; what was spent before still counts for the same people
     New {
         /// The policy
         #[arg(value_name = "POLICY")]
@@ -228,7 +231,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             leave.iter().try_for_each(|who| ledger.leave(&by, who, subject)).map_err(failed)?;
             of
         }
-        Command::Window { of, epsilon, delta, close, none } => {
+        Command::Period { of, epsilon, delta, close, none } => {
             let ledger = of.open()?;
             match epsilon {
                 _ if *close => ledger.close_window(&by),
@@ -245,7 +248,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             of.open()?.freeze(&by, why).map_err(failed)?;
             of
         }
-        Command::Thaw(Reason { of, why }) => {
+        Command::Unfreeze(Reason { of, why }) => {
             of.open()?.thaw(&by, why).map_err(failed)?;
             of
         }

@@ -61,7 +61,7 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         .hidden("spent_epsilon", dataset.spent_epsilon)
         .described("left", price(&dataset.left, accounting), words(&dataset.left, accounting));
     if let Some(open) = &window {
-        report = report.described("window", share(open), line(open));
+        report = report.described("period", share(open), line(open));
     }
     if !slices.is_empty() {
         let width = slices.iter().map(|slice| slice.subject.chars().count()).max().unwrap_or(0);
@@ -70,7 +70,7 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         let text = text.collect::<Vec<_>>().join("\n");
         let value: Map<String, Value> =
             slices.iter().map(|slice| (slice.subject.clone(), share(&slice.share))).collect();
-        report = report.described("slices", value, text);
+        report = report.described("limits", value, text);
     }
     if !groups.is_empty() {
         let value: Map<String, Value> =
@@ -131,7 +131,7 @@ pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         .field("entries", found.entries)
         .field("reserved", found.reserved)
         .field("cancelled", found.cancelled)
-        .field("settled", found.settled)
+        .field("answered", found.settled)
         .field("received", found.received)
         .field("repriced", found.repriced)
         .field("beyond", found.beyond)

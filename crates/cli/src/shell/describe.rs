@@ -1,4 +1,4 @@
-//! `\d`: what the policy says. Nothing of it comes from protected rows.
+//! `\d` of `demure shell`: what the policy says, and nothing from protected rows. (psql's `\d` is answered by `pg-catalog`.)
 
 use demure_curator::Curator;
 use demure_curator::policy::{Access, Protection};

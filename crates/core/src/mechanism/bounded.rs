@@ -1,7 +1,7 @@
 //! Count and sum of bounded values, in fixed point; mean and variance are in `moments`.
 //!
-//! Values are clamped to public bounds `[a, b]`, put on a public grid and accumulated as integers: no floating-point
-//! sum ever meets noise. An [`Accumulator`], which adds and merges, holds everything that a release needs of the rows.
+//! Values are clamped to public bounds `[a, b]`, put on a public grid and accumulated as integers: these
+//! mechanisms add noise to no floating-point sum. An [`Accumulator`], which adds and merges, holds everything that a release needs of the rows.
 
 use super::histogram::{Budget, Noise};
 use super::{Calibration, Guarantee, Release};

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::bound::Form;
 use crate::error::Result;
-use crate::rows::functions::{Returns, planned_only};
+use crate::rows::added_functions::{Returns, planned_only};
 use datafusion::logical_expr::AggregateUDF;
 use demure_core::event::Event;
 use demure_core::mechanism::Bounds;

@@ -12,8 +12,8 @@ use super::{
 use crate::bound::Form;
 use crate::error::Result;
 use crate::refusal::{Refusal, Rule};
+use crate::rows::added_functions::{Returns, planned_only};
 use crate::rows::domain::normal;
-use crate::rows::functions::{Returns, planned_only};
 use crate::words::short;
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;

@@ -1,4 +1,7 @@
-//! A value's distance from its lower bound, in grid steps.
+//! A value's distance from its lower bound, in grid steps: what is added, as integers, before noise.
+//!
+//! It is the same number as `Bounds::step` of `demure-core`, over a whole column at once. The SQL form in `windows.rs` computes it
+//! too; tests compare the three.
 
 use demure_core::mechanism::Bounds;
 

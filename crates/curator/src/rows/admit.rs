@@ -20,7 +20,12 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// The allowed functions of one row: deterministic, and total once wrapped.
+/// The allowed functions of one row, by the engine's own names: deterministic, and total once wrapped.
+///
+/// To add one: its name here; whether it may fail on a row (`total.rs`, `SURE` or `may_fail`); its cost (`cost.rs`,
+/// `function`); what is known of its values (`expression.rs`); arguments that must be constants (`constants`, below);
+/// `docs/sql.md`; and a query in `tests/golden/functions.slt`. A test checks that no list lacks it. A function that the
+/// engine lacks is written in `added_functions.rs`.
 pub(crate) const FUNCTIONS: &[&str] = &[
     "abs",
     "acos",

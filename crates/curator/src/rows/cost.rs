@@ -327,7 +327,7 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
             let to = if text { DataType::Utf8 } else { DataType::Null };
             converted(all.but_longest(longest), &to).and_units(if text { 4 } else { 32 })
         }
-        _ => all.and_units(64).and_passes(UNKNOWN, longest).but_longest(longest),
+        _ => all.and_units(64).and_passes(UNKNOWN, longest).but_longest(MADE),
     }
 }
 

@@ -1,11 +1,24 @@
 //! Protected rows on their way to an aggregate: their owners, and the facts about their columns.
+//!
+//! | file | what |
+//! |---|---|
+//! | `admit.rs` | which expressions may touch protected rows, and the allow-list of functions |
+//! | `total.rs` | makes a function total: NULL where it would fail |
+//! | `checked.rs` | arithmetic on whole numbers and decimals, row by row |
+//! | `search.rs` | regular expressions, compiled once |
+//! | `risky.rs` | refuses conversions that the optimizer added and that could fail |
+//! | `cost.rs` | the work of an expression on one row |
+//! | `expression.rs`, `interval.rs`, `domain.rs` | what is known of a value: its range, its grid, the values it can have |
+//! | `operator.rs` | operators of our own over one input |
+//! | `added_functions.rs` | functions that the engine lacks: `CLAMP`, aggregates that are only planned |
 
+pub(crate) mod added_functions;
 pub(crate) mod admit;
 pub(crate) mod checked;
 pub(crate) mod cost;
 pub(crate) mod domain;
 pub(crate) mod expression;
-pub(crate) mod functions;
+
 pub(crate) mod interval;
 pub(crate) mod operator;
 pub(crate) mod risky;

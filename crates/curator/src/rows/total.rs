@@ -60,6 +60,65 @@ pub(crate) const LONGEST: usize = 4096;
 /// including other people's.
 const MOST_AT_ONCE: usize = 256;
 
+/// Functions that fail on no row once wrapped. One that is not listed is taken to fail ([`Total::may_fail`]).
+pub(crate) const SURE: &[&str] = &[
+    "abs",
+    "acos",
+    "ascii",
+    "asin",
+    "atan",
+    "atan2",
+    "bit_length",
+    "btrim",
+    "cbrt",
+    "character_length",
+    "clamp",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "contains",
+    "cos",
+    "cosh",
+    "date_part",
+    "degrees",
+    "ends_with",
+    "exp",
+    "greatest",
+    "initcap",
+    "isnan",
+    "iszero",
+    "least",
+    "left",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "lower",
+    "ltrim",
+    "nanvl",
+    "nullif",
+    "nvl",
+    "octet_length",
+    "pi",
+    "radians",
+    "regexp_count",
+    "regexp_like",
+    "replace",
+    "reverse",
+    "right",
+    "rtrim",
+    "signum",
+    "sin",
+    "sinh",
+    "sqrt",
+    "starts_with",
+    "strpos",
+    "tan",
+    "tanh",
+    "translate",
+    "upper",
+];
+
 impl Total {
     /// The total form of a function call whose arguments are already coerced.
     pub(crate) fn function(
@@ -188,7 +247,7 @@ impl Total {
                     constant(1).is_none() || !count
                 }
                 "split_part" => constant(2).is_none_or(|part| part == 0.0),
-                _ => false,
+                name => !SURE.contains(&name),
             },
         }
     }

@@ -6,9 +6,9 @@
 use crate::error::{Error, Result};
 use crate::identity::spelling::{self, sources};
 use crate::policy::{Access, DEFAULT_ROWS, Policy, TablePolicy, UnitPolicy};
+use crate::rows::added_functions;
 use crate::rows::admit::conversion;
 use crate::rows::expression::Facts;
-use crate::rows::functions;
 use crate::rows::interval::Interval;
 use crate::rows::total::Total;
 use crate::rows::{Limits, Owner, RESERVED, Rows};
@@ -145,7 +145,7 @@ impl Catalog {
         let state = state.with_config(config).with_default_features();
         let state = state.with_physical_optimizer_rules(rules()).build();
         let context = SessionContext::new_with_state(state);
-        context.register_udf(functions::clamp());
+        context.register_udf(added_functions::clamp());
         aggregates.into_iter().for_each(|function| context.register_udaf(function));
         let mut tables = BTreeMap::new();
         for table in &policy.tables {

@@ -171,8 +171,8 @@ impl Statements {
 }
 
 impl Statements {
-    /// Whether a statement is plainly about the curator's own tables: the catalog, which has a
-    /// thread started to look, need not be asked.
+    /// Whether a statement names a table of the policy and nothing of `pg_catalog`: then the catalog, which would start
+    /// a thread, is not asked. psql's `\d t` names `pg_class`, so it is.
     fn about_tables(&self, sql: &str) -> bool {
         let sql = sql.to_ascii_lowercase();
         let named = |name: &String| sql.contains(&name.to_ascii_lowercase());

@@ -13,3 +13,22 @@ fn ordinary_patterns_have_room() {
         assert_eq!(size(large), None, "{large}");
     }
 }
+
+/// A function that is on the list alone would be taken for dear and likely to fail, and nobody would know of it.
+#[test]
+fn every_function_is_documented_tested_and_has_a_cost() {
+    let list = include_str!("../../../../../docs/sql.md");
+    let list = list.split("## Functions over people's rows").nth(1).unwrap();
+    let documented: Vec<&str> =
+        list.trim_start().trim_start_matches('`').split('`').next().unwrap().split(' ').collect();
+    assert_eq!(documented, FUNCTIONS);
+    let golden = include_str!("../../../tests/golden/functions.slt");
+    let costs = include_str!("../cost.rs");
+    let failing = include_str!("../total.rs").split("fn may_fail").nth(1).unwrap();
+    for name in FUNCTIONS {
+        assert!(golden.contains(&format!("{name}(")), "no golden query has {name}");
+        assert!(costs.contains(&format!("\"{name}\"")), "{name} has no cost");
+        let known = crate::rows::total::SURE.contains(name);
+        assert!(known || failing.contains(&format!("\"{name}\"")), "may {name} fail on a row?");
+    }
+}

@@ -1,7 +1,7 @@
 //! Tests of failing disks: whatever goes wrong, nothing is granted, and the totals in memory afterwards are those of
 //! the journal.
 
-use crate::failing::{Failing, Moment, Switch};
+use super::failing::{Failing, Moment, Switch};
 use crate::store::sqlite::Sqlite;
 use crate::store::{Intent, Store};
 use crate::{Accounting, Error, Ledger, Limit, Request, wall_clock};

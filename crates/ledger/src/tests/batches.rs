@@ -1,6 +1,6 @@
 //! Tests of group commit through the ledger: many threads, few commits, one total.
 
-use crate::failing::{Failing, Moment, Switch};
+use super::failing::{Failing, Moment, Switch};
 use crate::store::sqlite::Sqlite;
 use crate::store::{Intent, PATIENCE, Store};
 use crate::{Accounting, Error, Ledger, Limit, Request, wall_clock};
@@ -188,7 +188,7 @@ fn a_process_that_ends_between_any_two_writes_has_spent_what_it_released() {
     loop {
         let (_directory, path) = place();
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "batches::child", "--nocapture", "--test-threads=1"])
+            .args(["--exact", "tests::batches::child", "--nocapture", "--test-threads=1"])
             .envs([(PATH, path.as_os_str()), (STEP, OsStr::new(&ends.to_string()))])
             .stderr(Stdio::null())
             .output()
