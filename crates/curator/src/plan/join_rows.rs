@@ -54,9 +54,9 @@ use std::sync::Arc;
 /// The most rows that a step of a query's joins makes of one person's: a few milliseconds of work and a megabyte.
 pub(super) const MOST_JOINED_ROWS: u64 = 1 << 16;
 
-/// The most units that expressions take on limited rows of one person: 32 for each of [`MOST_JOINED_ROWS`], about
-/// three milliseconds. With a step of 100 ms, the time of an answer then reveals at most 0.1.
-const MOST_WORK: u64 = MOST_JOINED_ROWS * 32;
+/// The most units that expressions take on limited rows of one person: 64 for each of [`MOST_JOINED_ROWS`], some
+/// five milliseconds as measured.
+const MOST_WORK: u64 = MOST_JOINED_ROWS * 64;
 
 /// Units for values of a fixed width, on each unlimited row and for each table that is read.
 const FREE_UNITS: u64 = 256;
