@@ -18,7 +18,7 @@ use std::ops::RangeInclusive;
 /// use demure_core::random::SystemRandom;
 /// use demure_core::unit::{Epsilon, Neighbours};
 ///
-/// How many people there are of each age from 0 to 119.
+/// // How many people there are of each age from 0 to 119.
 /// let ages: Vec<u64> = (0..120).map(|age| 120 - age).collect();
 /// let shape = TreeShape { cells: 120, branching: 16 };
 /// let tree = Tree::new(Epsilon::new(1.0)?, Neighbours::AddRemove, shape, 1)?;
