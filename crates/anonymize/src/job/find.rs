@@ -147,7 +147,7 @@ pub struct Nearest {
     pub limit: u64,
     /// How many rows there are.
     pub rows: u64,
-    /// Whether it is certain that there is none.
+    /// Whether it is proven that no release satisfies everything.
     pub proven: bool,
 }
 

@@ -30,8 +30,8 @@
 //!
 //! # What this module does not do
 //! It acquits nobody. An audit that finds nothing may have looked at the wrong inputs or the wrong
-//! events: its verdict is [`Verdict::NotRefuted`], and the proof stands beside the mechanism. What is
-//! not among the targets here can be audited too: whoever has outputs gives them through [`Source`].
+//! events: its verdict is [`Verdict::NotRefuted`], and the proof stands beside the mechanism. Other
+//! mechanisms can be audited too: implement [`Source`] for their outputs.
 
 mod cell;
 mod chart;

@@ -10,7 +10,7 @@ use demure_report::{Report, grouped, named, short};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Says what whoever publishes must know.
+/// Prints the warnings that a publisher must know.
 pub(super) fn warn(verdicts: &[Verdict]) {
     for warning in warnings(verdicts) {
         eprintln!("warning: {warning}");

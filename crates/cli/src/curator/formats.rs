@@ -66,7 +66,7 @@ fn failed(error: ArrowError) -> Failure {
     }
 }
 
-/// The rows, and what is said of them.
+/// One object: the rows, the cost, what is left.
 fn json(answer: &Answer, out: &mut impl Write) -> Result<(), Failure> {
     let rows = batches::to_json(&answer.batches).map_err(failed)?;
     let rows: Value = serde_json::from_str(&rows)

@@ -1,4 +1,4 @@
-//! What counts share: their options, what is public of them, what is said of a release.
+//! Options and explanations that all counts in graphs share.
 
 use super::Common;
 use super::source::refused;

@@ -9,6 +9,7 @@ use crate::rows::total::Total;
 use crate::rows::unlimited;
 use crate::rows::{RESERVED, Rows};
 use crate::statement::limits::{DEEPEST, deep};
+use Fails::{Never, Sometimes};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, DataFusionError, ScalarValue};
@@ -22,76 +23,89 @@ use std::sync::Arc;
 
 /// The allowed functions of one row, by the engine's own names: deterministic, and total once wrapped.
 ///
-/// To add one: its name here; whether it may fail on a row (`total.rs`, `SURE` or `may_fail`); its cost (`cost.rs`,
+/// To add one: its name here, and whether it fails on some row (when it does, `total.rs`, `may_fail`); its cost (`cost.rs`,
 /// `function`); what is known of its values (`expression.rs`); arguments that must be constants (`constants`, below);
 /// `docs/sql.md`; and a query in `tests/golden/functions.slt`. A test checks that no list lacks it. A function that the
 /// engine lacks is written in `added_functions.rs`.
-pub(crate) const FUNCTIONS: &[&str] = &[
-    "abs",
-    "acos",
-    "ascii",
-    "asin",
-    "atan",
-    "atan2",
-    "bit_length",
-    "btrim",
-    "cbrt",
-    "ceil",
-    "character_length",
-    "clamp",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "contains",
-    "cos",
-    "cosh",
-    "date_bin",
-    "date_part",
-    "date_trunc",
-    "degrees",
-    "ends_with",
-    "exp",
-    "floor",
-    "greatest",
-    "initcap",
-    "isnan",
-    "iszero",
-    "least",
-    "left",
-    "ln",
-    "log",
-    "log10",
-    "log2",
-    "lower",
-    "ltrim",
-    "nanvl",
-    "nullif",
-    "nvl",
-    "octet_length",
-    "pi",
-    "power",
-    "radians",
-    "regexp_count",
-    "regexp_like",
-    "replace",
-    "reverse",
-    "right",
-    "round",
-    "rtrim",
-    "signum",
-    "sin",
-    "sinh",
-    "split_part",
-    "sqrt",
-    "starts_with",
-    "strpos",
-    "substr",
-    "tan",
-    "tanh",
-    "translate",
-    "trunc",
-    "upper",
+pub(crate) const FUNCTIONS: &[(&str, Fails)] = &[
+    ("abs", Never),
+    ("acos", Never),
+    ("ascii", Never),
+    ("asin", Never),
+    ("atan", Never),
+    ("atan2", Never),
+    ("bit_length", Never),
+    ("btrim", Never),
+    ("cbrt", Never),
+    ("ceil", Sometimes),
+    ("character_length", Never),
+    ("clamp", Never),
+    ("coalesce", Never),
+    ("concat", Never),
+    ("concat_ws", Never),
+    ("contains", Never),
+    ("cos", Never),
+    ("cosh", Never),
+    ("date_bin", Sometimes),
+    ("date_part", Never),
+    ("date_trunc", Sometimes),
+    ("degrees", Never),
+    ("ends_with", Never),
+    ("exp", Never),
+    ("floor", Sometimes),
+    ("greatest", Never),
+    ("initcap", Never),
+    ("isnan", Never),
+    ("iszero", Never),
+    ("least", Never),
+    ("left", Never),
+    ("ln", Never),
+    ("log", Never),
+    ("log10", Never),
+    ("log2", Never),
+    ("lower", Never),
+    ("ltrim", Never),
+    ("nanvl", Never),
+    ("nullif", Never),
+    ("nvl", Never),
+    ("octet_length", Never),
+    ("pi", Never),
+    ("power", Sometimes),
+    ("radians", Never),
+    ("regexp_count", Never),
+    ("regexp_like", Never),
+    ("replace", Never),
+    ("reverse", Never),
+    ("right", Never),
+    ("round", Sometimes),
+    ("rtrim", Never),
+    ("signum", Never),
+    ("sin", Never),
+    ("sinh", Never),
+    ("split_part", Sometimes),
+    ("sqrt", Never),
+    ("starts_with", Never),
+    ("strpos", Never),
+    ("substr", Sometimes),
+    ("tan", Never),
+    ("tanh", Never),
+    ("translate", Never),
+    ("trunc", Sometimes),
+    ("upper", Never),
 ];
+
+/// Whether a function fails on some row, once wrapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fails {
+    Never,
+    /// It depends on the arguments: `Total::may_fail` says when.
+    Sometimes,
+}
+
+/// Whether a function is known to fail on no row. One that is not listed is taken to fail.
+pub(crate) fn never_fails(name: &str) -> bool {
+    FUNCTIONS.contains(&(name, Never))
+}
 
 /// The largest expression, in nodes, after expanding every name in it.
 const LARGEST: u32 = 2_500;
@@ -466,7 +480,7 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
         let what = format!("{name}() differs from call to call");
         return Err(function(what, "write the value as a constant"));
     }
-    if !FUNCTIONS.contains(&name.as_str()) {
+    if !FUNCTIONS.iter().any(|(known, _)| *known == name) {
         let what = format!("the function {name}() is not available over protected rows");
         let remedy = "use one of the functions listed in docs/sql.md, or apply it after the \
                       aggregate";

@@ -10,6 +10,7 @@
 //! all rows of a batch happen to agree, because some functions treat a constant differently. The type is fixed when
 //! the expression is written.
 
+use crate::rows::admit::never_fails;
 use crate::rows::checked;
 use crate::rows::expression::{number, text};
 use crate::rows::search::Search;
@@ -60,65 +61,6 @@ pub(crate) const LONGEST: usize = 4096;
 /// including other people's.
 const MOST_AT_ONCE: usize = 256;
 
-/// Functions that fail on no row once wrapped. One that is not listed is taken to fail ([`Total::may_fail`]).
-pub(crate) const SURE: &[&str] = &[
-    "abs",
-    "acos",
-    "ascii",
-    "asin",
-    "atan",
-    "atan2",
-    "bit_length",
-    "btrim",
-    "cbrt",
-    "character_length",
-    "clamp",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "contains",
-    "cos",
-    "cosh",
-    "date_part",
-    "degrees",
-    "ends_with",
-    "exp",
-    "greatest",
-    "initcap",
-    "isnan",
-    "iszero",
-    "least",
-    "left",
-    "ln",
-    "log",
-    "log10",
-    "log2",
-    "lower",
-    "ltrim",
-    "nanvl",
-    "nullif",
-    "nvl",
-    "octet_length",
-    "pi",
-    "radians",
-    "regexp_count",
-    "regexp_like",
-    "replace",
-    "reverse",
-    "right",
-    "rtrim",
-    "signum",
-    "sin",
-    "sinh",
-    "sqrt",
-    "starts_with",
-    "strpos",
-    "tan",
-    "tanh",
-    "translate",
-    "upper",
-];
-
 impl Total {
     /// The total form of a function call whose arguments are already coerced.
     pub(crate) fn function(
@@ -127,15 +69,8 @@ impl Total {
         schema: &DFSchema,
     ) -> Result<Expr> {
         let name = format!("total_{}", function.name());
-        let fields = arguments.iter().map(|a| a.to_field(schema).map(|(_, field)| field));
-        let fields: Vec<FieldRef> = fields.collect::<Result<_>>()?;
-        let scalars = arguments.iter().map(|argument| match argument {
-            Expr::Literal(value, _) => Some(value),
-            _ => None,
-        });
-        let scalars: Vec<Option<&ScalarValue>> = scalars.collect();
-        let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
-        let returns = function.return_field_from_args(known)?.data_type().clone();
+        let (_, returns) = fields(&function, &arguments, schema)?;
+        let returns = returns.data_type().clone();
         let inner = match Search::of(function.name(), &arguments) {
             Some(search) => Inner::Search(search),
             None => Inner::Function(function),
@@ -147,9 +82,9 @@ impl Total {
     /// their type. One that fails there fails everywhere.
     pub(crate) fn works(function: &Arc<ScalarUDF>, arguments: &[Expr], schema: &DFSchema) -> bool {
         let value = || -> Result<ColumnarValue> {
-            let (mut args, mut fields) = (Vec::new(), Vec::new());
-            for argument in arguments {
-                let (_, field) = argument.to_field(schema)?;
+            let (arg_fields, return_field) = fields(function, arguments, schema)?;
+            let mut args = Vec::with_capacity(arguments.len());
+            for (argument, field) in arguments.iter().zip(&arg_fields) {
                 args.push(match argument {
                     Expr::Literal(value, _) => ColumnarValue::Scalar(value.clone()),
                     _ => {
@@ -157,20 +92,10 @@ impl Total {
                         ColumnarValue::Array(value.to_array()?)
                     }
                 });
-                fields.push(field);
             }
-            let scalars: Vec<Option<&ScalarValue>> = arguments
-                .iter()
-                .map(|argument| match argument {
-                    Expr::Literal(value, _) => Some(value),
-                    _ => None,
-                })
-                .collect();
-            let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
-            let return_field = function.return_field_from_args(known)?;
             function.invoke_with_args(ScalarFunctionArgs {
                 args,
-                arg_fields: fields,
+                arg_fields,
                 number_rows: 1,
                 return_field,
                 config_options: Arc::default(),
@@ -247,7 +172,7 @@ impl Total {
                     constant(1).is_none() || !count
                 }
                 "split_part" => constant(2).is_none_or(|part| part == 0.0),
-                name => !SURE.contains(&name),
+                name => !never_fails(name),
             },
         }
     }
@@ -318,6 +243,24 @@ impl Total {
         let value = catch_unwind(attempt).unwrap_or_else(|_| exec_err!("a kernel failed"))?;
         shortened(value)
     }
+}
+
+/// The fields of a call's arguments, and of its result.
+fn fields(
+    function: &ScalarUDF,
+    arguments: &[Expr],
+    schema: &DFSchema,
+) -> Result<(Vec<FieldRef>, FieldRef)> {
+    let fields = arguments.iter().map(|a| a.to_field(schema).map(|(_, field)| field));
+    let fields: Vec<FieldRef> = fields.collect::<Result<_>>()?;
+    let scalars = arguments.iter().map(|argument| match argument {
+        Expr::Literal(value, _) => Some(value),
+        _ => None,
+    });
+    let scalars: Vec<Option<&ScalarValue>> = scalars.collect();
+    let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
+    let returns = function.return_field_from_args(known)?;
+    Ok((fields, returns))
 }
 
 /// Impossible values become NULL.
