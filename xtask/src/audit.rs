@@ -1,11 +1,11 @@
-//! `cargo xtask audit`: the ε that is really delivered, by every mechanism and every SQL aggregate.
+//! `cargo xtask audit`: measures the ε that every mechanism and every SQL aggregate actually delivers.
 //!
-//! 1. `demure audit mechanism --all`: none may be convicted.
-//! 2. `demure audit mechanism --broken all`: every one must be.
-//! 3. The curator's `tests/empirical.rs`: every aggregate, both relations, units and currencies, through the
-//!    public interface, with many more samples than in `cargo xtask test`.
+//! 1. `demure audit mechanism --all`: no mechanism may be refuted.
+//! 2. `demure audit mechanism --broken all`: every one must be refuted.
+//! 3. The curator's `tests/empirical.rs`: every aggregate, with both relations, units and kinds of accounting,
+//!    through the public interface, with many more samples than in `cargo xtask test`.
 //!
-//! What it found stays in `<target>/audit`: two pages with pictures, and what was printed.
+//! The results stay in `<target>/audit`: two pages with charts, and the printed output.
 
 use crate::{Failure, cargo, metadata, program};
 use serde_json::Value;
@@ -13,14 +13,14 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
 
-/// How long.
+/// The length of a run.
 struct Length {
-    /// Arguments of cargo.
+    /// Arguments for cargo.
     profile: &'static [&'static str],
     folder: &'static str,
-    /// For all mechanisms together.
+    /// Minutes for all mechanisms together.
     minutes: &'static str,
-    /// For each SQL aggregate.
+    /// Samples for each SQL aggregate.
     samples: &'static str,
 }
 
@@ -28,7 +28,7 @@ const NIGHTLY: Length =
     Length { profile: &["--release"], folder: "release", minutes: "60", samples: "100000" };
 const SHORT: Length = Length { profile: &[], folder: "debug", minutes: "2", samples: "2400" };
 
-/// Runs everything; nightly length unless `short`.
+/// Runs everything, at nightly length unless `short`.
 pub(crate) fn run(short: bool) -> Result<(), Failure> {
     let length = if short { SHORT } else { NIGHTLY };
     let target = metadata::workspace()?.target;
@@ -87,7 +87,7 @@ fn names(found: &Value, verdict: &str) -> Vec<String> {
     some.map(|audit| audit["audited"].as_str().unwrap_or("?").to_owned()).collect()
 }
 
-/// Runs an audit, whose exit code says what it found, and keeps what it printed.
+/// Runs an audit, whose exit code is its verdict, and stores its output.
 fn audited(command: &mut Command, path: &Path) -> Result<Value, Failure> {
     let file = File::create(path).map_err(|error| unwritable(path, &error))?;
     let status = command.stdout(file).status();
@@ -120,18 +120,4 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn verdicts_are_told_apart() {
-        let found = json!({ "audits": [
-            { "audited": "a", "verdict": "violated" },
-            { "audited": "b", "verdict": "not refuted" },
-        ] });
-        assert_eq!(names(&found, "violated"), ["a"]);
-        assert_eq!(names(&found, "not refuted"), ["b"]);
-        assert_eq!(audits(&json!({})).count(), 0);
-    }
-}
+mod tests;

@@ -1,11 +1,11 @@
-//! `cargo xtask bench <name>`: a benchmark and its peers, in one run on one machine.
+//! `cargo xtask bench <name>`: runs a benchmark and its peers on one machine.
 //!
 //! 1. If `benchmarks/peers/<name>.txt` exists, its requirements are installed in a virtual
 //!    environment under the target directory.
-//! 2. Each `benchmarks/peers/<name>_*.py` runs in it; what it prints, a JSON document, goes to
+//! 2. Each `benchmarks/peers/<name>_*.py` runs in it; its output, a JSON document, goes to
 //!    `<target>/bench/<name>_*.json`.
-//! 3. The workspace is built in release and `benchmarks/src/bin/<name>.rs` run with those files for
-//!    arguments. It prints the ratios, and exits non-zero if one is not what is claimed.
+//! 3. The workspace is built in release mode, and `benchmarks/src/bin/<name>.rs` runs with those files as
+//!    arguments. It prints the ratios, and exits non-zero if one does not meet its claim.
 
 use crate::{Failure, cargo, metadata, program, root};
 use std::fs;
@@ -34,7 +34,7 @@ pub(crate) fn run(name: &str) -> Result<(), Failure> {
     }
     let target = metadata::workspace()?.target;
     let results = peers(name, &target)?;
-    // The whole workspace, so that what is shared is built once, with one set of features.
+    // The whole workspace, so that shared crates are built once, with one set of features.
     let mut command = cargo();
     command.args(["build", "--release", "--workspace"]);
     succeed(&mut command, "it prints why it did not build")?;
@@ -86,8 +86,8 @@ fn peers(name: &str, target: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(made)
 }
 
-/// Makes a virtual environment with `requirements`, and returns its Python. Left as it is if
-/// the same requirements were installed there before.
+/// Creates a virtual environment with `requirements`, and returns its Python. Does nothing if the same requirements
+/// were installed there before.
 fn environment(requirements: &Path, place: &Path) -> Result<PathBuf, Failure> {
     let wanted = fs::read_to_string(requirements).map_err(|error| {
         Failure::new(
@@ -103,7 +103,7 @@ fn environment(requirements: &Path, place: &Path) -> Result<PathBuf, Failure> {
         return Ok(python);
     }
 
-    // Again even if a Python is there: an environment made half-way has one, without pip.
+    // Again even if there is a Python: an unfinished environment has one, without pip.
     eprintln!("── making a virtual environment in {}", place.display());
     let mut command = program("python3");
     command.args(["-m", "venv"]).arg(place);
@@ -173,29 +173,4 @@ fn shown(command: &Command) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_benchmark_is_named() {
-        let failure = run("no-such-thing").unwrap_err();
-        assert_eq!(failure.what, "no benchmark `no-such-thing`");
-    }
-
-    #[test]
-    fn peers_are_found_by_their_benchmarks_name() {
-        let folder = root().join("benchmarks/peers");
-        let found = stems(&folder, "noise_", ".py").unwrap();
-        assert!(found.contains(&"noise_opendp".to_owned()));
-        assert!(stems(&folder.join("nowhere"), "", "").unwrap().is_empty());
-    }
-
-    #[test]
-    fn a_command_that_fails_says_which_and_what_to_do() {
-        let failure = succeed(program("no-such-program").arg("x"), "y").unwrap_err();
-        assert!(failure.what.starts_with("`no-such-program x` did not start"));
-        let failure =
-            succeed(cargo().args(["no-such-command", "--quiet"]).stderr(Stdio::null()), "y");
-        assert_eq!(failure.unwrap_err().hint, "y");
-    }
-}
+mod tests;

@@ -1,12 +1,12 @@
-//! `cargo xtask layers`: the invariants of the architecture that a compiler cannot see.
+//! `cargo xtask layers`: the architectural invariants that a compiler cannot check.
 //!
 //! | file | rule |
 //! |---|---|
 //! | `graph.rs` | which crate may depend on which, and what the core may use |
-//! | `rooms.rs` | which room of the curator may import from which |
+//! | `rooms.rs` | which part ("room") of the curator may import from which |
 //! | `core_source.rs` | what the core's sources must and must not contain, and their size |
 //!
-//! Each rule is a function from what was read to the list of what breaks it.
+//! Each rule is a function from files or packages to the list of violations.
 
 mod core_source;
 mod graph;
@@ -22,14 +22,14 @@ struct File {
     text: String,
 }
 
-/// Sources of the core: what every proof rests on.
+/// The core's sources, on which every proof depends.
 const CORE: [&str; 2] = ["crates/core/src/", "crates/natural/src/"];
 
-/// Directories that hold nothing we wrote.
+/// Directories without our own files.
 const SKIPPED: [&str; 6] =
     [".git", ".venv", ".pytest_cache", "__pycache__", "node_modules", "target"];
 
-/// Prints what breaks a rule, if anything does.
+/// Prints all violations, if there are any.
 pub(crate) fn run() -> Result<(), Failure> {
     let workspace = metadata::workspace()?;
     let files = files(&root())?;
@@ -102,17 +102,4 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn walks_the_repository_and_skips_what_is_built() {
-        let files = files(&root()).unwrap();
-        assert!(files.iter().any(|f| f.path == "xtask/src/layers.rs"));
-        assert!(files.iter().any(|f| f.path.starts_with(".cargo/")));
-        assert!(
-            !files.iter().any(|f| f.path.starts_with("target/") || f.path.starts_with(".git/"))
-        );
-        assert!(files.is_sorted_by(|a, b| a.path <= b.path));
-    }
-}
+mod tests;

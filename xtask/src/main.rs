@@ -1,17 +1,17 @@
-//! The developer's commands: `cargo xtask <command>`.
+//! Commands for developers: `cargo xtask <command>`.
 //!
 //! | file | command |
 //! |---|---|
 //! | `test.rs` | `test`: everything that must pass before a commit |
-//! | `layers.rs` | `layers`: the invariants of the architecture that a compiler cannot see |
-//! | `audit.rs` | `audit [short]`: the ε really delivered by every mechanism and every SQL aggregate |
-//! | `timing.rs` | `audit timing [short]`: what the moment of an answer tells about one person |
+//! | `layers.rs` | `layers`: the architectural invariants that a compiler cannot check |
+//! | `audit.rs` | `audit [short]`: the ε that every mechanism and every SQL aggregate actually delivers |
+//! | `timing.rs` | `audit timing [short]`: what the time of an answer reveals about one person |
 //! | `bench.rs` | `bench <name>`: a benchmark against its peers |
-//! | `metadata.rs` | what `cargo metadata` says, for the above |
+//! | `metadata.rs` | the output of `cargo metadata`, for the above |
 //!
 //! # What this crate does not do
-//! It builds no part of the product, and nothing depends on it. It asks nothing: no command
-//! reads its standard input, so all of them run unattended.
+//! It builds no part of the product, and nothing depends on it. It never prompts: no command reads its standard input,
+//! so all of them run unattended.
 
 #![forbid(unsafe_code)]
 
@@ -99,8 +99,9 @@ fn root() -> PathBuf {
     path
 }
 
-/// A program to run at the root, with no standard input, and without what cargo told us of this package: some build
-/// scripts look at that, and would run again whenever a build is started from here after one that was not.
+/// A program to run at the root, without standard input and without the variables that cargo sets for this package:
+/// some build scripts depend on them, and would run again whenever a build is started from here after one that was
+/// not.
 fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(name);
     command.current_dir(root()).stdin(Stdio::null());

@@ -1,16 +1,16 @@
-//! What `cargo metadata` says of the workspace.
+//! The output of `cargo metadata` for the workspace.
 
 use crate::{Failure, cargo};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The workspace: its packages, and where builds go.
+/// The workspace: its packages, and its target directory.
 pub(crate) struct Workspace {
     pub(crate) packages: Vec<Package>,
     pub(crate) target: PathBuf,
 }
 
-/// A package of the workspace and what it declares to depend on.
+/// A package of the workspace and its declared dependencies.
 #[derive(Debug, Clone)]
 pub(crate) struct Package {
     pub(crate) name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Package {
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// Whether it is a path, so a package of this repository.
+    /// Whether it is a path dependency, so a package of this repository.
     pub(crate) local: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn workspace() -> Result<Workspace, Failure> {
     parse(&value).ok_or_else(|| failed("cargo metadata has an unknown form".to_owned()))
 }
 
-/// `None` if a field is missing or of another type: what cannot be read is not passed over.
+/// `None` if a field is missing or of another type: unreadable output is an error, not ignored.
 fn parse(value: &Value) -> Option<Workspace> {
     let package = |package: &Value| {
         let dependencies = package["dependencies"].as_array()?;
@@ -76,45 +76,4 @@ fn dependency(value: &Value) -> Option<Dependency> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn reads_names_kinds_and_paths() {
-        let workspace = parse(&json!({
-            "target_directory": "t",
-            "packages": [{ "name": "a", "dependencies": [
-                { "name": "b", "kind": null, "path": "somewhere/b" },
-                { "name": "c", "kind": "dev" },
-                { "name": "d", "kind": "build", "path": null },
-            ]}]
-        }))
-        .unwrap();
-        let seen: Vec<_> = workspace.packages[0]
-            .dependencies
-            .iter()
-            .map(|d| (d.name.as_str(), d.kind, d.local))
-            .collect();
-        assert_eq!(
-            seen,
-            [("b", Kind::Normal, true), ("c", Kind::Development, false), ("d", Kind::Build, false)]
-        );
-    }
-
-    #[test]
-    fn what_it_cannot_read_is_an_error() {
-        assert!(parse(&json!({ "packages": [] })).is_none());
-        assert!(
-            parse(&json!({ "target_directory": "t", "packages": [{ "name": "a" }] })).is_none()
-        );
-        assert!(dependency(&json!({ "name": "b" })).is_none());
-        assert!(dependency(&json!({ "name": "b", "kind": "other" })).is_none());
-    }
-
-    #[test]
-    fn this_workspace_is_read() {
-        let workspace = workspace().unwrap();
-        assert!(workspace.packages.iter().any(|p| p.name == "demure-core"));
-    }
-}
+mod tests;

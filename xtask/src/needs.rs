@@ -1,23 +1,21 @@
-//! What the tests need beside Rust: a PostgreSQL server with psql, Python's and Java's clients, and a
-//! browser.
+//! What the tests need besides Rust: a PostgreSQL server with psql, Python's and Java's clients, and a browser.
 //!
-//! What is there is used. What is missing is installed: PostgreSQL by `apt-get` where that may be
-//! done, else from PyPI into the target directory; Python's clients from PyPI, always there; the
-//! JDBC driver and Chromium by `apt-get`. Where those two cannot be had, the two tests that use them
-//! are left out, and it is said so.
+//! Installed programs are used, and missing ones are installed: PostgreSQL by `apt-get` if possible, otherwise from
+//! PyPI into the target directory; Python's clients always from PyPI into the target directory; the JDBC driver and
+//! Chromium by `apt-get`. If those two are not available, the two tests that use them are left out, with a message.
 
 use crate::{Failure, metadata};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Clients that talk to the server in tests, and what drives the browser.
+/// Clients that talk to the server in tests, and the driver of the browser.
 const CLIENTS: [&str; 4] =
     ["psycopg[binary]>=3.2", "asyncpg>=0.30", "sqlalchemy>=2.0", "playwright>=1.50"];
 
 /// Where Debian puts the JDBC driver.
 const DRIVER: &str = "/usr/share/java/postgresql.jar";
 
-/// Environment for the tests: where what they need is.
+/// The environment for the tests, with the places of what they need.
 pub(crate) fn met() -> Result<Vec<(&'static str, String)>, Failure> {
     let target = metadata::workspace()?.target;
     let venv = target.join("test-venv");
@@ -43,7 +41,7 @@ pub(crate) fn met() -> Result<Vec<(&'static str, String)>, Failure> {
     Ok(environment)
 }
 
-/// Where PostgreSQL is, if it is not on the PATH already.
+/// The place of PostgreSQL, if it is not on the PATH already.
 fn postgres(venv: &Path, python: &Path) -> Result<Option<PathBuf>, Failure> {
     if on_path("psql") && (on_path("initdb") || Path::new("/usr/lib/postgresql").exists()) {
         return Ok(None);
@@ -65,7 +63,7 @@ fn postgres(venv: &Path, python: &Path) -> Result<Option<PathBuf>, Failure> {
     Ok(folder.map(|folder| Path::new(folder.trim()).join("pginstall/bin")))
 }
 
-/// The name of a browser that runs here, if there is or can be one.
+/// The name of a browser that runs here, if there is one or one can be installed.
 fn chromium() -> Option<String> {
     let runs = || {
         let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -85,7 +83,7 @@ fn chromium() -> Option<String> {
     found
 }
 
-/// Whether there is a Java that runs a source file, and the driver.
+/// Whether there is a Java that runs a source file, and the JDBC driver.
 fn java() -> bool {
     let there = || Path::new(DRIVER).is_file() && on_path("java") && on_path("javac");
     if !there() && may_install() {
@@ -114,7 +112,7 @@ fn install(packages: &[&str], hint: &str) -> Result<(), Failure> {
     run(&mut install, hint)
 }
 
-/// Says why something could not be installed that can be done without.
+/// Reports why something optional could not be installed.
 fn left_out(installed: Result<(), Failure>) {
     if let Err(why) = installed {
         eprintln!("needs: {}", why.what);
@@ -127,7 +125,7 @@ fn works(python: &Path, script: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Where a program is.
+/// The path of a program.
 fn place(program: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).map(|folder| folder.join(program)).find(|path| path.is_file())

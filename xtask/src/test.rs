@@ -8,7 +8,7 @@ struct Step {
     name: &'static str,
     arguments: &'static [&'static str],
     environment: Option<(&'static str, &'static str)>,
-    /// What to run to see the failure again, or to mend it.
+    /// The command that reproduces the failure, or fixes it.
     hint: &'static str,
 }
 
@@ -56,7 +56,7 @@ const DOCTESTS: Step = Step {
     hint: "`cargo test -p <crate> --doc` runs those of one crate",
 };
 
-// Without `advisories`: that needs the network, and changes its mind without a change here.
+// Without `advisories`, which needs the network and can fail without a change here.
 const DEPENDENCIES: Step = Step {
     name: "dependencies",
     arguments: &["deny", "check", "bans", "licenses", "sources"],

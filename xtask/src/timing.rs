@@ -1,12 +1,12 @@
-//! `cargo xtask audit timing`: what the moment of an answer tells about one person.
+//! `cargo xtask audit timing`: what the time of an answer reveals about one person.
 //!
-//! Builds the workspace and runs `benchmarks/src/bin/timing/`, which starts real servers on loopback and prints,
-//! for each shape of statement, the advantage of whoever times its answers. Its exit code is 1 if one is too large.
-//! On a quiet machine, with nothing else running: what else works changes times too.
+//! Builds the workspace and runs `benchmarks/src/bin/timing/`, which starts real servers on loopback and prints, for
+//! each kind of statement, the advantage of an attacker who times its answers. Its exit code is 1 if one is too large.
+//! Run it on a quiet machine: other work changes the times, too.
 
 use crate::{Failure, cargo, metadata, program};
 
-/// Arguments of a short run: a development build is slow, and its times say little.
+/// Arguments of a short run: a development build is slow, and its times mean little.
 const SHORT: [&str; 4] = ["--rows", "5000", "--samples", "40"];
 
 /// Builds and runs it; `words` are `short`, or options of the audit itself.

@@ -213,7 +213,6 @@ fn private(
             first.parent().ok_or("no folder")?.display().to_string()
         }
     };
-    let policy = folder.join(format!("{name}.toml"));
     let text = format!(
         "[budget]\nepsilon = 10\n\n[tables.t]\nsource = {source:?}\nunit = \"person\"\n\
          max_groups = 5\nmax_rows_per_group = 10\n\n[tables.t.columns]\n\
@@ -221,12 +220,13 @@ fn private(
          value = {{ bounds = [0, 100], nullable = false }}\n",
         table.groups - 1
     );
-    fs::write(&policy, text)?;
     let (mut best, mut answers): (Option<Run>, Vec<String>) = (None, Vec::new());
-    for _ in 0..runs {
-        for kind in ["ledger", "ledger-wal", "ledger-shm"] {
-            let _ = fs::remove_file(policy.with_extension(kind));
-        }
+    for i in 0..runs {
+        // A policy that has had a ledger never gets another: each run has its own.
+        let home = folder.join(format!("{name}-{i}"));
+        fs::create_dir_all(&home)?;
+        let policy = home.join("t.toml");
+        fs::write(&policy, &text)?;
         let mut command = Command::new(demure);
         command.arg("query").arg(&policy).arg(QUERY);
         command.args(["--epsilon", "1", "--format", "csv"]);

@@ -57,6 +57,14 @@ pub enum Error {
         why: &'static str,
     },
 
+    /// A job contradicts itself or its tables.
+    #[error(transparent)]
+    Job(#[from] crate::job::Mistake),
+
+    /// A table could not be read.
+    #[error(transparent)]
+    Files(#[from] demure_files::Error),
+
     /// A file could not be read or written.
     #[error("{what}: {source}")]
     File {

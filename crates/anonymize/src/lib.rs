@@ -15,6 +15,7 @@
 //! | [`utility`], [`risk`] | what a release is still good for, and whom it still links |
 //! | [`population`] | the people the table is a sample of, for k-map |
 //! | [`check`] | verifies a published table on its own |
+//! | [`job`] | all of it by name, as a steward writes it: read the tables, make the promise, search, check |
 //! | [`observer`] | what an observer learns at each step, in bits |
 //!
 //! # What this crate does not do
@@ -29,6 +30,7 @@ pub mod class;
 pub mod error;
 pub mod exact;
 pub mod hierarchy;
+pub mod job;
 pub mod local;
 pub mod model;
 pub mod mondrian;

@@ -2,10 +2,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `demo/` | `demure demo`: a made-up clinic, five questions, one refusal |
+//! | `demo.rs` | `demure demo`: a made-up clinic, five questions, one refusal |
 //! | `query.rs`, `explain.rs` | `demure query …`, `demure explain …`: one question under a policy |
 //! | `shell/` | `demure shell …`: a conversation |
-//! | `init/` | `demure init …`: a first policy, from a schema alone |
+//! | `init.rs` | `demure init …`: a first policy, from a schema alone |
 //! | `curator/` | what those five share: opening, settings, tables, formats |
 //! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
@@ -133,7 +133,7 @@ enum Failure {
     Files(#[from] demure_files::Error),
     /// The collector refused: exit code 2.
     #[error("{0}")]
-    Collect(#[from] demure_collect::Error),
+    Collect(demure_collect::Error),
     /// The accounts of a server: exit code 2.
     #[error("{0}")]
     Users(#[from] demure_server::users::Error),
@@ -149,6 +149,15 @@ enum Failure {
     /// The system refused: exit code 2.
     #[error("{what}: {source}")]
     File { what: String, source: std::io::Error },
+}
+
+impl From<demure_plan::Error> for Failure {
+    fn from(error: demure_plan::Error) -> Self {
+        match error {
+            demure_plan::Error::Core(error) => Self::Core(error),
+            error => Self::usage(error.to_string()),
+        }
+    }
 }
 
 impl Failure {
@@ -239,12 +248,4 @@ fn run() -> ExitCode {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        Cli::command().debug_assert();
-    }
-}
+mod tests;

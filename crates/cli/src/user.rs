@@ -3,12 +3,12 @@
 use crate::Failure;
 use crate::curator::user as me;
 use clap::Subcommand;
-use demure_report::Report;
-use demure_server::users::Token;
-use demure_server::{Role, Users, users_path};
+use demure_report::time;
+use demure_server::{Role, Users, told, users_path};
 use serde_json::{Value, json};
+use std::fmt::Display;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -47,35 +47,17 @@ enum Command {
     },
     /// Give an account another password, and unlock it; its sessions and tokens end
     Password {
-        /// Whose
-        name: String,
+        #[command(flatten)]
+        whose: Whose,
         #[command(flatten)]
         password: Password,
-        #[command(flatten)]
-        at: At,
     },
     /// List the accounts
-    List {
-        #[command(flatten)]
-        at: At,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
+    List(Listed),
     /// Let nobody sign in as NAME any more
-    Disable {
-        /// Whose
-        name: String,
-        #[command(flatten)]
-        at: At,
-    },
+    Disable(Whose),
     /// Let NAME sign in again
-    Enable {
-        /// Whose
-        name: String,
-        #[command(flatten)]
-        at: At,
-    },
+    Enable(Whose),
     /// Make a token for HTTP; it is shown once
     Token {
         /// Whom it stands for
@@ -97,10 +79,7 @@ enum Command {
         /// Whose; without it, everyone's, and those for metrics
         name: Option<String>,
         #[command(flatten)]
-        at: At,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
+        listed: Listed,
     },
     /// Take back one token of NAME
     Revoke {
@@ -132,10 +111,7 @@ enum Command {
         #[arg(long, default_value_t = 50)]
         lines: u32,
         #[command(flatten)]
-        at: At,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
+        listed: Listed,
     },
 }
 
@@ -144,6 +120,23 @@ struct At {
     /// The policy whose server it is about
     #[arg(long, value_name = "FILE")]
     policy: PathBuf,
+}
+
+#[derive(clap::Args)]
+struct Whose {
+    /// Whose
+    name: String,
+    #[command(flatten)]
+    at: At,
+}
+
+#[derive(clap::Args)]
+struct Listed {
+    #[command(flatten)]
+    at: At,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(clap::Args)]
@@ -165,155 +158,90 @@ impl At {
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let by = me();
-    match &args.command {
+    let done = match &args.command {
         Command::Add { name, role, password, at } => {
             let users = at.open()?;
             // The value was parsed.
             let role = Role::parse(role).unwrap_or(Role::Analyst);
             users.add(&by, name, role, &password.read()?)?;
-            say(out, &format!("{name} can sign in as {role}\n"))?;
-            if !beside(&at.policy) {
+            // Without a ledger nobody has asked before.
+            if !demure_curator::ledger_path(&at.policy).exists() {
                 eprintln!("note: start the server with `demure serve {}`", at.policy.display());
             }
-            Ok(())
+            format!("{name} can sign in as {role}\n")
         }
-        Command::Password { name, password, at } => {
+        Command::Password { whose: Whose { name, at }, password } => {
             at.open()?.set_password(&by, name, &password.read()?)?;
-            say(out, &format!("{name} has another password; sessions and tokens have ended\n"))
+            format!("{name} has another password; sessions and tokens have ended\n")
         }
-        Command::List { at, json } => list(&at.open()?, *json, out),
-        Command::Disable { name, at } => {
+        Command::Disable(Whose { name, at }) => {
             at.open()?.set_disabled(&by, name, true)?;
-            say(out, &format!("{name} cannot sign in any more\n"))
+            format!("{name} cannot sign in any more\n")
         }
-        Command::Enable { name, at } => {
+        Command::Enable(Whose { name, at }) => {
             at.open()?.set_disabled(&by, name, false)?;
-            say(out, &format!("{name} can sign in again\n"))
+            format!("{name} can sign in again\n")
         }
         Command::Token { name, revoke: true, at, .. } => {
             let taken = at.open()?.revoke_tokens(&by, name)?;
-            say(out, &format!("{taken} tokens of {name} are taken back\n"))
+            format!("{taken} tokens of {name} are taken back\n")
         }
         Command::Token { name, days, label, at, .. } => {
-            let token = at.open()?.add_token(&by, name, label, *days)?;
-            made(&token, *days, out)
-        }
-        Command::Tokens { name, at, json } => {
-            tokens(&at.open()?.tokens(name.as_deref())?, *json, out)
+            made(&at.open()?.add_token(&by, name, label, *days)?, *days)
         }
         Command::Revoke { name, token, at } => {
             at.open()?.revoke_token(&by, Some(name), token)?;
-            say(out, &format!("token {token} of {name} is taken back\n"))
+            format!("token {token} of {name} is taken back\n")
         }
         Command::MetricsToken { revoke: Some(token), at, .. } => {
             at.open()?.revoke_token(&by, None, token)?;
-            say(out, &format!("metrics token {token} is taken back\n"))
+            format!("metrics token {token} is taken back\n")
         }
         Command::MetricsToken { days, label, at, .. } => {
-            let token = at.open()?.add_metrics_token(&by, label, *days)?;
-            made(&token, *days, out)
+            made(&at.open()?.add_metrics_token(&by, label, *days)?, *days)
         }
-        Command::Audit { lines, at, json } => audit(&at.open()?, *lines, *json, out),
-    }
+        Command::List(Listed { at, json }) => {
+            let accounts = at.open()?.list()?;
+            let nothing = "there are no accounts yet: `demure user add NAME --policy …`\n";
+            match json {
+                true => object("users", accounts.iter().map(|it| told::account(it, time))),
+                false => list(&accounts, nothing),
+            }
+        }
+        Command::Tokens { name, listed: Listed { at, json } } => {
+            let tokens = at.open()?.tokens(name.as_deref())?;
+            let nothing = "there are no tokens: `demure user token NAME --policy …`\n";
+            match json {
+                true => object("tokens", tokens.iter().map(|it| told::token(it, time))),
+                false => list(&tokens, nothing),
+            }
+        }
+        Command::Audit { lines, listed: Listed { at, json } } => {
+            let record = at.open()?.record(*lines)?;
+            match json {
+                true => object("audit", record.iter().map(|it| told::record(it, time))),
+                false => list(&record, ""),
+            }
+        }
+    };
+    out.write_all(done.as_bytes()).map_err(Failure::writing)
 }
 
-/// Whether a ledger is there already: somebody has asked before.
-fn beside(policy: &Path) -> bool {
-    demure_curator::ledger_path(policy).exists()
+fn object(name: &str, lines: impl Iterator<Item = Value>) -> String {
+    format!("{}\n", json!({ name: lines.collect::<Vec<_>>() }))
 }
 
-fn say(out: &mut impl Write, text: &str) -> Result<(), Failure> {
-    out.write_all(text.as_bytes()).map_err(Failure::writing)
-}
-
-fn made(token: &str, days: u32, out: &mut impl Write) -> Result<(), Failure> {
-    say(out, &format!("{token}\n"))?;
+fn made(token: &str, days: u32) -> String {
     eprintln!("note: it is shown only now; use it as `Authorization: Bearer …` for {days} days");
-    Ok(())
+    format!("{token}\n")
 }
 
-fn tokens(tokens: &[Token], json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    if json {
-        let lines = tokens.iter().map(|token| {
-            json!({
-                "id": token.id,
-                "name": token.name,
-                "reads": if token.name.is_some() { "everything of the account" } else { "metrics" },
-                "label": token.label,
-                "created": demure_report::time(token.created),
-                "expires": demure_report::time(token.expires),
-                "expired": token.expired,
-            })
-        });
-        let lines: Vec<Value> = lines.collect();
-        return Ok(Report::default().field("tokens", lines).print(true, out)?);
+/// A line each, or what to do where there is nothing.
+fn list<T: Display>(all: &[T], nothing: &str) -> String {
+    match all.is_empty() {
+        true => nothing.to_owned(),
+        false => all.iter().map(|one| format!("{one}\n")).collect(),
     }
-    if tokens.is_empty() {
-        return say(out, "there are no tokens: `demure user token NAME --policy …`\n");
-    }
-    for token in tokens {
-        let whose = token.name.as_deref().unwrap_or("(metrics)");
-        let (word, expires) = (if token.expired { "ended" } else { "until" }, token.expires);
-        let (id, label, end) = (&token.id, &token.label, demure_report::time(expires));
-        say(out, &format!("{id}  {whose:20}  {word} {end}  {label}\n"))?;
-    }
-    Ok(())
-}
-
-fn list(users: &Users, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let accounts = users.list()?;
-    let lines = accounts.iter().map(|account| {
-        json!({
-            "name": account.user.name,
-            "role": account.user.role.name(),
-            "created": demure_report::time(account.created),
-            "disabled": account.disabled,
-            "locked": account.locked,
-            "tokens": account.tokens,
-        })
-    });
-    let lines: Vec<Value> = lines.collect();
-    if json {
-        return Ok(Report::default().field("users", lines).print(true, out)?);
-    }
-    if accounts.is_empty() {
-        return say(out, "there are no accounts yet: `demure user add NAME --policy …`\n");
-    }
-    for account in accounts {
-        let state = match (account.disabled, account.locked) {
-            (true, _) => "  disabled",
-            (_, true) => "  locked for now, after wrong passwords",
-            _ => "",
-        };
-        let tokens = match account.tokens {
-            0 => String::new(),
-            n => format!("  {n} tokens"),
-        };
-        let since = demure_report::time(account.created);
-        let (name, role) = (account.user.name, account.user.role);
-        say(out, &format!("{name:20}  {role:8}  since {since}{tokens}{state}\n"))?;
-    }
-    Ok(())
-}
-
-fn audit(users: &Users, lines: u32, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let record = users.record(lines)?;
-    let time = |at| demure_report::time(at);
-    if json {
-        let lines = record.iter().map(|line| {
-            json!({ "time": time(line.time), "who": line.who, "action": line.action, "detail": line.detail })
-        });
-        return Ok(Report::default()
-            .field("audit", lines.collect::<Vec<Value>>())
-            .print(true, out)?);
-    }
-    for line in record {
-        say(
-            out,
-            &format!("{}  {:16}  {:16}  {}\n", time(line.time), line.who, line.action, line.detail),
-        )?;
-    }
-    Ok(())
 }
 
 impl Password {

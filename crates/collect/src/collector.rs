@@ -14,6 +14,7 @@ use crate::survey::{Attribute, Domain, Survey};
 use demure_core::local::Report;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::fmt;
 use std::io::{BufRead, Read};
 use std::sync::Arc;
 
@@ -47,6 +48,22 @@ impl Rejected {
             Reject::OtherSurvey => &mut self.other_survey,
             Reject::OutOfDomain => &mut self.out_of_domain,
         } += 1;
+    }
+}
+
+/// `2 malformed, 1 repeated`; empty if all were counted.
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reasons = [
+            (self.malformed, "malformed"),
+            (self.version, "of another version"),
+            (self.other_survey, "of another survey"),
+            (self.out_of_domain, "impossible"),
+            (self.duplicate, "repeated"),
+        ];
+        let some = reasons.into_iter().filter(|(n, _)| *n > 0);
+        let some: Vec<String> = some.map(|(n, why)| format!("{n} {why}")).collect();
+        f.write_str(&some.join(", "))
     }
 }
 
@@ -361,39 +378,4 @@ impl Tally {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::{Client, Given};
-    use demure_core::random::SeededForTests;
-
-    #[test]
-    fn whatever_comes_in_is_counted_once_or_dropped_with_a_reason() {
-        let survey = Survey::parse(
-            "version = 1\nquestion = \"q\"\nalpha = 0.5\nvalues = ['yes','no']\n\
-             salt = \"00112233445566778899aabbccddeeff\"\n",
-        )
-        .unwrap();
-        let client = Client::new(&survey);
-        let mut rng = SeededForTests::insecure(1);
-        let one = client.randomize(&[Given::Category(0)], &mut rng).unwrap();
-        let line = one.to_json(&survey);
-        let mut collector = Collector::new(&survey);
-        let mut lines = format!("{line}\n\n{line}\n{{}}\nnonsense\n").into_bytes();
-        lines.extend(b"\xff\xfe\n");
-        lines.extend(line.replace("\"version\":1", "\"version\":7").bytes());
-        lines.push(b'\n');
-        let replaced = line.replace("\"yes\"", "\"eh\"").replace("\"no\"", "\"eh\"");
-        lines.extend(replaced.bytes());
-        // A line without end is no report and takes no memory.
-        lines.push(b'\n');
-        lines.extend(std::iter::repeat_n(b'x', 10_000_000));
-        lines.extend(format!("\n{line}").bytes());
-        collector.add_lines(lines.as_slice()).unwrap();
-        assert_eq!(collector.add_bytes(&one.to_bytes(&survey)), Outcome::Duplicate);
-        assert_eq!(collector.people(), 1);
-        let expected =
-            Rejected { malformed: 3, version: 2, other_survey: 0, out_of_domain: 1, duplicate: 3 };
-        assert_eq!(collector.rejected(), expected);
-        assert_eq!(expected.total(), 9);
-    }
-}
+mod tests;

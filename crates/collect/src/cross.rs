@@ -6,6 +6,7 @@ use crate::estimate::{Options, frequencies};
 use crate::plan::z_quantile;
 use crate::report::Submission;
 use crate::survey::{Budget, Domain, Survey};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What a table of two attributes needs of each report: how many support both, and each.
@@ -40,6 +41,17 @@ pub struct Cell {
     pub lower: f64,
     /// The interval's upper end, in [0, 1].
     pub upper: f64,
+}
+
+impl Cell {
+    /// For programs.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "values": [self.first, self.second], "estimate": self.estimate,
+            "lower": self.lower, "upper": self.upper, "sd": self.sd,
+        })
+    }
 }
 
 impl Cross {

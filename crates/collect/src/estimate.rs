@@ -11,7 +11,7 @@ use demure_core::local::{Support, Target};
 use demure_core::unit::Beta;
 use serde_json::{Map, Value, json};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -144,16 +144,34 @@ pub fn from_file(
     options: &Options,
     cross: Option<(&str, &str)>,
 ) -> Result<(Estimates, Option<Vec<Cell>>)> {
+    if !store::is_store(path)? {
+        let file = File::open(path).map_err(Error::io("cannot open", path))?;
+        return from_lines(survey, BufReader::new(file), options, cross);
+    }
+    counted(survey, options, cross, |collector| store::count(path, collector).map(drop))
+}
+
+/// The same from a report in JSON on each line.
+pub fn from_lines(
+    survey: &Survey,
+    lines: impl BufRead,
+    options: &Options,
+    cross: Option<(&str, &str)>,
+) -> Result<(Estimates, Option<Vec<Cell>>)> {
+    counted(survey, options, cross, |collector| collector.add_lines(lines))
+}
+
+fn counted(
+    survey: &Survey,
+    options: &Options,
+    cross: Option<(&str, &str)>,
+    count: impl FnOnce(&mut Collector) -> Result<()>,
+) -> Result<(Estimates, Option<Vec<Cell>>)> {
     let mut collector = Collector::new(survey);
     if let Some((first, second)) = cross {
         collector = collector.with_cross(first, second)?;
     }
-    if store::is_store(path)? {
-        store::count(path, &mut collector)?;
-    } else {
-        let file = File::open(path).map_err(Error::io("cannot open", path))?;
-        collector.add_lines(BufReader::new(file))?;
-    }
+    count(&mut collector)?;
     let table =
         cross.is_some().then(|| crate::cross::table(&mut collector, options)).transpose()?;
     Ok((estimate(&mut collector, options)?, table))

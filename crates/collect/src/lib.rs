@@ -11,11 +11,12 @@
 //! | [`numeric`] | means and distributions of numbers | |
 //! | [`cross`] | tables of two attributes | |
 //! | [`heavy`] | the frequent texts of an unknown domain | |
-//! | [`plan`] | ε, n, error: from two the third | `collect plan` |
+//! | [`plan`] | ε, n, error: from two the third | |
+//! | [`planning`] | what is planned, from options and a survey | `collect plan` |
 //! | [`simulate`] | measured error against theory | `collect simulate` |
-//! | [`shuffle`] | order, time and sender removed; what that is worth | |
+//! | [`shuffle`] | order, time and sender removed; what that is worth | `collect shuffle` |
 //! | [`store`] | reports on disk: acknowledged means durable | |
-//! | [`desk`] | a store and the counts of what is in it | `collect serve` |
+//! | [`service`] | a store and the counts of what is in it | `collect serve` |
 //!
 //! # What this crate does not do
 //! It proves no privacy: every randomizer, with its proof, is in
@@ -30,15 +31,16 @@ mod accuracy;
 pub mod client;
 pub mod collector;
 pub mod cross;
-pub mod desk;
 pub mod error;
 pub mod estimate;
 pub mod heavy;
 mod kernel;
 pub mod numeric;
 pub mod plan;
+pub mod planning;
 pub mod randomizer;
 pub mod report;
+pub mod service;
 pub mod shuffle;
 pub mod simulate;
 pub mod store;

@@ -17,10 +17,12 @@ use crate::error::{Error, Result};
 use crate::report::{Reject, Submission};
 use crate::survey::Survey;
 use demure_core::account::{Interval, shuffle};
+use demure_core::local::token;
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use demure_core::unit::{Delta, Epsilon};
 use std::collections::HashSet;
+use std::io::BufRead;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -114,6 +116,56 @@ impl Shuffler {
     }
 }
 
+/// What came of shuffling.
+#[derive(Clone, Debug)]
+pub struct Shuffled {
+    /// How many reports were held.
+    pub held: u64,
+    /// What was dropped.
+    pub rejected: Rejected,
+    /// What leaves, if they were enough.
+    pub passed: Option<Passed>,
+}
+
+/// Reports that leave together, with new tokens.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    /// In JSON, one a line.
+    pub lines: Vec<String>,
+    /// The central ε of the batch: the guarantee.
+    pub epsilon: f64,
+}
+
+/// `collect shuffle`: reports in JSON, one a line, to reports in random order with new tokens, once there are
+/// `minimum`.
+pub fn shuffle_lines(
+    survey: &Survey,
+    lines: impl BufRead,
+    minimum: usize,
+    delta: Delta,
+    rng: &mut dyn Randomness,
+) -> Result<Shuffled> {
+    let mut shuffler = Shuffler::new(survey, minimum)?;
+    for line in lines.split(b'\n') {
+        let line = line.map_err(|source| Error::Stream { what: "reading the reports", source })?;
+        if !line.trim_ascii().is_empty() {
+            shuffler.take(Submission::from_json(survey, &String::from_utf8_lossy(&line)));
+        }
+    }
+    let (held, rejected) = (shuffler.held() as u64, shuffler.rejected());
+    let Some(batch) = shuffler.release(rng)? else {
+        return Ok(Shuffled { held, rejected, passed: None });
+    };
+    let epsilon = amplified(held, survey.epsilon(), delta)?.upper;
+    let mut lines = Vec::with_capacity(batch.reports.len());
+    for mut report in batch.reports {
+        // The sender's network may have seen the old one.
+        report.token = token(rng.bits()?)?;
+        lines.push(report.to_json(survey));
+    }
+    Ok(Shuffled { held, rejected, passed: Some(Passed { lines, epsilon }) })
+}
+
 /// The central ε of n shuffled reports at ε₀ each. The upper end is the guarantee.
 ///
 /// # Proof
@@ -125,56 +177,4 @@ pub fn amplified(reports: u64, local: Epsilon, delta: Delta) -> Result<Interval>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::{Client, Given};
-    use demure_core::random::SeededForTests;
-
-    fn survey() -> Survey {
-        let values: Vec<String> = (0..200).map(|i| format!("'{i}'")).collect();
-        Survey::parse(&format!(
-            "version = 1\nquestion = 'q'\nepsilon = 12\nmechanism = 'response'\n\
-             salt = '00112233445566778899aabbccddeeff'\nvalues = [{}]",
-            values.join(",")
-        ))
-        .unwrap()
-    }
-
-    #[test]
-    fn a_batch_has_all_reports_once_and_neither_order_nor_tokens() {
-        let survey = survey();
-        let client = Client::new(&survey);
-        let mut rng = SeededForTests::insecure(3);
-        let mut shuffler = Shuffler::new(&survey, 200).unwrap();
-        let mut sent = Vec::new();
-        for i in 0..200 {
-            assert!(shuffler.release(&mut rng).unwrap().is_none());
-            let report = client.randomize(&[Given::Category(i)], &mut rng).unwrap();
-            let bytes = report.to_bytes(&survey);
-            assert_eq!(shuffler.add_bytes(&bytes), Outcome::Counted);
-            assert_eq!(shuffler.add_bytes(&bytes), Outcome::Duplicate);
-            sent.push(report.answers);
-        }
-        let batch = shuffler.release(&mut rng).unwrap().unwrap();
-        assert!(batch.reports.iter().all(|r| r.token == 0));
-        let mut left: Vec<_> = batch.reports.into_iter().map(|r| r.answers).collect();
-        let in_place = sent.iter().zip(&left).filter(|(a, b)| a == b).count();
-        assert!(in_place < 20, "{in_place}"); // about 1 + the reports that are equal
-        let by_report = |a: &Vec<crate::report::Answer>| format!("{a:?}");
-        sent.sort_by_key(by_report);
-        left.sort_by_key(by_report);
-        assert_eq!(sent, left);
-        assert_eq!((shuffler.held(), shuffler.rejected().duplicate), (0, 200));
-        assert!(Shuffler::new(&survey, 1).is_err());
-    }
-
-    #[test]
-    fn amplification_has_its_known_values() {
-        let (delta, one) = (Delta::new(1e-6).unwrap(), Epsilon::new(1.0).unwrap());
-        let found = amplified(1000, one, delta).unwrap();
-        assert!((found.upper - 0.182_412_347_5).abs() < 1e-8, "{found}");
-        let many = amplified(100_000, one, delta).unwrap();
-        assert!(many.upper > 0.0150 && many.upper < 0.0160);
-        assert!(amplified(0, one, delta).is_err());
-    }
-}
+mod tests;

@@ -10,7 +10,12 @@ use demure_core::local::Target;
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use serde::Serialize;
+use serde_json::{Value, json};
+use std::fmt;
 use std::sync::Arc;
+
+/// The most values that are shown as text.
+const SHOWN: usize = 40;
 
 /// One value's measured error against theory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,6 +49,65 @@ pub struct Simulation {
     pub mse_theory: Option<f64>,
     /// How often all intervals held together.
     pub covered_all: Option<f64>,
+}
+
+impl Simulation {
+    /// The measured root mean square error by that of theory, over all values.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        self.mse_theory.filter(|theory| *theory > 0.0).map(|theory| (self.mse / theory).sqrt())
+    }
+
+    /// For programs: the outcome, and what was simulated.
+    #[must_use]
+    pub fn to_json(&self, survey: &Survey) -> Value {
+        let mut object = json!(self);
+        object["question"] = survey.question().into();
+        object["epsilon"] = survey.epsilon().get().into();
+        object["mechanism"] = survey.parts()[0].mechanism.name().into();
+        object["ratio"] = self.ratio().into();
+        object
+    }
+}
+
+/// A line a value, and what is to be known of all.
+impl fmt::Display for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = |x: f64| format!("{x:.5}");
+        let maybe = |x: Option<f64>| x.map_or("–".to_owned(), digits);
+        let width = self.values.iter().map(|v| v.value.chars().count()).max();
+        let width = width.unwrap_or(0).clamp(5, 24);
+        writeln!(
+            f,
+            "{:width$}  {:>9}  {:>9}  {:>9}  {:>9}  {:>7}",
+            "value", "truth", "estimate", "error", "theory", "covered"
+        )?;
+        for value in self.values.iter().take(SHOWN) {
+            let name: String = value.value.chars().take(24).collect();
+            let covered = value.covered.map_or("–".to_owned(), |c| format!("{:.0} %", 100.0 * c));
+            writeln!(
+                f,
+                "{name:width$}  {:>9}  {:>9}  {:>9}  {:>9}  {covered:>7}",
+                digits(value.truth),
+                digits(value.estimate),
+                digits(value.error),
+                maybe(value.theory)
+            )?;
+        }
+        if self.values.len() > SHOWN {
+            writeln!(f, "… and {} more (--json has them)", self.values.len() - SHOWN)?;
+        }
+        f.write_str(
+            "\nestimate: the average; error: the measured root mean square; theory: the standard error\n",
+        )?;
+        if let Some(ratio) = self.ratio() {
+            writeln!(f, "measured error by theory, over all values: {ratio:.3}")?;
+        }
+        if let Some(all) = self.covered_all {
+            writeln!(f, "all intervals held together in {:.0} % of the repetitions", 100.0 * all)?;
+        }
+        Ok(())
+    }
 }
 
 /// Draws `people` people from a population with these shares, randomizes, collects and estimates them,

@@ -13,7 +13,7 @@ pub enum Error {
         allowed: &'static str,
     },
 
-    /// Public parameters that are fine by themselves are impossible together.
+    /// Public parameters that are valid by themselves are impossible together.
     #[error("{what}; {remedy}")]
     Infeasible {
         /// What is impossible.
@@ -22,7 +22,7 @@ pub enum Error {
         remedy: &'static str,
     },
 
-    /// The operating system gave no entropy, so no noise was drawn.
+    /// The operating system provided no entropy, so no noise was drawn.
     #[error("the operating system gave no randomness, so no noise was drawn; nothing was released")]
     NoEntropy,
 

@@ -45,7 +45,7 @@
 //! | a median or another quantile | [`mechanism::Quantile`] |
 //! | the best candidate | [`mechanism::PermuteAndFlip`], [`mechanism::Exponential`] |
 //! | any number of known sensitivity | [`mechanism::Laplace`], [`mechanism::Gaussian`]; on integers [`mechanism::Geometric`], [`mechanism::DiscreteGaussian`] |
-//! | reports from people who trust nobody | [`local`] |
+//! | reports from people who trust no one | [`local`] |
 //!
 //! # Modules
 //! | module | what it holds |
@@ -58,13 +58,12 @@
 //! | [`local`] | randomizers that each person runs on their own value |
 //! | [`sensitivity`] | noise that fits the data: smooth bounds, ladders, stable answers, propose-test-release |
 //! | [`utility`] | error bounds, and the ε or the number of people for a wanted accuracy |
-//! | [`event`] | what was done: the language between mechanisms, accountants and ledger |
+//! | [`event`] | privacy events: the language between mechanisms, accountants and ledger |
 //! | [`account`] | what many events cost together, certified; filters, calibration |
 //!
 //! # What this crate does not do
-//! It performs no I/O (except that it asks the operating system for entropy), reads
-//! no clock, starts no thread, logs nothing and contains no `unsafe`. It does
-//! not parse queries, remember budgets or decide who may ask.
+//! It performs no I/O (except that it asks the operating system for entropy), reads no clock, starts no thread, logs
+//! nothing and contains no `unsafe`. It does not parse queries, remember budgets or decide who may ask.
 #![forbid(unsafe_code)]
 
 pub mod account;

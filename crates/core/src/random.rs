@@ -7,14 +7,13 @@
 //!
 //! let geometric = Geometric::new(Epsilon::new(1.0)?, Sensitivity::new(1.0)?)?;
 //! let private = geometric.release(42, &mut SystemRandom::new()?)?;
-//! // In tests only: the same noise every time, which protects nobody.
+//! // In tests only: the same noise every time, which protects no one.
 //! let repeatable = geometric.release(42, &mut SeededForTests::insecure(7))?;
 //! # Ok::<(), demure_core::Error>(())
 //! ```
 //!
-//! Samplers read from [`Bits`], a buffered ChaCha12 stream. The one way to get
-//! at it is [`Randomness::bits`], which every public draw calls once before its
-//! first bit; that is where a fork is noticed and where a failure of the
+//! Samplers read from [`Bits`], a buffered ChaCha12 stream. The only way to get it is [`Randomness::bits`], which
+//! every public draw calls once before its first bit. That is where a fork is noticed, and where a failure of the
 //! operating system's entropy becomes an error instead of weak noise.
 //!
 //! # Guarantee
@@ -97,8 +96,8 @@ impl Bits {
         Ok(())
     }
 
-    /// Draws the next key, then the words, then forgets the key they came from:
-    /// what is in memory afterwards does not give back words handed out.
+    /// Draws the next key, then the words, then erases the key they came from: the memory afterwards does not reveal
+    /// words handed out before.
     #[cold]
     fn refill(&mut self) -> Result<()> {
         let mut key = [0u8; 32];
@@ -183,79 +182,4 @@ impl Randomness for SeededForTests {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(rng: &mut dyn Randomness, count: usize) -> Vec<u64> {
-        let bits = rng.bits().unwrap();
-        (0..count).map(|_| bits.word().unwrap()).collect()
-    }
-
-    #[test]
-    fn seeded_streams_repeat_and_differ_by_seed() {
-        let first = words(&mut SeededForTests::insecure(1), 2_000);
-        assert_eq!(first, words(&mut SeededForTests::insecure(1), 2_000));
-        assert_ne!(first, words(&mut SeededForTests::insecure(2), 2_000));
-        let ones: u32 = first.iter().map(|w| w.count_ones()).sum();
-        assert!(ones.abs_diff(64_000) < 5 * 179, "{ones}"); // 5 standard deviations
-    }
-
-    #[test]
-    fn words_in_bulk_are_the_same_words() {
-        let single = words(&mut SeededForTests::insecure(7), 1_000);
-        let mut bulk = vec![0; 1_000];
-        let mut rng = SeededForTests::insecure(7);
-        let bits = rng.bits().unwrap();
-        bulk[0] = bits.word().unwrap();
-        bits.words(&mut bulk[1..]).unwrap();
-        assert_eq!(single, bulk);
-        assert!(bits.buffer[..bits.next].iter().all(|&w| w == 0));
-    }
-
-    #[test]
-    fn system_streams_never_repeat_and_survive_reseeding() {
-        let mut rng = SystemRandom::new().unwrap();
-        let many = words(&mut rng, BUFFER * (REFILLS_PER_SEED as usize + 3));
-        let distinct: std::collections::HashSet<_> = many.iter().collect();
-        assert_eq!(distinct.len(), many.len());
-        assert_ne!(words(&mut rng, 4), words(&mut SystemRandom::new().unwrap(), 4));
-    }
-
-    #[test]
-    fn a_forked_child_draws_a_key_of_its_own() {
-        let mut parent = SystemRandom::new().unwrap();
-        words(&mut parent, 1);
-        // What fork() leaves in the child: the same memory, another process id.
-        let mut child = SystemRandom {
-            bits: Bits {
-                buffer: parent.bits.buffer,
-                next: parent.bits.next,
-                cipher: ChaCha12Rng::from_seed([7; 32]),
-                refills: 0,
-                reseeds: true,
-            },
-            process: std::process::id().wrapping_add(1),
-        };
-        assert_ne!(words(&mut parent, 8), words(&mut child, 8));
-        assert_eq!(child.process, std::process::id());
-    }
-
-    #[test]
-    fn the_state_does_not_give_back_words_already_drawn() {
-        let mut rng = SystemRandom::new().unwrap();
-        let drawn = words(&mut rng, 100);
-        // All that a reader of the memory can do: run the cipher from its start.
-        rng.bits.cipher.set_word_pos(0);
-        let replayed: Vec<u64> = (0..2_000).map(|_| rng.bits.cipher.next_u64()).collect();
-        assert!(drawn.iter().all(|word| !replayed.contains(word)));
-        assert!(drawn.iter().all(|word| !rng.bits.buffer.contains(word)));
-    }
-
-    #[test]
-    fn words_are_wiped_when_handed_out_and_never_printed() {
-        let mut rng = SystemRandom::new().unwrap();
-        words(&mut rng, 10);
-        assert!(rng.bits.buffer[..10].iter().all(|&w| w == 0));
-        assert!(format!("{rng:?}").contains("secret"));
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! A policy with its tables, its engine and its ledger: opened once, and asked by sessions.
+//! The curator: a policy with its tables, its engine and its ledger. It is opened once and answers sessions.
 
 use crate::aggregate;
 use crate::answer::cache::Cache;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A policy, its tables and its ledger: what answers questions.
+/// A policy, its tables, its engine and its ledger.
 pub struct Curator {
     pub(crate) policy: Policy,
     pub(crate) catalog: Catalog,
@@ -36,7 +36,7 @@ impl Curator {
         Self::open_expecting(path, None).await
     }
 
-    /// The same; the ledger must hold the entry that was noted elsewhere.
+    /// The same; the ledger must contain the entry that was noted elsewhere.
     pub async fn open_expecting(path: &Path, head: Option<&Anchor>) -> Result<Arc<Self>> {
         let (policy, ledger) = ledger_expecting(path, head)?;
         let incidents = Incidents::private(Policy::real_path(path).with_extension("incidents"))?;
@@ -46,12 +46,12 @@ impl Curator {
         Ok(curator)
     }
 
-    /// A curator whose budget lives in memory: for demonstrations and tests.
+    /// A curator whose ledger is in memory, for demonstrations and tests.
     pub async fn in_memory(policy: Policy) -> Result<Arc<Self>> {
         Self::in_memory_with(policy, Box::new(SystemRandom::new()?)).await
     }
 
-    /// The same with `randomness` to decide the noise: made-up people may have noise that repeats.
+    /// The same with a given source of noise: for synthetic data, noise may repeat.
     pub async fn in_memory_with(
         policy: Policy,
         randomness: Box<dyn Randomness + Send>,
@@ -60,7 +60,7 @@ impl Curator {
         Self::with(policy, ledger, Incidents::nowhere(), randomness).await
     }
 
-    /// A curator with its parts given; `randomness` decides the noise.
+    /// A curator with its parts given; `randomness` draws the noise.
     pub async fn with(
         policy: Policy,
         ledger: Ledger,
@@ -71,7 +71,7 @@ impl Curator {
         Self::with_engine(policy, ledger, incidents, randomness, native).await
     }
 
-    /// The same with an engine of the caller's: `Native`, or `Windows` for what speaks SQL only.
+    /// The same with the caller's engine: `Native`, or `Windows` for an engine that only speaks SQL.
     pub async fn with_engine(
         policy: Policy,
         ledger: Ledger,
@@ -95,7 +95,7 @@ impl Curator {
         }))
     }
 
-    /// Writes down what only the steward may know, and returns what an analyst may: a number.
+    /// Logs details for the steward, and returns the error for the analyst, which only has an incident number.
     #[must_use]
     pub fn incident(&self, details: &str) -> Error {
         self.incidents.record(details)
@@ -130,13 +130,13 @@ impl Curator {
         self.policy.budget.accounting == policy::Accounting::Zcdp
     }
 
-    /// The source of noise. A thread that panicked while it held it left it as good as before.
+    /// The source of noise. A panic while it was locked does not harm it.
     pub(crate) fn rng(&self) -> MutexGuard<'_, Box<dyn Randomness + Send>> {
         self.randomness.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does what waits for the disk on a thread where waiting holds nobody up. Whoever stops
-    /// waiting for it does not stop it: what is debited then stays spent.
+    /// Runs ledger work, which waits for the disk, on a thread where waiting blocks no one. The work goes on if the
+    /// caller stops waiting: what is debited then stays spent.
     pub(crate) async fn at_the_ledger<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Ledger) -> T + Send + 'static,
@@ -146,7 +146,7 @@ impl Curator {
         done.map_err(|_| Error::Ledger(demure_ledger::Error::Interrupted))
     }
 
-    /// What is spent and left and who is denied, not older than a tenth of a second.
+    /// What is spent and left, and who is denied; at most a tenth of a second old.
     pub(crate) fn balances_lately(&self) -> Result<Arc<Balances>> {
         const AGE: Duration = Duration::from_millis(100);
         let mut last = self.last_balances.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What can go wrong. No variant holds a value from a protected table.
+//! The curator's errors. No variant holds a value from a protected table.
 
 use crate::policy::PolicyError;
 use crate::refusal::Refusal;
@@ -15,8 +15,8 @@ pub enum Error {
     /// The query may not be answered; nothing was spent.
     #[error("{0}")]
     Refused(#[from] Refusal),
-    /// The query is not SQL, or names what does not exist; nothing was spent. The text
-    /// comes from the parser and the planner, which see the schema and no row.
+    /// The query is not SQL, or names something that does not exist; nothing was spent. The message comes from the
+    /// parser and the planner, which see the schema and no row.
     #[error("{0}")]
     Sql(String),
     /// The policy has mistakes.
@@ -30,7 +30,7 @@ pub enum Error {
         /// What is wrong with the source.
         reason: String,
     },
-    /// The environment names another ledger than the policy.
+    /// The environment names a different ledger than the policy.
     #[error(
         "the policy's ledger is at `{policy}`, and DEMURE_LEDGER names `{environment}`; another \
          ledger would be a second budget\n\
@@ -40,10 +40,10 @@ pub enum Error {
     OtherPlace {
         /// Where the policy's ledger is.
         policy: String,
-        /// What the environment says, without a password.
+        /// The address in the environment, without a password.
         environment: String,
     },
-    /// The policy cannot be made to name its first ledger.
+    /// The policy could not be rewritten to name its first ledger.
     #[error(
         "`{}` has a ledger now and must name it, and cannot be written: {source}\n\
          hint: add these lines to it, and start again\n{lines}",
@@ -52,12 +52,12 @@ pub enum Error {
     PolicyUnwritable {
         /// The policy.
         path: PathBuf,
-        /// What to add.
+        /// The lines to add.
         lines: String,
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The policy cannot be made to name another ledger, so it gets none.
+    /// The policy could not be rewritten to name another ledger, so none was made.
     #[error(
         "`{}` must name its new ledger and cannot be rewritten: {reason}; nothing was changed\n\
          hint: make the file and its folder writable, and write tables and `ledger` as sections \
@@ -70,7 +70,7 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// The ledger that is to be replaced cannot be closed now.
+    /// The ledger to be replaced cannot be closed now.
     #[error(
         "the policy's ledger at `{at}` cannot be closed, so it was not replaced and nothing was \
          changed: {source}\n\
@@ -78,25 +78,25 @@ pub enum Error {
          `[ledger]` out of the policy first"
     )]
     CannotClose {
-        /// Where it is, as the policy says.
+        /// Where it is, as written in the policy.
         at: String,
-        /// What stands in the way.
+        /// Why it cannot be closed.
         source: Box<demure_ledger::Error>,
     },
-    /// What was to be done could not be recorded first, so it was not done.
+    /// An action could not be recorded first, so it was not done.
     #[error("the audit record could not be written, so nothing was changed: {0}")]
     Record(String),
     /// The ledger refused or failed.
     #[error("{0}")]
     Ledger(#[from] demure_ledger::Error),
-    /// The analyst buys faster than a server lets one analyst buy; nothing was spent.
+    /// The analyst asks more new questions than a server allows per minute; nothing was spent.
     #[error(
         "you may ask {per_minute} new questions a minute; nothing was spent\n\
          hint: ask again in {} s, or what was asked before: that is free at any time",
         retry.as_secs() + 1
     )]
     TooOften {
-        /// New questions of one analyst a minute.
+        /// New questions per analyst and minute.
         per_minute: u32,
         /// When the next one may be asked.
         retry: Duration,
@@ -104,8 +104,8 @@ pub enum Error {
     /// The core refused a parameter.
     #[error("{0}")]
     Core(#[from] demure_core::Error),
-    /// The engine failed while it may have been reading protected rows. What it said
-    /// may quote them, so only the steward's log has it.
+    /// The engine failed while it may have been reading protected rows. Its message may quote them, so it goes to the
+    /// steward's log only.
     #[error(
         "the query could not be completed (incident {id}); what it cost stays spent\n\
          hint: tell the data steward the incident number"
@@ -114,13 +114,13 @@ pub enum Error {
         /// A random number that is also in the steward's log.
         id: String,
     },
-    /// The same was being bought for somebody else, who was debited, and failed.
+    /// The same answer was being bought for another analyst, who was debited, and that purchase failed.
     #[error(
         "the query could not be completed; nothing was spent\n\
          hint: ask again; if that fails too, tell the data steward the incident number"
     )]
     Together,
-    /// A part of what the query needs had been bought or received when the rest was refused.
+    /// Part of what the query needs had been bought or received when the rest was refused.
     #[error("{}", instead_of_nothing(&source.to_string(), spent))]
     Partly {
         /// What is spent, in words.
@@ -128,7 +128,7 @@ pub enum Error {
         /// Why the rest was refused.
         source: Box<Error>,
     },
-    /// The answer was bought before, by a build that stores it otherwise.
+    /// The answer was bought before, by a build that stores answers differently.
     #[error(
         "the answer was stored by another build of demure while this question was asked, and \
          cannot be read; what it cost stays spent\nhint: ask again"
@@ -146,8 +146,8 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Why a query was refused and what to do instead, if that is what happened: nothing was
-    /// spent then, or it says what.
+    /// If the query was refused: the reason, and what to do instead. Either nothing was spent, or the reason says what
+    /// was.
     #[must_use]
     pub fn refusal(&self) -> Option<(String, String)> {
         match self {
@@ -162,7 +162,7 @@ impl Error {
                     words(left)
                 );
                 let remedy = match which {
-                    // Who is denied has a limit of nothing, and is shown nothing again either.
+                    // A denied analyst has a limit of 0, and is not shown earlier answers again either.
                     demure_ledger::Rule::Slice(_) => {
                         "ask with a smaller epsilon or for fewer columns, or ask a steward for more"
                     }
@@ -194,7 +194,7 @@ impl Error {
     }
 }
 
-/// A message that says what is spent where it said that nothing is.
+/// Replaces "nothing was spent" in a message by what was spent.
 fn instead_of_nothing(message: &str, spent: &str) -> String {
     const NOTHING: &str = "nothing was spent";
     let instead = format!("{spent} was spent on parts of it, which are free from now on");

@@ -1,4 +1,4 @@
-//! What went wrong while protected rows may have been read, for the steward alone.
+//! Failures while protected rows may have been read, logged for the steward alone.
 
 use crate::error::{Error, Result};
 use demure_core::random::SystemRandom;
@@ -8,32 +8,32 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Where incidents are written down.
+/// The log of incidents.
 #[derive(Clone, Debug)]
 pub struct Incidents {
     file: Option<PathBuf>,
 }
 
 impl Incidents {
-    /// To a file that only its owner can read.
+    /// Logs to a file that only its owner can read.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
         Self { file: Some(path) }
     }
 
-    /// The same; a file that others may read is refused.
+    /// The same, but refuses a file that others may read.
     pub fn private(path: PathBuf) -> Result<Self> {
         access::check(&path).map_err(demure_ledger::Error::from)?;
         Ok(Self::file(path))
     }
 
-    /// Nowhere.
+    /// Discards incidents.
     #[must_use]
     pub fn nowhere() -> Self {
         Self { file: None }
     }
 
-    /// Writes the details down and returns what the analyst may see of them: a number.
+    /// Logs the details and returns the error for the analyst, which only has an incident number.
     pub(crate) fn record(&self, details: &str) -> Error {
         let number = SystemRandom::new().and_then(|mut rng| uniform_below(1 << 40, &mut rng));
         let id = number.map_or_else(|_| "unnumbered".to_owned(), |n| format!("{n:010x}"));
@@ -42,7 +42,7 @@ impl Incidents {
             options.create(true).append(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            // A log that cannot be written is no reason to say more to the analyst.
+            // If the log cannot be written, the analyst still must not see more.
             let _ = options.open(path).and_then(|mut file| writeln!(file, "{id}\t{details}"));
         }
         Error::Incident { id }

@@ -1,8 +1,8 @@
-//! Why a query was refused, and what to write instead.
+//! Refusals: why a query may not be answered, and what to write instead.
 //!
-//! A refusal is decided from the query, the policy and the budget alone, before any
-//! protected row is read: it says nothing about the data. No field holds a value from
-//! a protected table; names come from the query and the policy, which are public.
+//! A refusal depends on the query, the policy and the budget alone, and is made before any protected row is read, so
+//! it says nothing about the data. No field holds a value from a protected table; names come from the query and the
+//! policy, which are public.
 
 use std::fmt;
 
@@ -14,33 +14,33 @@ pub struct Refusal {
     remedy: String,
 }
 
-/// The rule that refused. The list is what makes a DP SQL engine unsafe.
+/// The rule that refused a query. Each rule excludes something that would make a DP SQL engine unsafe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Only `SELECT`, `EXPLAIN PRIVACY`, `SET demure.…`, `SHOW demure.…`.
+    /// Only `SELECT`, `EXPLAIN PRIVACY`, `SET demure.…` and `SHOW demure.…` are statements.
     Statement,
-    /// The answer would hold protected rows.
+    /// The answer would contain protected rows.
     Rows,
-    /// The aggregate has no private form here.
+    /// The aggregate has no private form.
     Aggregate,
-    /// A function that is not total, not deterministic, or not on the list.
+    /// The function is not total, not deterministic, or not on the list.
     Function,
-    /// A number that protects nobody until its bounds are known.
+    /// The number has no bounds, so one person could change the result arbitrarily.
     Bounds,
-    /// A join that one person could use to touch other people's rows.
+    /// One person could use the join to affect other people's rows.
     Join,
-    /// A subquery over protected rows where it would compare people with each other.
+    /// The subquery over protected rows would compare people with each other.
     Subquery,
-    /// A clause that looks at all rows at once: `LIMIT`, windows, …
+    /// The clause looks at all rows at once: `LIMIT`, windows, …
     Clause,
-    /// Group keys that are not public, where there is no δ to pay for them.
+    /// The group keys are not public, and there is no δ to pay for them.
     Keys,
-    /// A setting or a parameter outside its range.
+    /// The setting or parameter is out of range.
     Setting,
     /// The price is more than what is left.
     Budget,
-    /// The price is less than the least of a new query.
+    /// The price is below the minimum for a new query.
     Least,
 }
 
@@ -66,7 +66,7 @@ impl Rule {
 }
 
 impl Refusal {
-    /// A refusal by `rule`: what is wrong, and what to do.
+    /// A refusal by `rule`: what is wrong, and what to do instead.
     pub(crate) fn new(rule: Rule, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { rule, what: what.into(), remedy: remedy.into() }
     }

@@ -24,7 +24,7 @@ pub struct Session {
     settings: Settings,
 }
 
-/// What came of a statement.
+/// The result of a statement.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -36,7 +36,7 @@ pub enum Outcome {
     Setting(String, String),
 }
 
-/// What shows the least ε of a new query: `SHOW demure.min_per_query`. The policy sets it.
+/// Shows the minimum ε of a new query, which the policy sets: `SHOW demure.min_per_query`.
 const LEAST: &str = "demure.min_per_query";
 
 impl Curator {
@@ -49,12 +49,12 @@ impl Curator {
 }
 
 impl Session {
-    /// Who asks, as the pipeline knows her.
+    /// The analyst with the settings, for the pipeline.
     pub(crate) fn asker(&self) -> Asker<'_> {
         Asker { curator: &self.curator, who: &self.who, settings: &self.settings }
     }
 
-    /// Answers, explains, or sets.
+    /// Runs a statement: answers or explains a query, or changes or shows a setting.
     pub async fn run(&mut self, sql: &str) -> Result<Outcome> {
         self.run_with(sql, &[]).await
     }
@@ -64,8 +64,7 @@ impl Session {
         self.run_through(Arc::new(Open), sql, values).await
     }
 
-    /// The same through a gate, which is asked before anything is bought and waited for before
-    /// anything that was bought can be seen.
+    /// The same through a gate, which is called before anything is bought, and awaited before any result is visible.
     pub async fn run_through(
         &mut self,
         gate: Arc<dyn Gate>,
@@ -126,8 +125,8 @@ impl Session {
         }
     }
 
-    /// What a query takes and gives, without asking it: the types of its parameters, where they
-    /// are known, and its columns. Nothing is read.
+    /// Describes a query without running it: the types of its parameters, as far as they are known, and its columns.
+    /// Nothing is read.
     pub async fn describe(&self, sql: &str) -> Result<Description> {
         on_large_stack(words(sql), self.describe_here(sql)).await
     }
@@ -146,7 +145,7 @@ impl Session {
         let nulls: std::result::Result<Vec<ScalarValue>, _> =
             types.iter().map(ScalarValue::try_from).collect();
         let plan = bind_parameters(&curator.catalog, plan, &nulls.map_err(planned)?)?;
-        // Where values matter for what may be asked, the columns are known all the same.
+        // Even if the parameter values decide whether the query is allowed, the columns are known.
         let plan = match analyse(&plan, &curator.catalog, &self.settings) {
             Ok(Analysis { after, .. }) if self.settings.intervals => {
                 with_intervals(after).map_err(planned)?
@@ -158,7 +157,7 @@ impl Session {
         Ok(Description { parameters: types, schema: Arc::new(plan.schema().as_arrow().clone()) })
     }
 
-    /// What a query would cost; `sql` without `EXPLAIN PRIVACY`.
+    /// The price of a query; `sql` is without `EXPLAIN PRIVACY`.
     pub async fn explanation(&self, sql: &str) -> Result<Explanation> {
         on_large_stack(words(sql), self.explanation_here(sql)).await
     }
@@ -176,7 +175,7 @@ impl Session {
         &mut self.settings
     }
 
-    /// Who asks.
+    /// The analyst.
     #[must_use]
     pub fn who(&self) -> &str {
         &self.who

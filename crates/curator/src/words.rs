@@ -1,8 +1,8 @@
 //! Numbers and prices in words.
 
-use demure_ledger::Price;
+use demure_ledger::{Accounting, Balance, Entry, Kind, Price};
 
-/// A number with six digits.
+/// A number with six significant digits.
 pub(crate) fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
@@ -20,7 +20,7 @@ pub(crate) fn short(x: f64) -> String {
     }
 }
 
-/// A text with its numbers in six digits: `pure(eps=0.299999999999997)` is `pure(eps=0.3)`.
+/// Rounds the numbers in a text to six digits: `pure(eps=0.299999999999997)` becomes `pure(eps=0.3)`.
 pub(crate) fn rounded(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
@@ -29,7 +29,7 @@ pub(crate) fn rounded(text: &str) -> String {
         shown.push_str(before);
         let part = |c: char| c.is_ascii_digit() || c == '.';
         let mut end = number.find(|c| !part(c)).unwrap_or(number.len());
-        // A power, as in 1.5e-7.
+        // An exponent, as in 1.5e-7.
         if let Some(power) = number[end..].strip_prefix('e') {
             let digits = power.strip_prefix('-').unwrap_or(power);
             let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -52,7 +52,7 @@ pub(crate) fn rounded(text: &str) -> String {
 #[must_use]
 pub fn price(price: &Price, concentrated: bool) -> String {
     let symbol = if concentrated { "ρ" } else { "ε" };
-    // What rounding left over is nothing.
+    // Treats rounding residue as 0.
     match (price.main < 1e-12, price.delta == 0.0) {
         (true, true) => "nothing".to_owned(),
         (_, true) => format!("{symbol} {}", short(price.main)),
@@ -61,23 +61,46 @@ pub fn price(price: &Price, concentrated: bool) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_in_a_text_are_rounded() {
-        for (text, shown) in [
-            ("pure(eps=0.299999999999997)", "pure(eps=0.3)"),
-            (
-                "laplace(b=10.000000000001, n=12) + zcdp(rho=1.2500000001e-7)",
-                "laplace(b=10, n=12) + zcdp(rho=1.25e-7)",
-            ),
-            ("eps2(a=3) e1", "eps2(a=3) e1"),
-            ("1234567", "1234567"),
-            ("", ""),
-        ] {
-            assert_eq!(rounded(text), shown);
+/// What is left of a budget: `ε 2.5 of 3`; for zCDP `ρ 0.08; what is spent amounts to ε 0.9 of 3`. δ where some was
+/// spent.
+#[must_use]
+pub fn left(balance: &Balance) -> String {
+    // What rounding left over is nothing.
+    let left = short(if balance.left.main < 1e-12 { 0.0 } else { balance.left.main });
+    let all = short(balance.limit.epsilon.get());
+    let main = match balance.limit.accounting {
+        Accounting::Pure => format!("ε {left} of {all}"),
+        Accounting::Zcdp => {
+            let spent = short(balance.spent_epsilon);
+            format!("ρ {left}; what is spent amounts to ε {spent} of {all}")
         }
+    };
+    match balance.spent.delta > 0.0 {
+        true => format!("{main}, δ {:.1e}", balance.left.delta),
+        false => main,
     }
 }
+
+/// What a line of the ledger is about, on one line.
+#[must_use]
+pub fn entry(entry: &Entry, concentrated: bool) -> String {
+    let cost = || price(&entry.price, concentrated);
+    match entry.kind {
+        Kind::Reserve => {
+            let query = entry.query.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{}  {}", cost(), query.chars().take(100).collect::<String>())
+        }
+        Kind::Receive => format!("{}  bought by somebody else", cost()),
+        Kind::Settle | Kind::Cancel => {
+            format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
+        }
+        // A ledger's id and what it replaces, or what replaces it; a table's unit and source.
+        Kind::Identity | Kind::Unit | Kind::Replaced => {
+            [&*entry.key, &*entry.event, &*entry.query].join("  ")
+        }
+        _ => entry.event.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -336,9 +336,11 @@ impl Engine for Watched {
     }
 }
 
-async fn watched() -> (Arc<Curator>, Arc<Mutex<Vec<usize>>>, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path());
+/// A curator of the folder's table with another engine.
+async fn with_engine(
+    folder: &TempDir,
+    engine: impl FnOnce(SessionState) -> Box<dyn Engine>,
+) -> Arc<Curator> {
     let policy = Policy::parse(POLICY, folder.path()).unwrap();
     let limit = Limit {
         accounting: Accounting::Pure,
@@ -347,14 +349,21 @@ async fn watched() -> (Arc<Curator>, Arc<Mutex<Vec<usize>>>, TempDir) {
         neighbours: policy.budget.neighbours,
     };
     let ledger = Ledger::in_memory(limit).unwrap();
-    let rows = Arc::default();
-    let engine = |state: SessionState| {
-        let (native, rows) = (Native::new(state.clone()), Arc::clone(&rows));
-        Box::new(Watched { native, state, rows }) as Box<dyn Engine>
-    };
     let random = Box::new(SeededForTests::insecure(1));
     let curator = Curator::with_engine(policy, ledger, Incidents::nowhere(), random, engine);
-    (curator.await.unwrap(), rows, folder)
+    curator.await.unwrap()
+}
+
+async fn watched() -> (Arc<Curator>, Arc<Mutex<Vec<usize>>>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path());
+    let rows = Arc::default();
+    let curator = with_engine(&folder, |state| {
+        let (native, rows) = (Native::new(state.clone()), Arc::clone(&rows));
+        Box::new(Watched { native, state, rows })
+    })
+    .await;
+    (curator, rows, folder)
 }
 
 /// 10,000 public rows: `n` differs, `z` is 0, `g` is one of 100, `e` is NULL.
@@ -471,4 +480,48 @@ async fn functions_that_may_fail_are_counted() {
         let kept = limit(explained(&curator, &sql).await.joins.as_ref()).unwrap();
         assert!(rows.contains(&kept), "{kept}: {sql}");
     }
+}
+
+/// Reads the rows, and then changes their file.
+#[derive(Debug)]
+struct Changing {
+    native: Native,
+    file: std::path::PathBuf,
+}
+
+#[async_trait]
+impl Engine for Changing {
+    async fn prepare(
+        &self,
+        input: LogicalPlan,
+        spec: &BoundSpec,
+        key: Key,
+    ) -> demure_curator::Result<Task> {
+        let file = self.file.clone();
+        let task = self.native.prepare(input, spec, key).await?;
+        Ok(task.within(|reading| async move {
+            let exact = reading.await?;
+            std::fs::write(file, "id,x,note\n1,1,another\n").unwrap();
+            Ok(exact)
+        }))
+    }
+}
+
+#[tokio::test]
+async fn an_error_after_the_debit_says_that_it_stays_spent() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path());
+    let file = folder.path().join("t.csv");
+    let curator = with_engine(&folder, |state| {
+        Box::new(Changing { native: Native::new(state), file: file.clone() })
+    })
+    .await;
+    let error = curator.session("tester").run("SELECT COUNT(*) FROM t").await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("its files have changed"), "{text}");
+    assert!(text.ends_with("what this query cost stays spent"), "{text}");
+    assert!(curator.ledger().balance().unwrap().spent.main >= 1e9 * (1.0 - 1e-9));
+    // Before the debit nothing is spent, and nothing else is said.
+    let error = curator.session("tester").run("SELECT COUNT(x) FROM t").await.unwrap_err();
+    assert!(!error.to_string().contains("stays spent"), "{error}");
 }

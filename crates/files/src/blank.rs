@@ -1,7 +1,7 @@
-//! Blank lines of a file with one column: cells without a value, not nothing.
+//! Blank lines of a file with one column, which are cells without a value.
 //!
-//! A CSV reader skips blank lines. In a file of one column an empty cell *is* a blank line, so whether one
-//! person left theirs empty would change the number of rows, which is public where one row is replaced.
+//! A CSV reader skips blank lines. In a file with one column, an empty cell *is* a blank line. So whether one person
+//! left theirs empty would change the number of rows, which is public under replace.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -11,20 +11,20 @@ pub(crate) struct BlankCells<R> {
     delimiter: u8,
     place: Place,
     file: File,
-    /// What is to be handed out, and how much of it was.
+    /// The bytes to be returned, and how many of them were.
     ready: Vec<u8>,
     given: usize,
 }
 
-/// Where in a line the next byte is.
+/// The position of the next byte in a line.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Start,
-    /// At the start, and the line before ended with a carriage return.
+    /// At the start, after a line that ended with a carriage return.
     AfterReturn,
     Plain,
     Quoted,
-    /// After a quote that ends the cell, unless another follows.
+    /// After a quote that closes the cell, unless another quote follows.
     Closing,
 }
 
@@ -33,7 +33,7 @@ enum File {
     BeforeHeader,
     Header,
     OneColumn,
-    /// Nothing is changed.
+    /// The file has several columns: nothing is changed.
     Other,
 }
 
@@ -89,64 +89,4 @@ impl<R: Read> Read for BlankCells<R> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A source that gives a few bytes at a time.
-    struct Slow<'a>(&'a [u8], usize);
-
-    impl Read for Slow<'_> {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            let count = self.1.min(out.len()).min(self.0.len());
-            out[..count].copy_from_slice(&self.0[..count]);
-            self.0 = &self.0[count..];
-            Ok(count)
-        }
-    }
-
-    fn filled(text: &str) -> String {
-        let read = |step: usize| {
-            let mut out = String::new();
-            BlankCells::new(Slow(text.as_bytes(), step), b',').read_to_string(&mut out).unwrap();
-            out
-        };
-        let (slow, fast) = (read(1), read(1 << 20));
-        assert_eq!(slow, fast);
-        fast
-    }
-
-    #[test]
-    fn blank_lines_of_one_column_are_cells_and_others_stay() {
-        for (text, wanted) in [
-            ("v\n1\n\n3\n", "v\n1\n\"\"\n3\n"),
-            ("v\r\n1\r\n\r\n3\r\n", "v\r\n1\r\n\"\"\r\n3\r\n"),
-            ("v\n\n\n", "v\n\"\"\n\"\"\n"),
-            ("\n\nv\n1\n", "\n\nv\n1\n"),
-            ("v\n\"a\n\nb\"\n\n", "v\n\"a\n\nb\"\n\"\"\n"),
-            ("v\n\"a\"\"\n\n\"\n\n", "v\n\"a\"\"\n\n\"\n\"\"\n"),
-            ("v\na\"b\n\n\"c\"\n", "v\na\"b\n\"\"\n\"c\"\n"),
-            ("v\r1\r\r2\r", "v\r1\r\"\"\r2\r"),
-            ("v,w\n1,2\n\n3,4\n", "v,w\n1,2\n\n3,4\n"),
-            ("\"v,w\"\n1\n\n", "\"v,w\"\n1\n\"\"\n"),
-            ("", ""),
-            ("v", "v"),
-        ] {
-            assert_eq!(filled(text), wanted, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn an_empty_cell_leaves_the_number_of_rows_as_it_is() {
-        let rows = |text: &str| {
-            let source = BlankCells::new(text.as_bytes(), b',');
-            csv::Reader::from_reader(source).into_byte_records().map(Result::unwrap).count()
-        };
-        let full: Vec<String> = (0..50).map(|i| i.to_string()).collect();
-        for blank in 0..50 {
-            let mut cells = full.clone();
-            cells[blank].clear();
-            assert_eq!(rows(&format!("v\n{}\n", cells.join("\n"))), 50, "{blank}");
-            assert_eq!(rows(&format!("v\r\n{}\r\n", cells.join("\r\n"))), 50, "{blank}");
-        }
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! What can go wrong. No message holds a cell.
+//! Errors. No message contains a cell.
 
 use std::io;
 use std::path::Path;
@@ -10,30 +10,30 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused.
+    /// The operating system refused.
     #[error("{doing} {path}: {source}{}", hint(.source))]
     Io {
         /// `reading` or `writing`.
         doing: &'static str,
         /// The file.
         path: String,
-        /// The system's reason.
+        /// The operating system's reason.
         source: io::Error,
     },
-    /// A row has more or fewer cells than the header, or a cell is not closed.
+    /// A row has more or fewer cells than the header, or a quoted cell is not closed.
     #[error("{path} is not well-formed CSV{}: every row must have as many cells as the header", at(*.line))]
     Ragged {
         /// The file.
         path: String,
-        /// The line, where it is known.
+        /// The line, if it is known.
         line: Option<u64>,
     },
-    /// The file has no column of that name.
+    /// The file has no column with that name.
     #[error("{path} has no column `{column}`\nhint: {hint}")]
     NoColumn {
         /// The file.
         path: String,
-        /// The name that was looked for.
+        /// The name.
         column: String,
         /// What to do.
         hint: &'static str,
@@ -44,7 +44,7 @@ pub enum Error {
         /// The file.
         path: String,
     },
-    /// Parquet without an end, or with parts that cannot be decoded.
+    /// A Parquet file without an end, or with parts that cannot be decoded.
     #[error(
         "{path} is not a Parquet file that can be read: its end is missing, or it is damaged\nhint: copy it again"
     )]
@@ -52,7 +52,7 @@ pub enum Error {
         /// The file.
         path: String,
     },
-    /// A column of Parquet whose values have no text.
+    /// A Parquet column whose values have no text form.
     #[error(
         "column `{column}` of {path} is binary or nested, and has no texts\nhint: leave it out, or store it as strings"
     )]
@@ -62,12 +62,12 @@ pub enum Error {
         /// The column.
         column: String,
     },
-    /// Whole numbers were expected.
+    /// Integers were expected.
     #[error("the first {columns} columns of {path} must be whole numbers")]
     NotWhole {
         /// The file.
         path: String,
-        /// How many columns are read.
+        /// The number of columns that are read.
         columns: usize,
     },
     /// A number is missing or negative.
@@ -95,7 +95,7 @@ impl Error {
         Self::Damaged { path: path.display().to_string() }
     }
 
-    /// csv's own errors may quote a record.
+    /// Converts csv's own errors, which may quote a record.
     pub(crate) fn of_csv(error: csv::Error, path: &Path) -> Self {
         let line = error.position().map(csv::Position::line);
         match error.into_kind() {
@@ -113,7 +113,7 @@ fn hint(source: &io::Error) -> &'static str {
     }
 }
 
-/// ` at line 7`, where it is known.
+/// ` at line 7`, if it is known.
 fn at(line: Option<u64>) -> String {
     line.map_or(String::new(), |line| format!(" at line {line}"))
 }

@@ -1,23 +1,25 @@
-//! Columns of CSV and Parquet files, and files that appear whole or not at all.
+//! Columns of CSV and Parquet files, and files that appear complete or not at all.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`source`] | a file or standard input: CSV, gzip or Parquet, by its first bytes |
+//! | [`source`] | a file or standard input: CSV, gzip or Parquet, recognised by its first bytes |
 //! | [`column`](mod@column) | one column, cell by cell |
-//! | [`heading`] | the names in a CSV file's first line, and nothing behind it |
-//! | [`parquet`] | columns of Parquet as texts or as whole numbers; texts as Parquet |
+//! | [`heading`] | the names in a CSV file's first line, and nothing after it |
+//! | [`parquet`] | Parquet columns as texts or as integers; texts as Parquet |
+//! | [`batches`] | Arrow batches as CSV, JSON, Arrow IPC and Parquet |
 //! | [`records`] | whole rows of small CSV files |
-//! | [`write`](mod@write) | a file that is complete or not there |
-//! | [`error`] | what can go wrong: places in a file, never its contents |
+//! | [`write`](mod@write) | a file that is complete or does not exist |
+//! | [`error`] | errors with positions in a file, never its contents |
 //!
 //! NULL and an empty cell are the same here: the empty text.
 //!
 //! # What this crate does not do
-//! It interprets nothing: whether a cell is a number is the caller's to say. The curator does not read by
-//! it: protected tables are read by the engine, under the rules of `curator/src/tables/source.rs`.
+//! It interprets nothing: the caller decides whether a cell is a number. The curator takes names and types of columns from
+//! it and no row: the engine reads protected tables, under the rules of `curator/src/tables/source.rs`.
 
 #![forbid(unsafe_code)]
 
+pub mod batches;
 mod blank;
 pub mod column;
 pub mod error;
@@ -30,9 +32,9 @@ pub mod write;
 pub use column::read_column;
 pub use error::{Error, Result};
 pub use source::Source;
-pub use write::{write, write_text};
+pub use write::{write, write_private, write_text};
 
-/// Reads a delimiter as users write it: one ASCII character, or `tab`.
+/// Parses a delimiter as users write it: one ASCII character, or `tab`.
 pub fn delimiter(text: &str) -> std::result::Result<u8, &'static str> {
     match text.as_bytes() {
         b"tab" => Ok(b'\t'),
@@ -42,14 +44,4 @@ pub fn delimiter(text: &str) -> std::result::Result<u8, &'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delimiters_are_one_character_or_tab() {
-        assert_eq!((delimiter(";"), delimiter("tab")), (Ok(b';'), Ok(b'\t')));
-        for wrong in ["", ";;", "\"", "\n", "é"] {
-            assert!(delimiter(wrong).is_err(), "{wrong:?}");
-        }
-    }
-}
+mod tests;

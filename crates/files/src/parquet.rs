@@ -1,7 +1,7 @@
-//! Columns of Parquet, as the texts a CSV file would have or as whole numbers; texts as Parquet.
+//! Parquet columns, as the texts that a CSV file would have or as integers; texts as Parquet.
 //!
-//! Numbers, dates and times are printed in the one way Arrow prints them; NULL is the empty text,
-//! which is a missing value in CSV too.
+//! Numbers, dates and times are printed as Arrow prints them. NULL is the empty text, which is a missing value in CSV
+//! too.
 
 use crate::error::{Error, Result};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
@@ -18,10 +18,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows that are read or written at a time.
+/// The number of rows that are read or written at a time.
 const ROWS: usize = 1 << 16;
 
-/// What takes texts, column by column: each distinct text of a dictionary is given a code once.
+/// Receives texts, column by column: each distinct text of a dictionary gets a code once.
 pub trait Cells {
     /// The code of a text in a column.
     fn code(&mut self, column: usize, text: &str) -> u32;
@@ -31,7 +31,7 @@ pub trait Cells {
     fn next_batch(&mut self) {}
 }
 
-/// The columns that can be texts.
+/// The columns that can be read as texts.
 pub struct Texts {
     names: Vec<String>,
     batches: ParquetRecordBatchReader,
@@ -39,7 +39,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Opens a file. Of the columns that cannot be texts, none may be among those `named`.
+    /// Opens a file. All columns in `named` must be readable as texts.
     pub fn open(file: File, path: &Path, named: &[String]) -> Result<Self> {
         Self::some(file, path, |name| named.iter().any(|other| other == name), |_| true)
     }
@@ -88,7 +88,7 @@ impl Texts {
         &self.names
     }
 
-    /// Hands every cell on.
+    /// Passes every cell on.
     pub fn read(self, into: &mut impl Cells) -> Result<()> {
         for batch in self.batches {
             let batch = batch.map_err(|_| Error::damaged(&self.path))?;
@@ -101,7 +101,7 @@ impl Texts {
     }
 }
 
-/// Whether values of this type have one text each.
+/// Whether every value of this type has one text form.
 fn printable(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => printable(values),
@@ -110,7 +110,7 @@ fn printable(kind: &DataType) -> bool {
     }
 }
 
-/// Adds a batch's cells; `None` where Arrow cannot print one.
+/// Adds a batch's cells; `None` if Arrow cannot print one.
 fn append(into: &mut impl Cells, at: usize, column: &ArrayRef) -> Option<()> {
     if let DataType::Dictionary(_, _) = column.data_type() {
         // Each distinct value is printed once.
@@ -150,7 +150,7 @@ fn texts(into: &mut impl Cells, at: usize, array: &ArrayRef) -> Option<Vec<u32>>
     Some(codes)
 }
 
-/// Hands on the first `N` columns of every row, which must be whole numbers of at least 0.
+/// Passes on the first `N` columns of every row, which must be non-negative integers.
 pub fn whole_numbers<const N: usize, E: From<Error>>(
     file: File,
     path: &Path,
@@ -175,7 +175,7 @@ pub fn whole_numbers<const N: usize, E: From<Error>>(
             row += 1;
             let mut numbers = [0; N];
             for (number, column) in numbers.iter_mut().zip(&columns) {
-                // What is missing or negative has become NULL.
+                // Missing and negative values have become NULL.
                 if column.is_null(at) {
                     return Err(Error::NoNumber { path: path.display().to_string(), row }.into());
                 }
@@ -224,82 +224,4 @@ pub fn write_texts<'a>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::read_column;
-    use datafusion::arrow::array::{
-        BinaryArray, DictionaryArray, Float64Array, Int32Array, Int64Array,
-    };
-    use datafusion::arrow::datatypes::Int32Type;
-
-    fn file(folder: &Path, columns: Vec<(&str, ArrayRef)>) -> PathBuf {
-        let path = folder.join("t.parquet");
-        let batch = RecordBatch::try_from_iter(columns).unwrap();
-        let mut writer =
-            ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
-        path
-    }
-
-    #[test]
-    fn a_column_of_any_type_is_read_as_texts() {
-        let folder = tempfile::tempdir().unwrap();
-        let words: DictionaryArray<Int32Type> = [Some("x"), None, Some("x")].into_iter().collect();
-        let path = file(
-            folder.path(),
-            vec![
-                ("n", Arc::new(Int64Array::from(vec![Some(7), None, Some(-2)])) as ArrayRef),
-                ("x", Arc::new(Float64Array::from(vec![0.1, 1e300, -2.5])) as ArrayRef),
-                ("w", Arc::new(words) as ArrayRef),
-                ("b", Arc::new(BinaryArray::from_vec(vec![b"1", b"2", b"3"])) as ArrayRef),
-            ],
-        );
-        let read = |column: &str| {
-            let mut cells = Vec::new();
-            read_column(&path, column, b',', |cell| cells.push(cell.unwrap().to_owned()))?;
-            Ok::<_, Error>(cells)
-        };
-        assert_eq!(read("n").unwrap(), ["7", "", "-2"]);
-        assert_eq!(read("w").unwrap(), ["x", "", "x"]);
-        let numbers: Vec<f64> = read("x").unwrap().iter().map(|x| x.parse().unwrap()).collect();
-        assert_eq!(numbers, [0.1, 1e300, -2.5]);
-        assert!(matches!(read("b"), Err(Error::NoTexts { .. })));
-        assert!(matches!(read("no"), Err(Error::NoColumn { .. })));
-        assert_eq!(fields(&path).unwrap()[0], ("n".to_owned(), DataType::Int64, true));
-    }
-
-    #[test]
-    fn whole_numbers_are_read_or_their_row_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let column = |numbers: Vec<Option<i32>>| Arc::new(Int32Array::from(numbers)) as ArrayRef;
-        let read = |columns| {
-            let path = file(folder.path(), columns);
-            let mut rows = Vec::new();
-            let taken = whole_numbers(File::open(&path).unwrap(), &path, |row: [u64; 2]| {
-                rows.push(row);
-                Ok::<_, Error>(())
-            });
-            taken.map(|()| rows)
-        };
-        let two =
-            |last| vec![("a", column(vec![Some(1), Some(2)])), ("b", column(vec![Some(3), last]))];
-        assert_eq!(read(two(Some(4))).unwrap(), [[1, 3], [2, 4]]);
-        for wrong in [Some(-1), None] {
-            assert!(matches!(read(two(wrong)), Err(Error::NoNumber { row: 2, .. })));
-        }
-        assert!(matches!(read(vec![("a", column(vec![Some(1)]))]), Err(Error::NotWhole { .. })));
-    }
-
-    #[test]
-    fn texts_come_back_as_they_were_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.parquet");
-        let rows = [["1", "x"], ["", "y"]];
-        let mut out = File::create(&path).unwrap();
-        write_texts(&["a", "b"], 2, |at, row| Some(rows[row][at]), &path, &mut out).unwrap();
-        let mut cells = Vec::new();
-        read_column(&path, "a", b',', |cell| cells.push(cell.unwrap().to_owned())).unwrap();
-        assert_eq!(cells, ["1", ""]);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! A file or standard input: text, gzip or Parquet, by its first bytes.
+//! A file or standard input: text, gzip or Parquet, recognised by its first bytes.
 
 use crate::error::{Error, Result};
 use flate2::read::MultiGzDecoder;
@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// What a Parquet file begins and ends with.
+/// The first and last bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
-/// What a gzip file begins with.
+/// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
 /// An open file.
@@ -35,7 +35,7 @@ impl Source {
         }
         let mut file = File::open(path).map_err(failed)?;
         let begun = begin(&mut file).map_err(failed)?;
-        // CSV may begin as Parquet does, and a Parquet file that is cut off ends in any way.
+        // CSV may begin like Parquet, and a truncated Parquet file may end with anything.
         if begun == PARQUET && (is_parquet(path) || ends(&mut file)) {
             return Ok(Self::Parquet(file));
         }
@@ -49,7 +49,7 @@ impl Source {
     }
 }
 
-/// Whether a file's name asks for Parquet.
+/// Whether a file's name ends in `.parquet`.
 #[must_use]
 pub fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
@@ -62,7 +62,7 @@ fn begin(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(begun)
 }
 
-/// Whether a file ends as Parquet does. The place in it stays.
+/// Whether a file ends like Parquet. The position in it is kept.
 fn ends(file: &mut File) -> bool {
     let mut last = [0; PARQUET.len()];
     let mut look = || -> io::Result<()> {
@@ -76,32 +76,4 @@ fn ends(file: &mut File) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-
-    fn text_of(name: &str, bytes: &[u8]) -> Option<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        let Source::Text(mut input) = Source::open(&path).unwrap() else { return None };
-        let mut text = String::new();
-        input.read_to_string(&mut text).unwrap();
-        Some(text)
-    }
-
-    #[test]
-    fn a_file_is_known_by_its_bytes() {
-        assert_eq!(text_of("a.csv", b"a,b\n1,2\n").as_deref(), Some("a,b\n1,2\n"));
-        assert_eq!(text_of("a.csv", b"a").as_deref(), Some("a"));
-        assert_eq!(text_of("a.csv", b"").as_deref(), Some(""));
-        assert_eq!(text_of("a.csv", b"PAR1,b\n").as_deref(), Some("PAR1,b\n"));
-        assert_eq!(text_of("a.parquet", b"PAR1 cut off"), None);
-        assert_eq!(text_of("a.data", b"PAR1 and so on PAR1"), None);
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        packed.write_all(b"a,b\n1,2\n").unwrap();
-        assert_eq!(text_of("a.gz", &packed.finish().unwrap()).as_deref(), Some("a,b\n1,2\n"));
-        let error = Source::open(Path::new("no/such/file")).err().unwrap().to_string();
-        assert!(error.starts_with("reading no/such/file: "), "{error}");
-    }
-}
+mod tests;

@@ -1,12 +1,12 @@
-//! Files that appear whole or not at all.
+//! Files that appear complete or not at all.
 
 use crate::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file beside `path` and moves it there when it is complete, so that whoever
-/// reads `path` never sees a part, and a failure leaves what was there.
+/// Writes a file next to `path` and moves it there when it is complete. So a reader of `path` never sees a part, and a
+/// failure leaves the previous file in place.
 pub fn write<E: From<Error>>(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
@@ -28,7 +28,7 @@ pub fn write<E: From<Error>>(
         Ok(fs::rename(&temporary, path).map_err(failed)?)
     };
     complete().inspect_err(|_| {
-        // It may not exist; what went wrong first is what matters.
+        // It may not exist; the first error is the one that matters.
         let _ = fs::remove_file(&temporary);
     })
 }
@@ -38,7 +38,20 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     write(path, |out| out.write_all(text.as_bytes()).map_err(Error::writing(path)))
 }
 
-/// A name in the same folder, hence on the same disk, that is this process's own.
+/// Writes a text that only its owner may read.
+pub fn write_private(path: &Path, text: &str) -> Result<(), Error> {
+    write(path, |out| {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let owner = fs::Permissions::from_mode(0o600);
+            out.get_ref().set_permissions(owner).map_err(Error::writing(path))?;
+        }
+        out.write_all(text.as_bytes()).map_err(Error::writing(path))
+    })
+}
+
+/// A name in the same folder, hence on the same disk, that only this process uses.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
     let mut hidden = std::ffi::OsString::from(".");
@@ -48,22 +61,4 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failure_leaves_what_was_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.csv");
-        write_text(&path, "first").unwrap();
-        let half = write(&path, |out| {
-            out.write_all(b"second").map_err(Error::writing(&path))?;
-            Err(Error::damaged(&path))
-        });
-        assert!(half.is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
-        write_text(&path, "third").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "third");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-}
+mod tests;

@@ -4,7 +4,8 @@ use crate::error::Result;
 use crate::graph::Graph;
 use demure_core::mechanism::{Geometric, Guarantee, Release};
 use demure_core::random::Randomness;
-use demure_core::unit::{Epsilon, L1, Sensitivity};
+use demure_core::unit::{Beta, Epsilon, L1, Sensitivity};
+use demure_core::utility::Accuracy;
 
 /// The degrees of all vertices, rising, each with two-sided geometric noise of scale 2/ε; then the closest rising
 /// sequence between 0 and n−1 (constrained inference).
@@ -33,6 +34,15 @@ impl DegreeSequence {
     #[must_use]
     pub fn guarantee(&self) -> Guarantee {
         self.noise.guarantee()
+    }
+
+    /// The error that no degree in order, of n, exceeds but with probability β.
+    ///
+    /// # Proof
+    /// Going to the closest rising sequence moves no two vectors apart at their worst place, and the truth is rising; so the
+    /// largest error is at most that of the noise, which a union over the n degrees bounds. ∎
+    pub fn error(&self, n: u32, beta: Beta) -> Result<f64> {
+        Ok(self.noise.error(Beta::new(beta.get() / f64::from(n.max(1)))?)?)
     }
 
     /// The degrees, rising, with fractions.
@@ -85,49 +95,4 @@ fn histogram(degrees: Vec<f64>) -> Vec<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::tests::{all, flipped, numbered};
-    use demure_core::random::SeededForTests;
-
-    #[test]
-    fn the_sorted_degrees_move_by_at_most_2_on_all_small_graphs() {
-        for n in 2..=6 {
-            let rising = |g: u32| -> Vec<i64> {
-                let graph = numbered(n, g);
-                (0..n).rev().map(|v| i64::from(graph.degree(v))).collect()
-            };
-            let every: Vec<_> = all(n).map(rising).collect();
-            for g in all(n) {
-                assert!(every[g as usize].is_sorted());
-                for h in flipped(n)(&g) {
-                    let pairs = every[g as usize].iter().zip(&every[h as usize]);
-                    assert!(pairs.map(|(a, b)| (a - b).abs()).sum::<i64>() <= 2);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn inference_gives_the_closest_rising_sequence() {
-        assert_eq!(consistent(vec![1, 3, 2, 2, 4]), [1.0, 7.0 / 3.0, 7.0 / 3.0, 7.0 / 3.0, 4.0]);
-        assert_eq!(consistent(vec![-5, 9]), [0.0, 1.0]);
-        assert_eq!(consistent(vec![3, 2, 1]), [2.0; 3]);
-        assert!(consistent(vec![]).is_empty());
-        assert_eq!(histogram(vec![0.0, 0.4, 1.0, 3.0]), [2, 1, 0, 1]);
-    }
-
-    #[test]
-    fn inference_helps_where_many_degrees_are_equal() {
-        // A circle: all degrees are 2.
-        let n = 2_000;
-        let graph = Graph::new(n, (0..n).map(|v| (v, (v + 1) % n))).unwrap();
-        let degrees = DegreeSequence::new(Epsilon::new(1.0).unwrap()).unwrap();
-        let mut rng = SeededForTests::insecure(3);
-        let released = degrees.release(&graph, &mut rng).unwrap().into_value();
-        let error: f64 = released.iter().map(|d| (d - 2.0).powi(2)).sum::<f64>() / f64::from(n);
-        assert!(error < 0.4, "{error}"); // 8 without
-        let counts = degrees.release_histogram(&graph, &mut rng).unwrap().into_value();
-        assert_eq!(counts.iter().sum::<u64>(), u64::from(n));
-    }
-}
+mod tests;

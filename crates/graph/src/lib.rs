@@ -7,6 +7,8 @@
 //! | [`Triangles`] | their number, and how far an edge can move it near this graph, exactly |
 //! | [`Stars`] | the number of k-stars, likewise |
 //! | [`DegreeSequence`] | degrees in order, made consistent after the noise |
+//! | [`CountRequest`] | a count under a budget: its release, and what is public of it before |
+//! | [`ClusteringRequest`] | both counts at half the budget, and the clustering coefficient |
 //! | [`clustering`] | the clustering coefficient, from released counts |
 //! | [`relation`] | one edge more or less, or one edge for another: what of a budget a step gets |
 //! | [`Method`] | how a count is released: ladder, smooth, private bound, propose-test-release, naive; which is best |
@@ -37,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 mod clustering;
+mod count;
 mod degrees;
 mod error;
 mod graph;
@@ -47,7 +50,8 @@ pub mod relation;
 mod stars;
 mod triangles;
 
-pub use clustering::clustering;
+pub use clustering::{ClusteringRelease, ClusteringRequest, clustering};
+pub use count::{CountForecast, CountRelease, CountRequest, MethodFacts};
 pub use degrees::DegreeSequence;
 pub use error::{Error, Result};
 pub use graph::Graph;

@@ -1,11 +1,11 @@
-//! Files that nobody but their owner may read: ledgers, accounts, incidents.
+//! Files that only their owner may read: ledgers, accounts, incidents.
 //!
 //! # Guarantee
-//! What is created here has mode 0600 from its first moment, whatever the umask. What exists
-//! and may be read or written by others is refused.
+//! A file created here has mode 0600 from its first moment, whatever the umask. An existing file that others may read
+//! or write is refused.
 //!
 //! # What it does not do
-//! It knows nothing of access control lists, and on systems without Unix modes it checks nothing.
+//! It ignores access control lists, and on systems without Unix modes it checks nothing.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -25,7 +25,7 @@ pub struct Exposed {
     pub mode: u32,
 }
 
-/// Creates a file for its owner alone; fails if there is one.
+/// Creates a file for its owner alone; fails if it exists.
 pub fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -34,7 +34,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Refuses a file that others may read or write. One that is not there is nobody's.
+/// Refuses a file that others may read or write. Accepts one that does not exist.
 pub fn check(path: &Path) -> Result<(), Exposed> {
     match mode(path) {
         Some(mode) if mode & 0o077 != 0 => Err(Exposed { path: path.to_owned(), mode }),
@@ -47,7 +47,7 @@ pub fn check_sqlite(path: &Path) -> Result<(), Exposed> {
     ["", "-wal", "-shm"].iter().try_for_each(|suffix| check(&beside(path, suffix)))
 }
 
-/// Takes away what others may do. Returns whether that was anything.
+/// Removes the permissions of others. Returns whether there were any.
 pub(crate) fn tighten(path: &Path) -> io::Result<bool> {
     if check(path).is_ok() {
         return Ok(false);
@@ -60,14 +60,14 @@ pub(crate) fn tighten(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Gives a file the owner of another, as far as this user may: what root writes for a server
-/// must be readable for the server.
+/// Gives a file the owner of another, as far as this user may: files that root writes for a server must be readable by
+/// the server.
 pub fn give_to_owner_of(other: &Path, file: &File) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         if let Ok(owner) = std::fs::metadata(other) {
-            // Who may not keeps it, and then it was theirs to write.
+            // If this is not permitted, the file keeps its owner, who was allowed to write it.
             let _ = fchown(file, Some(owner.uid()), Some(owner.gid()));
         }
     }
@@ -75,14 +75,14 @@ pub fn give_to_owner_of(other: &Path, file: &File) {
     let _ = (other, file);
 }
 
-/// The file of the same name with more at its end.
+/// The path with a suffix appended to the file name.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Makes the names in a folder survive a loss of power.
+/// Makes the names in a folder survive a power failure.
 pub fn sync_folder(of: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -99,7 +99,7 @@ pub fn sync_folder(of: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn mode(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
-    // What is no file is refused by whoever opens it.
+    // A path that is not a file is refused when it is opened.
     let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     Some(found.permissions().mode() & 0o7777)
 }
@@ -110,24 +110,4 @@ fn mode(_: &Path) -> Option<u32> {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn files_are_created_for_their_owner_and_others_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        assert_eq!(check(&path), Ok(()));
-        create(&path).unwrap();
-        assert_eq!(mode(&path), Some(0o600));
-        assert!(create(&path).is_err());
-        for open in [0o640, 0o604, 0o620, 0o601, 0o666] {
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(open)).unwrap();
-            let exposed = check(&path).unwrap_err();
-            assert!(exposed.to_string().contains("chmod 600"), "{exposed}");
-            assert!(tighten(&path).unwrap() && !tighten(&path).unwrap());
-            assert_eq!(check(&path), Ok(()));
-        }
-    }
-}
+mod tests;

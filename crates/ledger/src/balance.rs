@@ -1,5 +1,4 @@
-//! What has been spent and what is left: of the dataset, the window and each
-//! slice, and for one analyst.
+//! What has been spent and what is left: of the dataset, the period and each limit, and for one analyst.
 
 use crate::error::{Error, Fault, Result};
 use crate::limit::{Accounting, Limit};
@@ -12,41 +11,40 @@ use crate::totals::{Account, Frozen, Totals};
 pub struct Balance {
     /// The limit in force.
     pub limit: Limit,
-    /// Σε or Σρ, and Σδ of the events' own; rounded up.
+    /// Σε or Σρ, and Σδ of the events themselves; rounded up.
     pub spent: Price,
-    /// What may still be spent, in the same currency; rounded down, so that one event
-    /// of exactly this price is within the limit. 0 if the limit has been lowered
-    /// below what was spent.
+    /// What may still be spent, in the same unit; rounded down, so that one event of exactly this price is within the
+    /// limit. 0 if the limit has been lowered below what was spent.
     pub left: Price,
-    /// The ε that `spent.main` amounts to: itself, or for zCDP the ε of
-    /// (ε, δ/2)-DP; rounded up. The δ beside it is [`Balance::spent_delta`].
+    /// The ε of `spent.main`: the same number, or for zCDP the ε of (ε, δ/2)-DP; rounded up. Its δ is
+    /// [`Balance::spent_delta`].
     pub spent_epsilon: f64,
-    /// `left.main`; for zCDP the limit's ε less `spent_epsilon`, rounded down. Under
-    /// zCDP more than this can be bought: ρ adds up, and its ε does not.
+    /// `left.main`; for zCDP the limit's ε minus `spent_epsilon`, rounded down. Under zCDP more than this can be
+    /// bought, because ρ adds up and its ε does not.
     pub left_epsilon: f64,
-    /// The δ that goes with `spent_epsilon`: the events' own, and under zCDP half
-    /// of the limit's as soon as anything is spent; rounded up.
+    /// The δ that goes with `spent_epsilon`: that of the events themselves and, under zCDP, half of the limit's as
+    /// soon as anything is spent; rounded up.
     pub spent_delta: f64,
 }
 
-/// Everything there is to know about a ledger's budget.
+/// The complete state of a ledger's budget.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Balances {
-    /// Over everyone.
+    /// The balance over everyone.
     pub dataset: Balance,
-    /// The window in force, over everyone since it was opened.
+    /// The period in force, over everyone since it was opened.
     pub window: Option<Share>,
-    /// By subject: analysts first, then groups.
+    /// The limits of analysts, then those of groups.
     pub slices: Vec<Slice>,
-    /// The groups that have members, by name.
+    /// The groups that have members, sorted by name.
     pub groups: Vec<Group>,
-    /// Whether, by whom and why nothing can be reserved.
+    /// Who froze the budget and why, if nothing can be reserved.
     pub frozen: Option<Frozen>,
 }
 
 impl Balances {
-    /// Whether `who`, or a group that she is in, may not be shown anything.
+    /// Whether `who`, or one of their groups, is denied everything.
     #[must_use]
     pub fn denies(&self, who: &str) -> bool {
         let within = |name: &str| {
@@ -58,13 +56,13 @@ impl Balances {
     }
 }
 
-/// The slice of an analyst or a group.
+/// The limit of an analyst or a group.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Slice {
     /// An analyst, or `@group`.
     pub subject: String,
-    /// How much it is, and what is left of it.
+    /// The limit, and what is left of it.
     pub share: Share,
 }
 
@@ -72,9 +70,9 @@ pub struct Slice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Group {
-    /// With its `@`.
+    /// The name, with its `@`.
     pub name: String,
-    /// By name.
+    /// The members, sorted by name.
     pub members: Vec<String>,
 }
 
@@ -86,11 +84,11 @@ pub struct Share {
     pub epsilon: f64,
     /// The δ of the rule.
     pub delta: f64,
-    /// What they allow, in the dataset's currency.
+    /// What ε and δ allow, in the dataset's unit of accounting.
     pub most: Price,
     /// What was spent under the rule; rounded up.
     pub spent: Price,
-    /// What is left of it; rounded down, as [`Balance::left`].
+    /// What is left of it; rounded down, like [`Balance::left`].
     pub left: Price,
 }
 
@@ -98,15 +96,13 @@ pub struct Share {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// What this analyst was charged in all, for what she bought and what she received;
-    /// rounded up.
+    /// What this analyst was charged in all, for answers bought and received; rounded up.
     pub spent: Price,
-    /// The least that any rule leaves, in each amount: one event of this price is
-    /// within all of them. 0 while frozen.
+    /// The least that any rule leaves, in each amount: one event of this price is within all of them. 0 while frozen.
     pub left: Price,
     /// The rule that leaves least.
     pub which: Rule,
-    /// Whether, by whom and why nothing can be reserved.
+    /// Who froze the budget and why, if nothing can be reserved.
     pub frozen: Option<Frozen>,
 }
 
@@ -117,7 +113,7 @@ pub(crate) fn dataset(totals: &Totals) -> Result<Balance> {
     let spent_epsilon = limit.epsilon_of(spent)?;
     let spent_delta = match limit.accounting {
         Accounting::Zcdp if spent != Price::ZERO => {
-            // Half of the limit and at most half: their sum is at most the limit.
+            // Half of the limit, and at most half: their sum is at most the limit.
             let sum = most.delta + spent.delta;
             let rounded = if spent.delta == 0.0 { sum } else { sum.next_up() };
             if spent.within(most) { rounded.min(limit.delta.get()) } else { rounded }
@@ -132,7 +128,7 @@ pub(crate) fn dataset(totals: &Totals) -> Result<Balance> {
     Ok(Balance { limit, spent, left, spent_epsilon, left_epsilon, spent_delta })
 }
 
-/// Everything.
+/// The complete state.
 pub(crate) fn all(totals: &Totals) -> Result<Balances> {
     let slice = |(subject, terms): (&Subject, Terms)| Slice {
         subject: subject.to_string(),

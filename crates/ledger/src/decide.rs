@@ -1,19 +1,18 @@
-//! What may be appended: one decision for each kind of row, made of the newest
-//! state and nothing else.
+//! Decides what may be appended: one decision for each kind of row, based on the newest state and nothing else.
 
 use crate::error::{Error, Fault, Result};
 use crate::identity::{Identified, Successor, Unit};
 use crate::ledger::Request;
 use crate::limit::Limit;
 use crate::price::Price;
-use crate::receive::{Answers, Sale};
+use crate::purchase::{Answers, Sale};
 use crate::replay::Replay;
 use crate::row::{GENESIS, Kind, Row};
 use crate::rule::Decree;
 use crate::totals::{Account, Totals};
 use demure_core::event::Event;
 
-/// What somebody wants to have in the journal.
+/// A request to append to the journal.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// The limit of the policy.
@@ -24,38 +23,37 @@ pub(crate) enum Act {
     Purchase(Request, String, Answers),
     /// The end of a reservation.
     Close(Closing),
-    /// A rule, and the steward whose it is.
+    /// A rule, and the steward who sets it.
     Decree(String, Decree),
-    /// The id and the secret of a journal that has none, who gave them, and why.
+    /// The id and secret for a journal that has none, who gave them, and why.
     Identify(String, Identified, String),
-    /// A source of a table, its files and its unit, and who says so. Whether the table may have
-    /// that unit was decided in the same transaction, for all tables at once.
+    /// A source of a table, its files and its unit, and who records it. Whether the table may have that unit was
+    /// decided in the same transaction, for all tables at once.
     Unit(String, Unit),
-    /// The ledger that takes the place of this one.
+    /// The ledger that replaces this one.
     Replace(Successor),
 }
 
-/// The end of a reservation: an answer, or a cancellation without one.
+/// The end of a reservation: an answer, or a cancellation.
 #[derive(Clone, Debug)]
 pub(crate) struct Closing {
     pub(crate) seq: u64,
     pub(crate) who: String,
     pub(crate) key: String,
-    /// What is given back.
+    /// The price that is refunded.
     pub(crate) refund: Price,
     pub(crate) answer: Option<Vec<u8>>,
 }
 
 impl Act {
-    /// The row that it becomes after those of `replay`; none if there is nothing to
-    /// write.
+    /// The row to append after those of `replay`; `None` if there is nothing to write.
     ///
     /// # Guarantee
     /// A row of kind `reserve` or `receive` is returned only if the totals with it are within
     /// every rule in force that it counts against.
     pub(crate) fn decide(self, replay: &Replay, time: i64) -> Result<Option<Row>> {
         match &replay.about().successor {
-            // What was debited before may end.
+            // Earlier debits may still be closed.
             Some(successor) if !matches!(self, Self::Close(_)) => {
                 return Err(Error::Replaced(successor.clone()));
             }
@@ -81,7 +79,7 @@ impl Act {
     }
 }
 
-/// A row without its place in the chain.
+/// A row without its position in the chain.
 fn draft(kind: Kind) -> Row {
     let empty = String::new;
     Row {
@@ -128,7 +126,7 @@ fn reserved(replay: &Replay, request: Request, text: String) -> Result<Row> {
     Ok(Row { who, key, query, event: text, price, ..draft(Kind::Reserve) })
 }
 
-/// What a debit costs, if the rules of all these accounts allow it.
+/// The price of a debit, if the rules of all these accounts allow it.
 fn allowed(totals: &Totals, accounts: Vec<Account>, event: &Event) -> Result<Price> {
     let unpriced = |source| Error::Unpriced { accounting: totals.limit.accounting, source };
     let price = totals.price(event).map_err(unpriced)?;
@@ -143,7 +141,7 @@ fn over(totals: &Totals, account: &Account, asked: Price) -> Error {
     Error::OverBudget { accounting: totals.limit.accounting, asked, left, which }
 }
 
-/// What a purchase becomes: a debit or a receipt; none if the answer is free.
+/// The kind of row for a purchase: a debit or a receipt; `None` if the answer is free.
 fn due(replay: &Replay, request: &Request, answers: Answers) -> Option<Kind> {
     let sales = replay.sales();
     if sales.shown(&request.who, &request.key).is_some() {
@@ -175,12 +173,12 @@ fn purchased(
     }
 }
 
-/// Says of a purchase of several answers that was refused what all of them cost and which rule does not allow
-/// all of them, as `replay` has it before the first: not of the one among them that was too much.
+/// Rewrites the error of a refused purchase of several answers: it reports the cost of all of them and the rule that
+/// does not allow all of them, as of `replay` before the first, rather than the one answer that was too much.
 ///
 /// # Guarantee
-/// Under [`Answers::Personal`] the error does not depend on which of the answers others have bought. What is asked
-/// is the price of all that the analyst has not been shown, and rules are tried with all of it.
+/// Under [`Answers::Personal`] the error does not depend on which of the answers others have bought. The reported
+/// price is that of all answers that the analyst has not been shown, and rules are checked with all of them.
 pub(crate) fn in_all(error: Error, replay: &Replay, acts: &[Act]) -> Error {
     let Error::OverBudget { .. } = &error else { return error };
     let Ok(totals) = replay.begun() else { return error };

@@ -1,5 +1,5 @@
-//! Why the ledger refused. No variant holds a value from protected data: what
-//! is named here is the policy, the file, and public prices.
+//! The ledger's errors. No variant holds a value from protected data: they name the policy, the file, and public
+//! prices.
 
 use crate::access::Exposed;
 use crate::identity::{LedgerId, Successor};
@@ -11,34 +11,33 @@ use demure_core::unit::Neighbours;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What the ledger can refuse, and what to do about it.
+/// Why the ledger refused, and what to do about it.
 ///
 /// # Guarantee
-/// Whatever the variant: the operation that returned it granted nothing. An
-/// error of [`crate::Ledger::reserve`] is not a reservation, so nothing may be
-/// read; an error of [`crate::Reading::settle`] means that the answer must not
-/// be shown, and that its price stays spent.
+/// Whatever the variant, the operation that returned it granted nothing. An error of [`crate::Ledger::reserve`] is not
+/// a reservation, so nothing may be read; an error of [`crate::Reading::settle`] means that the answer must not be
+/// shown, and that its price stays spent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The query costs more than is left. It cost nothing.
+    /// The query costs more than is left. Nothing was spent.
     #[error(
         "this query costs {} and {which} has {} left; nothing was spent; \
          ask for a noisier or coarser answer, or {}",
         asked.in_words(*accounting), left.in_words(*accounting), which.remedy()
     )]
     OverBudget {
-        /// The currency.
+        /// The unit of accounting.
         accounting: Accounting,
         /// What the query costs.
         asked: Price,
         /// What is left.
         left: Price,
-        /// The rule that has no more left.
+        /// The rule that has too little left.
         which: Rule,
     },
 
-    /// A steward has stopped all spending. It cost nothing.
+    /// A steward has frozen the budget. Nothing was spent.
     #[error(
         "{} has frozen the budget (reason: {:?}); nothing was spent; what you were shown before \
          can still be asked for, and a steward can unfreeze it",
@@ -46,35 +45,35 @@ pub enum Error {
     )]
     Frozen(Frozen),
 
-    /// A name that cannot be kept apart from others.
+    /// An invalid name, which could be confused with others.
     #[error("the name of the {what} {fault}; nothing was written; choose another")]
     BadName {
-        /// Whose it is.
+        /// What the name is for.
         what: &'static str,
         /// What is wrong with it.
         fault: &'static str,
     },
 
-    /// The event has no finite price in this currency. It cost nothing.
+    /// The event has no finite price under this accounting. Nothing was spent.
     #[error("this query cannot be priced under {accounting} accounting: {source}")]
     Unpriced {
-        /// The currency.
+        /// The unit of accounting.
         accounting: Accounting,
-        /// What the accountant said.
+        /// The accountant's error.
         source: demure_core::Error,
     },
 
-    /// The event's text does not read back as the event. It cost nothing.
+    /// The event's text does not parse back to the event. Nothing was spent.
     #[error(
         "what this query does cannot be written down so that it reads back the same, so it was \
          refused; nothing was spent; use fewer repetitions (below 9e15) or less nesting (64)"
     )]
     Unwritable,
 
-    /// The limit makes no sense by itself.
+    /// The limit is invalid.
     #[error("the budget is impossible: {source}")]
     ImpossibleLimit {
-        /// What the accountant said.
+        /// The accountant's error.
         source: demure_core::Error,
     },
 
@@ -85,7 +84,7 @@ pub enum Error {
     )]
     ZcdpNeedsDelta,
 
-    /// The journal was kept in another currency than the policy now names.
+    /// The journal was kept with other accounting or neighbours than the policy now names.
     #[error(
         "the ledger of `{dataset}` was kept with {} accounting under {} neighbours, and the \
          policy now says {} under {}; what was spent cannot be converted: put the policy back, \
@@ -96,15 +95,15 @@ pub enum Error {
     OtherAccounting {
         /// The dataset.
         dataset: String,
-        /// As the journal has it.
+        /// The limit in the journal.
         stored: Box<Limit>,
-        /// As the policy has it.
+        /// The accounting in the policy.
         asked_accounting: Accounting,
-        /// As the policy has it.
+        /// The neighbours in the policy.
         asked_neighbours: Neighbours,
     },
 
-    /// A table has another unit than the one that its budget was spent for.
+    /// A table has a different unit than the one its budget was spent for.
     #[error(
         "table `{table}` has the unit {asked}, and the ledger of `{dataset}` was kept with the \
          unit {stored}{}; what was spent is worth something else per person then: put the unit{} \
@@ -118,15 +117,15 @@ pub enum Error {
         dataset: String,
         /// The table.
         table: String,
-        /// The table whose unit the journal has: the same, or one that had a source or a file of it.
+        /// The table whose unit the journal has: the same, or one that had one of its sources or files.
         of: Box<str>,
-        /// As the journal has it.
+        /// The unit in the journal.
         stored: String,
-        /// As the policy has it.
+        /// The unit in the policy.
         asked: String,
     },
 
-    /// A table with people in it is public now.
+    /// A table that has held people's rows is public in the policy.
     #[error(
         "table `{table}` is public in the policy, and the ledger of `{dataset}` was kept for the \
          people in its rows (unit {stored}); who reads them without noise learns what the budget \
@@ -138,11 +137,11 @@ pub enum Error {
         dataset: String,
         /// The table.
         table: String,
-        /// As the journal has it.
+        /// The unit in the journal.
         stored: String,
     },
 
-    /// Another ledger took the place of this one.
+    /// Another ledger has replaced this one.
     #[error(
         "this ledger was replaced by {} (new id {}, {}), and nothing is spent from it any more: \
          name the new one in the policy's `[ledger]`; to start again all the same, name it there \
@@ -151,7 +150,7 @@ pub enum Error {
     )]
     Replaced(Successor),
 
-    /// The ledger that the policy names is not there.
+    /// The ledger that the policy names does not exist.
     #[error(
         "there is no ledger at `{}`, where the policy has had one; a new one would be a second \
          budget: put the file back, with its `-wal` and `-head` (or restore a backup, and count as \
@@ -164,7 +163,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// The ledger's name is a link to nothing.
+    /// The ledger's path is a dangling link.
     #[error(
         "`{}` is a link that leads nowhere; a new ledger behind it would be a second budget: mount \
          or put back what it points to; to start again all the same, run \
@@ -176,7 +175,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// The ledger's file holds nothing.
+    /// The ledger's file is empty.
     #[error(
         "the ledger `{}` is empty; a new one in its place would be a second budget: restore a \
          backup, and count as spent what was asked since then; to start again all the same, run \
@@ -188,7 +187,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// Another ledger is where the policy's should be.
+    /// A different ledger is where the policy's should be.
     #[error(
         "the ledger at `{place}` is not the one that the policy names, {asked}: put that one \
          there, or correct `[ledger]` in the policy; to start again all the same, run \
@@ -201,7 +200,7 @@ pub enum Error {
         asked: LedgerId,
     },
 
-    /// A ledger that may be the policy's is there, and the policy does not name it.
+    /// There is a ledger that may be the policy's, but the policy does not name it.
     #[error(
         "`{place}` holds a budget already that may be the one of `{name}`, and the policy does \
          not name it: if it is, write these lines into the policy{}; if not, run \
@@ -220,7 +219,7 @@ pub enum Error {
         id: Option<LedgerId>,
     },
 
-    /// The journal ends before the place that it is known to have reached.
+    /// The journal ends before an entry that it is known to have had.
     #[error(
         "the ledger `{}` has lost its end: entry {seq} was granted and is not there; put back \
          its `-wal`, or restore a backup with its `-wal` and `-head`, and count as spent what was \
@@ -231,11 +230,11 @@ pub enum Error {
     LostEnd {
         /// The file.
         path: PathBuf,
-        /// The last entry that is known to have been there.
+        /// The last entry that is known to have existed.
         seq: u64,
     },
 
-    /// The journal went on in another place than the one that is open here.
+    /// The journal was continued elsewhere, not in the file that is open here.
     #[error(
         "`{}` names entry {seq}, which is not in the journal that is open here: it went on under \
          another path of the same file, whose `-wal` is elsewhere, or its own `-wal` was lost; \
@@ -244,13 +243,13 @@ pub enum Error {
         path.display()
     )]
     Forked {
-        /// The mark.
+        /// The mark file.
         path: PathBuf,
         /// The entry that it names.
         seq: u64,
     },
 
-    /// A file of the ledger has several names.
+    /// A file of the ledger has several hard links.
     #[error(
         "`{}` has {names} names (hard links): a ledger under two names would be two budgets; \
          find the others with `find / -xdev -samefile {}` and remove them, or, if this is the \
@@ -260,11 +259,11 @@ pub enum Error {
     ManyNames {
         /// The file.
         path: PathBuf,
-        /// How many.
+        /// The number of names.
         names: u64,
     },
 
-    /// The mark of a ledger is gone or not readable.
+    /// The mark of a ledger is missing or unreadable.
     #[error(
         "`{}`, which says how far the ledger had come, is missing or damaged; without it nobody \
          can tell whether debits were lost: put it back; to start again all the same, run \
@@ -276,7 +275,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// The journal has no such entry.
+    /// The journal does not contain the expected entry.
     #[error(
         "the ledger does not hold the head that was expected; it is another one, or an older copy: \
          nothing was granted; restore the right one, and count as spent what was asked since then"
@@ -287,14 +286,14 @@ pub enum Error {
     #[error(transparent)]
     Exposed(#[from] Exposed),
 
-    /// There is a ledger already.
+    /// There already is a ledger.
     #[error("there is a file at `{}` already; nothing was changed", path.display())]
     Occupied {
         /// The file.
         path: PathBuf,
     },
 
-    /// No randomness.
+    /// The operating system provides no randomness.
     #[error("the operating system gave no random bytes; nothing was granted; try again")]
     NoEntropy,
 
@@ -305,7 +304,7 @@ pub enum Error {
     )]
     DiskFull,
 
-    /// The file cannot be written.
+    /// The file is read-only.
     #[error(
         "the ledger is read-only; nothing was granted; give this user write permission on the \
          file and on its directory"
@@ -319,7 +318,7 @@ pub enum Error {
     )]
     Corrupt,
 
-    /// The file is no ledger.
+    /// The file is not a ledger.
     #[error(
         "`{path}` is not a Demure ledger, or its first page is damaged; name another file, or restore a backup"
     )]
@@ -328,7 +327,7 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// The file cannot be opened at all.
+    /// The file cannot be opened.
     #[error(
         "`{path}` cannot be opened; check that its directory exists and that this user may \
          write there"
@@ -338,19 +337,19 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// The file has another layout.
+    /// The file has another schema version.
     #[error(
         "the ledger has schema version {found} and this program reads version {supported}; use \
          the program that wrote it (nothing was changed)"
     )]
     SchemaVersion {
-        /// In the file.
+        /// The version of the file.
         found: i64,
-        /// What this crate reads.
+        /// The version that this crate reads.
         supported: i64,
     },
 
-    /// The file system cannot give the durability promised.
+    /// The file system cannot provide the promised durability.
     #[error(
         "the file system of the ledger has no shared memory for a write-ahead log; put the \
          ledger on a local disk"
@@ -363,34 +362,34 @@ pub enum Error {
          a backup, and count as spent what was asked since then"
     )]
     Broken {
-        /// Where.
+        /// The entry.
         seq: u64,
-        /// How.
+        /// The contradiction.
         fault: Fault,
     },
 
-    /// An entry was written by a program that knows more kinds of events.
+    /// An entry was written by a later program that has more kinds of events.
     #[error("entry {seq} of the ledger cannot be read by this version: {source}; update Demure")]
     UnknownEvent {
-        /// Where.
+        /// The entry.
         seq: u64,
-        /// What was not understood.
+        /// The parser's error.
         source: demure_core::event::ParseError,
     },
 
-    /// An entry has no finite price for this version.
+    /// An entry has no finite price in this version.
     #[error(
         "entry {seq} of the ledger cannot be priced by this version: {source}; use the version \
          that wrote it"
     )]
     UnpricedEntry {
-        /// Where.
+        /// The entry.
         seq: u64,
-        /// What the accountant said.
+        /// The accountant's error.
         source: demure_core::Error,
     },
 
-    /// The file is not the one that was opened.
+    /// The file was replaced while it was open.
     #[error(
         "`{path}` was moved, deleted or replaced while the ledger was open; nothing was granted; \
          put the file back, with its `-wal`, and open the ledger again"
@@ -406,18 +405,18 @@ pub enum Error {
          again, and if that does not help, look for a stopped process that has it open"
     )]
     Locked {
-        /// How long was waited.
+        /// How long the wait was.
         seconds: u64,
     },
 
-    /// The address is none of a PostgreSQL server.
+    /// Not the address of a PostgreSQL server.
     #[error(
         "the ledger's address cannot be read; write it as postgres://user:password@host/database, \
          or postgres:///database?host=/directory/of/the/socket"
     )]
     BadAddress,
 
-    /// There is no way to the server.
+    /// The server cannot be reached.
     #[error(
         "cannot connect to the ledger's PostgreSQL server at `{place}`{}; nothing was granted; \
          check that it runs and that this user may connect (TLS is not supported)",
@@ -426,7 +425,7 @@ pub enum Error {
     CannotConnect {
         /// The server and the database, without a password.
         place: String,
-        /// PostgreSQL's SQLSTATE, if it said anything.
+        /// PostgreSQL's SQLSTATE, if there was one.
         code: Option<String>,
     },
 
@@ -440,7 +439,7 @@ pub enum Error {
         place: String,
     },
 
-    /// The server does not keep what it says it kept.
+    /// The server's settings do not guarantee durability.
     #[error(
         "the ledger's PostgreSQL server has `{setting}` switched off, and would lose debits with \
          its power; switch it on"
@@ -450,14 +449,14 @@ pub enum Error {
         setting: &'static str,
     },
 
-    /// What keeps rows from being changed by accident is gone.
+    /// The triggers that keep rows from being changed by accident are missing.
     #[error(
         "the triggers that keep the ledger's table append-only are missing or switched off; \
          switch them on (ALTER TABLE demure.journal ENABLE TRIGGER ALL) and verify again"
     )]
     Unguarded,
 
-    /// The server refused.
+    /// The server returned an error.
     #[error(
         "the ledger's PostgreSQL server failed (SQLSTATE {code}); nothing was granted; look into \
          the server's log, and check the rights on the schema `demure`"
@@ -483,9 +482,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Does it mean that there is no ledger, or one that is broken, so that nothing can be spent
-    /// from it and nothing be written into it? Whatever else went wrong may pass: a lock, a
-    /// missing right, a lost connection, a full disk.
+    /// Whether there is no ledger or a broken one, so that nothing can be spent from it or written into it. All other
+    /// failures may pass: a lock, a missing permission, a lost connection, a full disk.
     #[must_use]
     pub fn is_gone_or_broken(&self) -> bool {
         matches!(
@@ -509,26 +507,26 @@ impl Error {
 pub enum Fault {
     /// Its hash is not the hash of its contents.
     Altered,
-    /// It does not name the hash of the entry before it, or its number is not the next.
+    /// It does not contain the hash of the entry before it, or its number is not the next.
     Unlinked,
-    /// A column holds what its type forbids.
+    /// A column holds a value that its type forbids.
     Unreadable,
-    /// The journal ends before, or after, the place it says it ends.
+    /// The journal does not end where its head says it ends.
     Missing,
     /// The journal does not begin with a limit.
     NoLimit,
-    /// A limit in another currency than the one before.
+    /// A limit with other accounting or neighbours than the one before.
     OtherCurrency,
     /// A settlement or a cancellation without an open reservation.
     Orphan,
-    /// A settlement without an answer, or an answer where none belongs.
+    /// A settlement without an answer, or an answer in a row that must not have one.
     Answer,
-    /// A cancellation that returns another price than was charged.
+    /// A cancellation that refunds another price than was charged.
     Refund,
-    /// A receipt of an answer that was not bought, was bought for another price, or that the
-    /// analyst had been shown before.
+    /// A receipt of an answer that was not bought, was bought for another price, or had been shown to the analyst
+    /// before.
     Receipt,
-    /// The running totals are not those of the journal.
+    /// The totals in memory differ from those of the journal.
     Totals,
     /// A second identity.
     Identity,

@@ -1,23 +1,22 @@
-//! Whose budget a journal is: its id, the secret of its keys, and the unit of every table.
+//! The identity of a journal: its id, the secret of its keys, and the unit of every table.
 //!
-//! A policy names the id of its ledger, so that no other journal, and no empty one, is taken
-//! for it. The unit is part of the currency: an ε spent on rows is worth many times as much per
-//! person, so a table keeps its unit as long as the journal lasts.
+//! A policy names the id of its ledger, so that no other journal, and no empty one, is mistaken for it. The privacy
+//! unit is part of what an ε means: an ε spent on rows is worth many times as much per person, so a table keeps its
+//! unit as long as the journal exists.
 //!
 //! | kind | key | event | query | answer |
 //! |---|---|---|---|---|
 //! | `identity` | the id | the policy's name | where the ledger comes from | the secret |
 //! | `unit` | `visits` | `"patient_id"`, `row`, `"visit_id" -> visits."id" -> …` | a source | its files, sealed |
-//! | `replaced` | the id of the next ledger | | where that is, and why | |
+//! | `replaced` | the id of the next ledger | | where it is, and why | |
 //!
-//! A table has a row for each source it ever had, with what tells the source's files from others
-//! ([`Unit::files`]); a row is added when there are new ones. It keeps its unit under its name; and
-//! a source or a file that was ever a table's does not become that of a table with another unit.
-//! After `replaced` nothing is debited.
+//! A table has a row for each source that it ever had, with the identifiers of the source's files ([`Unit::files`]); a
+//! row is added when there are new ones. A table keeps its unit under its name, and a source or file that ever
+//! belonged to a table cannot later be given to a table with another unit. After `replaced`, nothing is debited.
 //!
 //! # Guarantee
-//! The hash of the identity covers the secret, and every later hash covers that one: who does
-//! not know the secret learns nothing from a hash or a key, whatever they know of the data.
+//! The hash of the identity covers the secret, and every later hash covers that one: someone who does not know the
+//! secret learns nothing from a hash or a key, whatever they know about the data.
 //! # Proof
 //! Keys are HMAC-SHA-256 under the secret, which is 32 random bytes and leaves the process in no
 //! other form. A hash of the chain from the identity on is SHA-256 of a text that holds the
@@ -32,14 +31,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// Set apart from any other use of the secret; changes with what is hashed.
+/// Domain separation from any other use of the secret; changes with the encoding.
 const DOMAIN: &[u8] = b"demure-ledger key v2\n";
 
-/// The same for what tells a file from others.
+/// The same for file identifiers.
 const FILES: &[u8] = b"demure-ledger file v1\n";
 
-/// What tells a file from others, sealed with the ledger's secret: it says nothing to who does not
-/// know that.
+/// A file identifier, sealed with the ledger's secret: without the secret it reveals nothing.
 type FileSeal = [u8; 16];
 
 /// The id of a ledger: 128 random bits, as 32 hexadecimal digits.
@@ -54,7 +52,7 @@ impl LedgerId {
         Ok(Self(hex(&bytes)))
     }
 
-    /// Reads 32 hexadecimal digits, in small letters.
+    /// Parses 32 lowercase hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let digits =
@@ -69,7 +67,7 @@ impl fmt::Display for LedgerId {
     }
 }
 
-/// What keys are made with. It is never shown.
+/// The key for sealing. It is never shown.
 #[derive(Clone)]
 pub(crate) struct Secret([u8; 32]);
 
@@ -89,13 +87,13 @@ impl Secret {
         self.mac(DOMAIN, message).map(|mac| hex(&mac)).unwrap_or_default()
     }
 
-    /// What is written down of a file.
+    /// The sealed identifier of a file.
     fn file(&self, message: &Hash) -> Option<FileSeal> {
         self.mac(FILES, message).and_then(|mac| mac.first_chunk().copied())
     }
 
     fn mac(&self, domain: &[u8], message: &Hash) -> Option<Hash> {
-        // A key of any length is accepted.
+        // HMAC accepts a key of any length.
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).ok()?;
         mac.update(domain);
         mac.update(message);
@@ -109,13 +107,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A journal's id and secret, and the number of the row that gave them.
+/// A journal's id and secret, and the number of the row that set them.
 #[derive(Clone, Debug)]
 pub(crate) struct Identified {
     pub(crate) seq: u64,
     pub(crate) id: LedgerId,
     pub(crate) secret: Secret,
-    /// What the policy's file was called; empty if it was not written down.
+    /// The name of the policy's file; empty if it was not recorded.
     pub(crate) name: String,
 }
 
@@ -126,17 +124,16 @@ impl Identified {
     }
 }
 
-/// Whose row a row of a table is.
+/// The privacy unit of a table: whose row a row is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The table's name in the policy.
     pub table: String,
-    /// The unit, with every table that it is found through.
+    /// The unit, with every table on the way to it.
     pub unit: String,
-    /// Where the rows come from: as the policy says, and every other spelling of it.
+    /// The source of the rows, in every spelling: as written in the policy, and others.
     pub sources: Vec<String>,
-    /// What tells the files behind that from others, as hashes. They are sealed with the ledger's
-    /// secret before they are written down.
+    /// Identifiers of its files, as hashes. They are sealed with the ledger's secret before they are stored.
     pub files: Vec<Hash>,
 }
 
@@ -145,29 +142,29 @@ pub struct Unit {
 pub struct PublicTable {
     /// The table's name in the policy.
     pub table: String,
-    /// Where the rows come from, as of a [`Unit`].
+    /// The source of the rows, as in [`Unit`].
     pub sources: Vec<String>,
-    /// Which files that are, as of a [`Unit`].
+    /// Identifiers of its files, as in [`Unit`].
     pub files: Vec<Hash>,
 }
 
-/// What a policy says that its ledger is for. What differs from it is refused, but for the
-/// limit's ε and δ, which may change.
+/// What a policy declares its ledger to be for. A journal that differs is refused, except for ε and δ of the limit,
+/// which may change.
 #[derive(Clone, Debug)]
 pub struct Charter {
-    /// What the policy's file is called, without its ending.
+    /// The name of the policy's file, without its extension.
     pub name: String,
-    /// The budget, its currency and its neighbours.
+    /// The budget, with its accounting and its neighbours.
     pub limit: Limit,
     /// The unit of every table with people in it.
     pub units: Vec<Unit>,
     /// The tables without people in them.
     pub public: Vec<PublicTable>,
-    /// Who opens it, as the journal will have it.
+    /// Who opens it, for the journal.
     pub by: String,
 }
 
-/// The ledger that took the place of this one.
+/// The ledger that replaced this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Successor {
@@ -175,19 +172,19 @@ pub struct Successor {
     pub id: String,
     /// Where it is, and why.
     pub note: String,
-    /// Who replaced it.
+    /// Who replaced this one.
     pub by: String,
 }
 
 impl Successor {
-    /// The ledger `id`, which `by` put in this one's place.
+    /// The ledger `id`, which `by` put in place of this one.
     #[must_use]
     pub fn new(id: &str, note: &str, by: &str) -> Self {
         Self { id: id.to_owned(), note: note.to_owned(), by: by.to_owned() }
     }
 }
 
-/// What is known of a table with people in it.
+/// The recorded facts about a table with people in it.
 #[derive(Clone, Debug)]
 struct Recorded {
     unit: String,
@@ -195,32 +192,32 @@ struct Recorded {
     files: BTreeSet<FileSeal>,
 }
 
-/// The sources and the files of a table, as they are compared.
+/// The sources and files of a table, in a form for comparison.
 struct Origin {
     sources: Vec<PathBuf>,
     files: Vec<FileSeal>,
 }
 
 impl Recorded {
-    /// Did any of this ever belong to the table?
+    /// Whether any of these sources or files ever belonged to the table.
     fn had(&self, origin: &Origin) -> bool {
         origin.sources.iter().any(|source| self.sources.contains(source))
             || origin.files.iter().any(|file| self.files.contains(file))
     }
 }
 
-/// What a journal says of itself.
+/// What a journal records about itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     pub(crate) identity: Option<Identified>,
-    /// What took its place.
+    /// The ledger that replaced it.
     pub(crate) successor: Option<Successor>,
     /// By table.
     units: BTreeMap<String, Recorded>,
 }
 
 impl Known {
-    /// Takes a row of kind `identity`, `unit` or `replaced`.
+    /// Reads a row of kind `identity`, `unit` or `replaced`.
     pub(crate) fn read(&mut self, row: &Row) -> Result<()> {
         match row.kind {
             Kind::Identity => self.identify(row),
@@ -261,12 +258,12 @@ impl Known {
         Ok(())
     }
 
-    /// Is this source of a table written down?
+    /// Whether this source of a table is recorded.
     pub(crate) fn has(&self, table: &str, source: &str) -> bool {
         self.units.get(table).is_some_and(|known| known.sources.contains(&spelled(source)))
     }
 
-    /// Those of the files that are not written down for a table, as they will be.
+    /// The sealed identifiers of files that are not yet recorded for a table.
     pub(crate) fn new_files(&self, table: &str, files: &[Hash]) -> Vec<u8> {
         let known = self.units.get(table);
         let mut new = self.sealed(files);
@@ -274,12 +271,12 @@ impl Known {
         new.concat()
     }
 
-    /// Is no table written down, as in a ledger from before they were?
+    /// Whether no table is recorded, as in an old ledger.
     pub(crate) fn knows_nothing(&self) -> bool {
         self.units.is_empty()
     }
 
-    /// Did one of these sources or files ever belong to a table with people in it?
+    /// Whether one of these sources or files ever belonged to a table with people in it.
     pub(crate) fn knows_source(&self, sources: &[String], files: &[Hash]) -> bool {
         let origin = self.origin(sources, files);
         self.units.values().any(|known| known.had(&origin))
@@ -290,19 +287,18 @@ impl Known {
         Origin { sources, files: self.sealed(files) }
     }
 
-    /// None before there is a secret.
+    /// Seals file identifiers; empty before there is a secret.
     fn sealed(&self, files: &[Hash]) -> Vec<FileSeal> {
         let Some(identity) = &self.identity else { return Vec::new() };
         files.iter().filter_map(|file| identity.secret.file(file)).collect()
     }
 
-    /// May a table have this unit? It keeps the one it has under its name; and none of its
-    /// sources and files that are new to it ever belonged to a table with another unit. Two tables
-    /// that had one source from the beginning, with two units, go on sharing it, whatever files
-    /// are there.
+    /// Checks whether a table may have this unit. The table keeps the unit recorded under its name, and no source or
+    /// file that is new to it may ever have belonged to a table with another unit. Two tables that shared a source
+    /// from the beginning, with two units, may go on sharing it, whatever files are there.
     ///
-    /// What comes into the policy at once is not compared with each other: `self` must be what
-    /// was known before any of it.
+    /// Tables that are added to the policy together are not compared with each other: `self` must be the state before
+    /// any of them.
     pub(crate) fn allows(&self, dataset: &str, unit: &Unit) -> Result<()> {
         let refused = |of: &str, old: &Recorded| {
             Err(Error::OtherUnit {
@@ -335,7 +331,7 @@ impl Known {
         Ok(())
     }
 
-    /// May a table be public? Not if people's rows were counted in it, under whatever name.
+    /// Checks whether a table may be public: not if people's rows were counted in it, under any name.
     pub(crate) fn allows_public(&self, dataset: &str, public: &PublicTable) -> Result<()> {
         let origin = self.origin(&public.sources, &public.files);
         let own = self.units.get(&public.table);
@@ -350,13 +346,13 @@ impl Known {
     }
 }
 
-/// A source without what makes two spellings of one path: `./visits.csv`, `data//visits.csv`.
+/// Normalizes the spelling of a path: `./visits.csv`, `data//visits.csv`.
 fn spelled(source: &str) -> PathBuf {
     let parts = Path::new(source).components();
     parts.filter(|part| *part != Component::CurDir).collect()
 }
 
-/// A place in a journal, for keeping elsewhere: `17:9f86d0…`, or the hash alone.
+/// A position in a journal, to be kept elsewhere: `17:9f86d0…`, or the hash alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
     /// The number of the entry, if it is known.
@@ -366,7 +362,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Reads what [`Anchor`]'s `Display` wrote, or a hash in hexadecimal.
+    /// Parses the output of [`Anchor`]'s `Display`, or a hash in hexadecimal.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (seq, digits) = match text.split_once(':') {
@@ -398,35 +394,4 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_and_anchors_read_back_as_they_were_written() {
-        let id = LedgerId::random().unwrap();
-        assert_eq!(LedgerId::parse(&id.to_string()), Some(id.clone()));
-        assert_ne!(LedgerId::random().unwrap(), id);
-        for bad in ["", "12", &"g".repeat(32), &"A".repeat(32), &"0".repeat(33)] {
-            assert_eq!(LedgerId::parse(bad), None, "{bad}");
-        }
-        let anchor = Anchor { seq: Some(17), hash: [0xab; 32] };
-        assert_eq!(Anchor::parse(&anchor.to_string()), Some(anchor.clone()));
-        assert_eq!(Anchor::parse(&"ab".repeat(32)), Some(Anchor { seq: None, ..anchor }));
-        for bad in ["", "17:", "x:00", &"zz".repeat(32), "17:00", &"é".repeat(32)] {
-            assert_eq!(Anchor::parse(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_key_depends_on_the_secret_and_on_the_message() {
-        let (one, two) = (Secret::random().unwrap(), Secret::random().unwrap());
-        assert_eq!(one.seal(&[1; 32]), one.seal(&[1; 32]));
-        assert_ne!(one.seal(&[1; 32]), one.seal(&[2; 32]));
-        assert_ne!(one.seal(&[1; 32]), two.seal(&[1; 32]));
-        assert_eq!(format!("{one:?}"), "Secret(…)");
-        // RFC 4231 has HMAC-SHA-256; this is its use here, computed apart from this code.
-        let zero = Secret([0; 32]);
-        let expected = "0524f2944c8c1e8f2dc1213aa2792503d991230a21395b0f374282963e8b57bf";
-        assert_eq!(zero.seal(&[0; 32]), expected);
-    }
-}
+mod tests;

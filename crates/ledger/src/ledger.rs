@@ -28,8 +28,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::SystemTime;
 
-/// Tells the time. It is written down and decides nothing: the journal is in
-/// the order of its numbers, and a clock that goes back is recorded as it is.
+/// A clock. Times are recorded but decide nothing: the journal is in the order of its numbers, and a clock that goes
+/// back is recorded as it is.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// The operating system's clock.
@@ -38,59 +38,56 @@ pub fn wall_clock() -> Clock {
     Arc::new(SystemTime::now)
 }
 
-/// What is to be paid for.
+/// A query to be paid for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Who asks: one line, not empty, without `@` in front.
+    /// The analyst: one line, not empty, without a leading `@`.
     pub who: String,
-    /// The query's key, in hexadecimal ([`Ledger::seal`]): equal for equal queries.
+    /// The query's cache key, in hexadecimal ([`Ledger::seal`]): equal for equal queries.
     pub key: String,
     /// The query's canonical text. It is stored, so it must be public.
     pub query: String,
-    /// What answering it does.
+    /// The privacy event of answering it.
     pub event: Event,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Verified {
-    /// How many entries there are.
+    /// The number of entries.
     pub entries: u64,
-    /// How many reservations.
+    /// The number of reservations.
     pub reserved: u64,
-    /// How many of them were cancelled.
+    /// The number of cancelled reservations.
     pub cancelled: u64,
-    /// How many of them have an answer.
+    /// The number of reservations with an answer.
     pub settled: u64,
-    /// How often an analyst was shown an answer that somebody else had bought.
+    /// How often an analyst was shown an answer that another analyst had bought.
     pub received: u64,
-    /// How many cost something else by this version's accountant than when they
-    /// were made. The balance counts today's prices.
+    /// The number of entries whose price under this version's accountant differs from the recorded one. The balance
+    /// counts today's prices.
     pub repriced: u64,
-    /// How many were not within the rules in force when they were made, at today's
-    /// prices. 0 unless some were repriced, or the journal was written by something
-    /// else than this program.
+    /// The number of entries that were not within the rules in force when they were made, at today's prices. 0 unless
+    /// some were repriced, or another program wrote to the journal.
     pub beyond: u64,
     /// What has been spent.
     pub spent: Price,
-    /// The hash of the last entry. Noted elsewhere, it later shows whether the
-    /// journal is still the same up to there.
+    /// The hash of the last entry. If it is kept elsewhere, it shows later whether the journal is unchanged up to
+    /// there.
     pub head: Hash,
 }
 
 /// The budget of one dataset and its journal.
 ///
-/// A clone is the same ledger. Any number of ledgers, in any number of
-/// processes, may be open on one file or database; together they stay within the
-/// rules.
+/// A clone is the same ledger. Any number of ledgers, in any number of processes, may be open on one file or database;
+/// together they stay within the rules.
 ///
 /// # Guarantee
-/// At all times, what all reservations that were ever returned and not
-/// cancelled cost together, rounded up, was within the limit in force when the
-/// last of them was made; so for the window, and for the slices of the analyst
-/// and of all its groups, in which also counts what was received; and each was on disk
-/// before it was returned.
+/// At all times, what all reservations that were ever returned and not cancelled cost together, rounded up, was within
+/// the limit in force when the last of them was made. The same holds for the period, and for the limits of the analyst
+/// and of all their groups, against which received answers count, too. Each reservation was on disk before it was
+/// returned.
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
@@ -99,34 +96,34 @@ pub struct Ledger {
 struct Shared {
     dataset: String,
     clock: Clock,
-    /// What waits to be written, and when it was asked for.
+    /// Requests that wait to be written, with their times.
     queue: Queue<(Vec<Act>, i64), Vec<Option<Row>>>,
     writer: Mutex<Side>,
-    /// A connection that never waits for a writer; none where the store has but one.
+    /// A connection that never waits for a writer; `None` if the store has only one.
     reader: Option<Mutex<Side>>,
-    /// How far the journal has come, noted beside its file.
+    /// How far the journal has come, recorded next to its file.
     mark: Option<Mutex<Mark>>,
     identity: OnceLock<Identified>,
-    /// For keys, where the journal has no secret of its own: they then end with this ledger.
+    /// A temporary secret for keys, if the journal has none; such keys end with this ledger.
     passing: Secret,
 }
 
 impl Ledger {
-    /// Opens the ledger of `dataset` in a file, which is created if there is none.
+    /// Opens the ledger of `dataset` in a file, which is created if it does not exist.
     ///
-    /// A limit other than the last one becomes an entry of the journal and rules
-    /// from then on, also for ledgers that are open elsewhere. Another currency
-    /// or neighbour relation is refused: what was spent has no price in it.
+    /// A limit that differs from the last one is appended to the journal and applies from then on, also to ledgers
+    /// that are open elsewhere. Another accounting or neighbour relation is refused: what was spent has no price in
+    /// it.
     pub fn open(path: &Path, dataset: &str, limit: Limit, clock: Clock) -> Result<Self> {
         limit.most()?;
         Self::with_store(Box::new(Sqlite::open(path, PATIENCE)?), dataset, &limit, clock)
     }
 
-    /// Opens the ledger of `dataset` on a PostgreSQL server, `postgres://user@host/database`,
-    /// in the schema `demure`, which is created if there is none.
+    /// Opens the ledger of `dataset` on a PostgreSQL server, `postgres://user@host/database`, in the schema `demure`,
+    /// which is created if it does not exist.
     ///
-    /// Any number of curators on any machines may have it open; together they stay
-    /// within the rules. Otherwise as [`Ledger::open`].
+    /// Any number of curators on any machines may have it open; together they stay within the rules. Otherwise like
+    /// [`Ledger::open`].
     pub fn connect(url: &str, dataset: &str, limit: Limit, clock: Clock) -> Result<Self> {
         limit.most()?;
         Self::with_store(Box::new(Postgres::open(url, PATIENCE)?), dataset, &limit, clock)
@@ -151,7 +148,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// A ledger that has read nothing yet. The journal must hold what `mark` says.
+    /// A ledger that has read nothing yet. The journal must contain the entry that `mark` names.
     pub(crate) fn unopened(
         store: Box<dyn Store>,
         dataset: &str,
@@ -183,39 +180,39 @@ impl Ledger {
         Ok(())
     }
 
-    /// What the journal says, as the writer has it.
+    /// Queries the journal's state as the writer knows it.
     pub(crate) fn known<R>(&self, ask: impl FnOnce(&Replay) -> Result<R>) -> Result<R> {
         let mut writer = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
         ask(writer.newest(&self.shared.dataset)?)
     }
 
-    /// The id; `None` for a journal that was never given one.
+    /// The id; `None` if the journal never got one.
     #[must_use]
     pub fn id(&self) -> Option<&LedgerId> {
         self.shared.identity.get().map(|identity| &identity.id)
     }
 
-    /// A key for `message` that says nothing of it to who does not know the ledger's secret.
+    /// A key for `message` that reveals nothing about it without the ledger's secret.
     #[must_use]
     pub fn seal(&self, message: &Hash) -> String {
         let own = self.shared.identity.get().map(|identity| &identity.secret);
         own.unwrap_or(&self.shared.passing).seal(message)
     }
 
-    /// Whether answers may be there under keys of the time before there was a secret.
+    /// Whether there may be answers under plain keys, from before there was a secret.
     #[must_use]
     pub fn has_plain_keys(&self) -> bool {
         // A new ledger has a limit, and then its identity.
         self.shared.identity.get().is_some_and(|identity| identity.seq > 2)
     }
 
-    /// The last entry, for keeping elsewhere.
+    /// The last entry, to be kept elsewhere.
     pub fn anchor(&self) -> Result<Anchor> {
         let (seq, hash) = self.known(|replay| Ok(replay.head()))?;
         Ok(Anchor { seq: Some(seq), hash })
     }
 
-    /// Refuses a journal that does not hold this entry.
+    /// Refuses a journal that does not contain this entry.
     pub fn expect(&self, anchor: &Anchor) -> Result<()> {
         let mut found = false;
         let after = anchor.seq.map_or(0, |seq| seq.saturating_sub(1));
@@ -228,13 +225,13 @@ impl Ledger {
         if found { Ok(()) } else { Err(Error::OtherHead) }
     }
 
-    /// Brings all that was committed into the one file, where the journal is in one. A ledger
-    /// that is dropped does so too, if nobody else has it open.
+    /// Moves all committed data into the main file, if the journal is in a file. Dropping a ledger also does that, if
+    /// it is not open elsewhere.
     pub fn checkpoint(&self) -> Result<()> {
         self.shared.writer.lock().map_err(|_| Error::Interrupted)?.store.checkpoint()
     }
 
-    /// Notes beside the file how far the journal has come.
+    /// Records next to the file how far the journal has come.
     pub(crate) fn note_progress(&self) -> Result<()> {
         let Some(mark) = &self.shared.mark else { return Ok(()) };
         let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
@@ -252,43 +249,40 @@ impl Ledger {
     /// Debits the request and returns when the debit is on disk.
     ///
     /// # Guarantee
-    /// If it returns a reservation, the debit survives a loss of power, and the
-    /// totals with it are within every rule, whatever other threads and processes do.
-    /// If it returns an error, nothing is granted. Over the budget, or without a
-    /// price, it costs nothing.
+    /// If it returns a reservation, the debit survives a power failure, and the totals with it are within every rule,
+    /// whatever other threads and processes do. If it returns an error, nothing is granted. A request over the budget,
+    /// or without a price, costs nothing.
     /// # Proof
-    /// One transaction excludes all other writers and reads what they appended. (Writers that
-    /// reach a file by another path have another log; they are kept out by its mark.) In
-    /// it, debits that were asked for at the same time are priced, compared and
-    /// appended one after the other, each with all before it counted; then it is
-    /// synchronised, once for all of them, and only then does any of them return.
-    /// If the commit fails, all of them fail. If it fails in a way that leaves
-    /// rows on disk after all, the total counts them as soon as they are seen: too
-    /// much is counted then, not too little. ∎
+    /// One transaction excludes all other writers and reads what they appended. (Writers that reach a file by another
+    /// path have another log; its mark keeps them out.) In it, debits that were requested at the same time are priced,
+    /// compared and appended one after the other, each with all before it counted. Then the transaction is
+    /// synchronised, once for all of them, and only then does any of them return. If the commit fails, all of them
+    /// fail. If it fails in a way that leaves rows on disk, the total counts them as soon as they are seen: too much
+    /// is counted then, not too little. ∎
     pub fn reserve(&self, request: &Request) -> Result<Reservation> {
         let event = Self::written(request)?;
-        // A debit that is decided on is a row.
+        // An allowed debit always has a row.
         let row = self.append(Act::Reserve(request.clone(), event))?.ok_or(Error::Interrupted)?;
         Ok(Reservation::new(self.clone(), row))
     }
 
-    /// The request's event as text, if all of the request can be written down.
+    /// The request's event as text, after checking that all of the request can be stored.
     pub(crate) fn written(request: &Request) -> Result<String> {
         Subject::analyst("analyst", &request.who)?;
         let event = request.event.to_string();
-        // What is replayed must be what was priced.
+        // The replayed event must be the priced one.
         if Event::parse(&event).as_ref() != Ok(&request.event) {
             return Err(Error::Unwritable);
         }
         Ok(event)
     }
 
-    /// What has been spent, by everyone, and what is left of the dataset's limit.
+    /// What everyone has spent, and what is left of the dataset's limit.
     pub fn balance(&self) -> Result<Balance> {
         balance::dataset(self.reading()?.newest(&self.shared.dataset)?.begun()?)
     }
 
-    /// The same, and the window, every slice, every group, and whether all is frozen.
+    /// The same, with the period, every limit, every group, and whether the budget is frozen.
     pub fn balances(&self) -> Result<Balances> {
         balance::all(self.reading()?.newest(&self.shared.dataset)?.begun()?)
     }
@@ -298,8 +292,8 @@ impl Ledger {
         balance::standing(self.reading()?.newest(&self.shared.dataset)?.begun()?, who)
     }
 
-    /// The answer that was bought for `key`, the first if there are several, whoever may see
-    /// it; [`Ledger::recall`] knows who.
+    /// The answer that was bought for `key`, the first if there are several, whether or not an analyst may see it;
+    /// [`Ledger::recall`] checks that.
     pub fn find(&self, key: &str) -> Result<Option<Vec<u8>>> {
         let mut side = self.reading()?;
         let transaction = side.store.begin(Intent::Read)?;
@@ -326,8 +320,7 @@ impl Ledger {
         })
     }
 
-    /// The entries with numbers greater than `after` and less than `before`, in order, without
-    /// the answers themselves.
+    /// The entries with numbers greater than `after` and less than `before`, in order, without the answers themselves.
     pub fn entries_between(&self, after: u64, before: u64) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         self.apart(|store| {
@@ -343,8 +336,8 @@ impl Ledger {
         Ok(entries)
     }
 
-    /// A row as it is shown. Its hash may be shown from the ledger's secret on: before it, keys and
-    /// hashes were plain functions of the protected files.
+    /// A row as it is shown. Hashes may be shown from the row of the ledger's secret on: before it, keys and hashes
+    /// were plain functions of the protected files.
     pub(crate) fn entry(&self, row: Row) -> Entry {
         let identity = self.shared.identity.get().filter(|_| self.has_plain_keys());
         let shareable = identity.is_none_or(|identity| row.seq >= identity.seq);
@@ -354,15 +347,13 @@ impl Ledger {
     /// Replays the journal from its first entry.
     ///
     /// # Guarantee
-    /// If it succeeds: every entry is as it was written, follows from the one
-    /// before, and the last is where the journal says it ends; every answer and
-    /// every cancellation belongs to one reservation; no reservation has two; what
-    /// was given back is what was charged; what was received had been bought, for the same
-    /// price, and was new to whoever received it; and the rules and totals kept in memory
-    /// are those of the journal.
+    /// If it succeeds: every entry is as it was written, follows from the one before, and the last is where the
+    /// journal says it ends; every answer and every cancellation belongs to one reservation; no reservation has two;
+    /// every refund is what was charged; every received answer had been bought, for the same price, and was new to its
+    /// receiver; and the rules and totals kept in memory are those of the journal.
     pub fn verify(&self) -> Result<Verified> {
         let dataset = &self.shared.dataset;
-        // The long part keeps nobody waiting.
+        // The long part blocks no one.
         let mut fresh = self.apart(|store| {
             let transaction = store.begin(Intent::Read)?;
             transaction.check()?;
@@ -385,7 +376,7 @@ impl Ledger {
         })
     }
 
-    /// What the writer has read is what the reader begins with.
+    /// Lets the reader begin with what the writer has read.
     pub(crate) fn share_replay(&self) -> Result<()> {
         if let Some(reader) = &self.shared.reader {
             let writer = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
@@ -395,13 +386,13 @@ impl Ledger {
         Ok(())
     }
 
-    /// A connection for reading, and what is known from it.
+    /// A connection for reading, and its state.
     fn reading(&self) -> Result<MutexGuard<'_, Side>> {
         let side = self.shared.reader.as_ref().unwrap_or(&self.shared.writer);
         side.lock().map_err(|_| Error::Interrupted)
     }
 
-    /// The journal as it is now, and the same state of the store.
+    /// Reads the current journal, with the same state of the store.
     pub(crate) fn read<R>(
         &self,
         look: impl FnOnce(&Replay, &dyn Transaction) -> Result<R>,
@@ -414,7 +405,7 @@ impl Ledger {
         look(replay.insert(newest), &*transaction)
     }
 
-    /// Something long, on a connection of its own where there can be one.
+    /// Runs something long, on a separate connection if possible.
     fn apart<R>(&self, read: impl FnOnce(&mut dyn Store) -> Result<R>) -> Result<R> {
         let another = self.reading()?.store.another()?;
         match another {

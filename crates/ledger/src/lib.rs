@@ -1,33 +1,34 @@
-//! What has been spent: a durable, append-only, hash-chained journal of debits.
+//! A durable, append-only, hash-chained journal of debits.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `ledger` | [`Ledger`]: debits, the balance, repeats, verification |
-//! | `decide` | what may be appended to the journal as it is |
-//! | `queue` | group commit: those who wait share a transaction |
+//! | `ledger/append` | makes rows durable: a transaction's commit, then the mark |
+//! | `decide` | decides what may be appended to the journal |
+//! | `queue` | group commit: waiting threads share a transaction |
 //! | `side` | a connection, and what was read through it |
-//! | `identity` | [`LedgerId`], [`Charter`]: whose budget a journal is, and the secret of its keys |
-//! | `opening` | the ledger that a policy names, and no other |
-//! | `replacing` | another ledger in the place of one |
+//! | `identity` | [`LedgerId`], [`Charter`]: the identity of a journal, and the secret of its keys |
+//! | `opening` | opens the ledger that a policy names, and no other |
+//! | `replacing` | replaces a ledger by another |
 //! | `place` | [`Place`]: where a ledger is |
-//! | `mark` | how far a journal in a file had come, noted beside it |
-//! | `parts` | files that are not finished, and files with several names |
-//! | `access` | files for their owner alone |
-//! | `receive` | [`Purchase`], [`Answers`]: answers that somebody else bought |
-//! | `steward` | what a steward does: slices, groups, windows, freezes |
+//! | `mark` | how far a journal in a file had come, recorded next to it |
+//! | `parts` | unfinished files, and files with several names |
+//! | `access` | files that only their owner may read |
+//! | `purchase` | [`Purchase`], [`Answers`]: buys answers, or receives those that another analyst bought |
+//! | `steward` | a steward's commands: limits, groups, periods, freezes |
 //! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
-//! | `reservation` | [`Reservation`], [`Reading`]: what a debit entitles to |
-//! | `limit` | [`Limit`]: the budget of a dataset, and the guarantee it stands for |
+//! | `reservation` | [`Reservation`], [`Reading`]: the steps after a debit |
+//! | `limit` | [`Limit`]: the budget of a dataset, and its guarantee |
 //! | `price` | [`Price`]: ε or ρ, and δ |
 //! | `meter` | a running total, by the core's filter |
-//! | `totals` | what counts against what |
-//! | `rule` | [`Rule`]: slices, groups, windows as text in the journal |
+//! | `totals` | which debits count against which limits |
+//! | `rule` | [`Rule`]: limits, groups and periods as text in the journal |
 //! | `replay` | the journal read from its beginning: checks and totals |
-//! | `row` | one line of the journal, and its hash |
-//! | `store` | where rows live: SQLite, PostgreSQL; what a store must promise |
+//! | `row` | one row of the journal, and its hash |
+//! | `store` | where rows are stored: SQLite, PostgreSQL; what a store must guarantee |
 //! | `error` | [`Error`]: what went wrong and what to do next |
 //!
-//! # One way through
+//! # Example
 //! ```
 //! use demure_core::event::Event;
 //! use demure_core::unit::{Delta, Epsilon, Neighbours};
@@ -56,49 +57,39 @@
 //! 1. *Write ahead.* A debit is on disk before its [`Reservation`] exists, and an
 //!    answer before [`Reading::settle`] returns.
 //! 2. *Spent stays spent.* Whatever happens to a reservation, only
-//!    [`Reservation::cancel`] takes it back, and no longer once it has begun.
+//!    [`Reservation::cancel`] refunds it, and no longer once it has begun.
 //! 3. *One total.* Every decision is made in a transaction that excludes all other
 //!    writers and has read all that they wrote.
 //! 4. *Recomputed, not remembered.* Totals come from the events of the journal
-//!    through the core's filter, rounding up; the prices in the file are for people.
-//! 5. *An error grants nothing*, and memory never holds what is not committed.
-//! 6. *The one that the policy names.* [`Ledger::open_own`] opens a journal with that id,
-//!    that unit of each table and all that was granted, or nothing.
-//! 7. *Append-only.* Entries are chained by SHA-256; a change, a gap or an exchange
-//!    is found by [`Ledger::verify`], and at every opening.
+//!    through the core's filter, rounding up; the prices in the file are for human readers.
+//! 5. *An error grants nothing*, and memory never holds anything that is not committed.
+//! 6. *The one that the policy names.* [`Ledger::open_own`] opens the journal with that id,
+//!    with that unit of each table and everything that was granted, or none.
+//! 7. *Append-only.* Entries are chained by SHA-256; [`Ledger::verify`] detects a change, a gap
+//!    or an exchange, and so does every opening.
 //!
 //! # What this crate does not do
-//! It decides neither who may ask nor what a query costs: the curator says what
-//! is done ([`demure_core::event::Event`]), the core what that costs. It adds no
-//! noise and reads no data.
+//! It decides neither who may ask nor what a query costs: the curator reports the privacy event
+//! ([`demure_core::event::Event`]), the core prices it. It adds no noise and reads no data.
 //!
-//! It does not resist whoever may write the file: they can put an older copy in its
-//! place, with its mark (`-head`), or rewrite the chain from some entry on. An open ledger
-//! notices that its own past is gone; a later one cannot. [`Ledger::anchor`], kept elsewhere,
-//! can. Copying the file alone while it is open loses what is still in its log (`-wal`), and
-//! is refused afterwards: back up with SQLite's `VACUUM INTO` or `.backup`, and copy the mark
-//! *before* that.
+//! It does not resist someone who may write the file: they can replace it by an older copy, together with its mark
+//! (`-head`), or rewrite the chain from some entry on. An open ledger notices that its own past is gone; one that is
+//! opened later cannot. [`Ledger::anchor`], kept elsewhere, can. Copying the file alone while it is open loses what is
+//! still in its log (`-wal`), and the copy is refused afterwards: back up with SQLite's `VACUUM INTO` or `.backup`,
+//! and copy the mark *before* that.
 //!
-//! It does not merge requests that are under way at the same time: of two equal queries
-//! the second is debited too unless the first is settled, and its buyer keeps her own
-//! answer; everyone else is given the first. The curator lets equal queries wait for each
-//! other; curators on several machines that share a ledger do not.
+//! It does not merge concurrent requests: of two equal queries, the second is debited too unless the first is settled,
+//! and its buyer keeps their own answer; everyone else receives the first. The curator lets equal queries wait for
+//! each other; curators on several machines that share a ledger do not.
 //!
-//! SQLite's locks do not cross a network: the file must be on a local disk. To share
-//! a budget between machines, use PostgreSQL ([`Ledger::connect`]), without TLS: over
-//! a socket, a private network or a tunnel.
+//! SQLite's locks do not work across a network: the file must be on a local disk. To share a budget between machines,
+//! use PostgreSQL ([`Ledger::connect`]), without TLS: over a socket, a private network or a tunnel.
 #![forbid(unsafe_code)]
 
 pub mod access;
 mod balance;
-#[cfg(test)]
-mod batches;
 mod decide;
 mod error;
-#[cfg(test)]
-mod failing;
-#[cfg(test)]
-mod failures;
 mod identity;
 mod ledger;
 mod limit;
@@ -108,8 +99,8 @@ mod opening;
 mod parts;
 mod place;
 mod price;
+mod purchase;
 mod queue;
-mod receive;
 mod replacing;
 mod replay;
 mod reservation;
@@ -118,6 +109,8 @@ mod rule;
 mod side;
 mod steward;
 mod store;
+#[cfg(test)]
+mod tests;
 mod totals;
 
 pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
@@ -128,8 +121,8 @@ pub use limit::{Accounting, Limit};
 pub use opening::Adopted;
 pub use place::{Address, Place};
 pub use price::Price;
-pub use receive::{Answers, Purchase};
+pub use purchase::{Answers, Purchase};
 pub use reservation::{Reading, Reservation};
-pub use row::{Entry, Hash, Kind};
+pub use row::{Entry, Hash, Kind, spending};
 pub use rule::Rule;
 pub use totals::Frozen;

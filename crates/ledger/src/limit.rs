@@ -1,4 +1,4 @@
-//! The budget of one dataset, as the policy states it.
+//! The budget of one dataset, as the policy declares it.
 //!
 //! # Guarantee
 //! While the totals stay within [`Limit::most`], the whole interaction with
@@ -22,7 +22,7 @@ use demure_core::account::zcdp;
 use demure_core::unit::{Delta, Epsilon, Neighbours, Rho};
 use std::fmt;
 
-/// In which currency a budget is kept.
+/// How privacy costs are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accounting {
     /// ε and δ add up.
@@ -43,13 +43,13 @@ impl fmt::Display for Accounting {
 /// The budget of one dataset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// The currency.
+    /// The accounting.
     pub accounting: Accounting,
     /// The ε of the guarantee.
     pub epsilon: Epsilon,
     /// The δ of the guarantee.
     pub delta: Delta,
-    /// The datasets that the guarantee compares.
+    /// The neighbour relation of the guarantee.
     pub neighbours: Neighbours,
 }
 
@@ -68,7 +68,7 @@ impl Limit {
         }
     }
 
-    /// What may be spent, in the budget's own currency.
+    /// What may be spent, in the budget's unit.
     pub fn most(&self) -> Result<Price> {
         match self.accounting {
             Accounting::Pure => {
@@ -83,8 +83,7 @@ impl Limit {
         }
     }
 
-    /// The ε that `spent` amounts to, rounded up: itself for pure accounting;
-    /// for zCDP the ε of (ε, δ/2)-DP.
+    /// The ε of `spent`, rounded up: the same number for pure accounting; for zCDP the ε of (ε, δ/2)-DP.
     pub fn epsilon_of(&self, spent: Price) -> Result<f64> {
         if self.accounting == Accounting::Pure || spent.main == 0.0 {
             return Ok(spent.main);
@@ -95,7 +94,7 @@ impl Limit {
             .map_err(|source| Error::ImpossibleLimit { source })
     }
 
-    /// Half of δ; exact, but for a δ too small to halve, which is refused.
+    /// Half of δ; exact, except that a δ too small to halve is refused.
     fn half(&self) -> Result<Delta> {
         let half = self.delta.get() * 0.5;
         if half + half != self.delta.get() || half == 0.0 {
@@ -104,12 +103,12 @@ impl Limit {
         Delta::new(half).map_err(|source| Error::ImpossibleLimit { source })
     }
 
-    /// May totals kept under `other` go on under this limit?
+    /// Whether totals kept under `other` may continue under this limit.
     pub(crate) fn same_currency(&self, other: &Self) -> bool {
         self.accounting == other.accounting && self.neighbours == other.neighbours
     }
 
-    /// Reads what [`Limit`]'s `Display` wrote.
+    /// Parses the output of [`Limit`]'s `Display`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix("limit(")?.strip_suffix(')')?;
         let mut fields = inner.split(", ");
@@ -142,51 +141,4 @@ impl fmt::Display for Limit {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn limit(accounting: Accounting, epsilon: f64, delta: f64) -> Limit {
-        Limit {
-            accounting,
-            epsilon: Epsilon::new(epsilon).unwrap(),
-            delta: Delta::new(delta).unwrap(),
-            neighbours: Neighbours::AddRemove,
-        }
-    }
-
-    #[test]
-    fn a_limit_reads_back_as_it_was_written() {
-        for accounting in [Accounting::Pure, Accounting::Zcdp] {
-            for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
-                for (epsilon, delta) in [(1.0, 0.0), (0.1 + 0.2, 1e-6), (1e-300, 1e-17)] {
-                    let limit = Limit { neighbours, ..limit(accounting, epsilon, delta) };
-                    assert_eq!(Limit::parse(&limit.to_string()), Some(limit));
-                }
-            }
-        }
-        for bad in [
-            "",
-            "limit()",
-            "limit(accounting=pure, eps=0, delta=0, neighbours=replace)",
-            "limit(accounting=pure, eps=1, delta=0, neighbours=replace, more=1)",
-            "limit(accounting=gold, eps=1, delta=0, neighbours=replace)",
-        ] {
-            assert_eq!(Limit::parse(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn zcdp_gives_half_of_delta_to_each_side() {
-        let zcdp = limit(Accounting::Zcdp, 1.0, 1e-6);
-        let most = zcdp.most().unwrap();
-        assert_eq!(most.delta, 5e-7);
-        let epsilon = zcdp.epsilon_of(most).unwrap();
-        assert!((0.999_999..=1.0).contains(&epsilon), "{epsilon}");
-        assert_eq!(zcdp.epsilon_of(Price::ZERO).unwrap(), 0.0);
-        let none = limit(Accounting::Zcdp, 1.0, 0.0).most().unwrap_err();
-        assert!(none.to_string().contains("set a delta"), "{none}");
-        let pure = limit(Accounting::Pure, 1.0, 0.0);
-        assert_eq!(pure.most().unwrap(), Price { main: 1.0, delta: 0.0 });
-        assert!(pure.filter().is_ok());
-    }
-}
+mod tests;

@@ -1,26 +1,24 @@
-//! How far a journal in a file had come, noted beside it: `clinic.ledger-head`.
+//! The mark: how far a journal in a file had come, recorded next to it in `clinic.ledger-head`.
 //!
-//! Debits are first in SQLite's write-ahead log. If that file is deleted, or the main file is
-//! copied without it, what remains is a whole, older journal, and its budget would be spent a
-//! second time. The mark is written and synchronised after the commit of a debit and before the
-//! debit is granted, so that such a journal is seen to have lost its end.
+//! Debits are first in SQLite's write-ahead log. If that file is deleted, or the main file is copied without it, a
+//! complete but older journal remains, and its budget would be spent a second time. The mark is written and
+//! synchronised after the commit of a debit and before the debit is granted, so such a journal is seen to have lost
+//! its end.
 //!
 //! # Guarantee
-//! A journal that lacks a debit that was ever granted is not opened, as long as its mark is
-//! there; and without its mark an identified journal is not opened.
-//! One file that is open under two paths (a bind mount of the file alone), with a log beside each,
-//! is not spent from twice: of two journals that went apart, at most one is debited.
+//! A journal that lacks a debit that was ever granted is not opened, as long as its mark exists; and without its mark,
+//! an identified journal is not opened.
+//! A file that is open under two paths (a bind mount of the file alone), with a log next to each, is not spent from
+//! twice: of two journals that have diverged, at most one is debited.
 //! # Proof
-//! The mark names a row that was committed, and only moves forward. Two slots are written in turn
-//! and each carries its own checksum: one that is torn leaves the other. The row of the mark must
-//! be in the journal with the same hash, and a hash fixes all rows before it. From before a debit
-//! is decided on until the mark names it, all other processes are locked out of the mark; so
-//! whoever decides next, on whatever log, must have that debit in its journal. ∎
+//! The mark names a committed row, and only moves forward. Two slots are written in turn, each with its own checksum:
+//! a torn write to one leaves the other. The row of the mark must be in the journal with the same hash, and a hash
+//! determines all rows before it. From before a debit is decided on until the mark names it, all other processes are
+//! locked out of the mark; so whichever process decides next, on whatever log, must have that debit in its journal. ∎
 //!
 //! # What it does not do
-//! An older copy of the ledger *and* its mark is taken for the ledger: note the head elsewhere
-//! (`demure budget anchor`). Settlements and cancellations do not move the mark: without them
-//! more is spent, not less.
+//! An older copy of the ledger *and* its mark is accepted as the ledger: keep the head elsewhere (`demure budget
+//! anchor`). Settlements and cancellations do not move the mark: without them more is spent, not less.
 
 use crate::access;
 use crate::error::{Error, Result};
@@ -35,13 +33,13 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The size of a slot: a sector of any disk holds one.
+/// The size of a slot; it fits into a sector of any disk.
 const SLOT: usize = 512;
 
-/// What a slot begins with.
+/// The first bytes of a slot.
 const TITLE: &str = "demure head 1";
 
-/// The place of a row in a journal.
+/// The position of a row in a journal.
 pub(crate) type Place = (u64, Hash);
 
 /// The mark of one ledger file.
@@ -50,25 +48,25 @@ pub(crate) struct Mark {
     file: File,
     path: PathBuf,
     id: LedgerId,
-    /// The furthest place that was found in the journal.
+    /// The furthest position that was found in the journal.
     found: Place,
     /// How long to wait for another process.
     patience: Duration,
 }
 
-/// A mark that no other process can move meanwhile.
+/// A mark that no other process can move while this is held.
 #[derive(Debug)]
 pub(crate) struct Held<'a> {
     mark: &'a mut Mark,
 }
 
 impl Mark {
-    /// Where the mark of a ledger is.
+    /// The path of a ledger's mark.
     pub(crate) fn path(ledger: &Path) -> PathBuf {
         access::beside(ledger, "-head")
     }
 
-    /// Opens the mark of a ledger; `None` if there is none.
+    /// Opens the mark of a ledger; `None` if it has none.
     pub(crate) fn open(ledger: &Path) -> Result<Option<Self>> {
         let path = Self::path(ledger);
         access::check(&path)?;
@@ -85,8 +83,8 @@ impl Mark {
         Ok(Some(Self { file, path, id, found: START, patience: PATIENCE }))
     }
 
-    /// Makes the mark of a ledger, whole and on disk, unless there is one; then that one is
-    /// returned, whatever it says.
+    /// Creates the mark of a ledger, complete and on disk. If there already is one, that one is returned, whatever it
+    /// contains.
     pub(crate) fn create(ledger: &Path, id: &LedgerId, at: Place) -> Result<Self> {
         let path = Self::path(ledger);
         let cannot = || Error::CannotOpen { path: path.clone() };
@@ -112,13 +110,13 @@ impl Mark {
         &self.id
     }
 
-    /// The row that must be there.
+    /// The row that must exist.
     pub(crate) fn place(&self) -> Result<Place> {
         Ok(self.current()?.1)
     }
 
-    /// Keeps all other processes from moving it. Waits for them, but not for ever: one that was
-    /// stopped while it held it does not stop the others.
+    /// Keeps all other processes from moving it. Waits for them, but not for ever: a process that was stopped while it
+    /// held the mark does not block the others.
     pub(crate) fn hold(&mut self) -> Result<Held<'_>> {
         let deadline = Instant::now() + self.patience;
         loop {
@@ -138,7 +136,7 @@ impl Mark {
         Ok(held)
     }
 
-    /// Refuses a file that was put in the place of the one that was opened.
+    /// Refuses a file that replaced the one that was opened.
     fn is_in_place(&self) -> Result<()> {
         #[cfg(unix)]
         {
@@ -168,16 +166,16 @@ impl Mark {
 }
 
 impl Held<'_> {
-    /// Refuses a journal that does not hold the row that the mark names: it went on elsewhere.
+    /// Refuses a journal that does not contain the row that the mark names: it was continued elsewhere.
     pub(crate) fn is_in(&mut self, journal: &Replay, store: &dyn Transaction) -> Result<()> {
         let (_, (seq, hash)) = self.mark.current()?;
         if seq < self.mark.found.0 {
-            // It never goes back: somebody overwrote it.
+            // The mark never goes back, so it was overwritten.
             return Err(self.mark.bad());
         }
         let forked = || Error::Forked { path: self.mark.path.clone(), seq };
         if seq > journal.head().0 {
-            // Found before, perhaps, in a journal that has lost its end since.
+            // It may have been found before, in a journal that has lost its end since.
             return Err(forked());
         }
         if ![START, self.mark.found, journal.head()].contains(&(seq, hash)) {
@@ -194,8 +192,7 @@ impl Held<'_> {
         Ok(())
     }
 
-    /// Notes that the journal has come to `at`, and returns when that is on disk. It never goes
-    /// back.
+    /// Records that the journal has come to `at`, and returns when that is on disk. The mark never goes back.
     pub(crate) fn advance(&mut self, at: Place) -> Result<()> {
         self.mark.is_in_place()?;
         let (slot_of, current) = self.mark.current()?;
@@ -217,7 +214,7 @@ impl Held<'_> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        // Where that fails others wait until this process ends.
+        // If that fails, others wait until this process ends.
         let _ = self.mark.file.unlock();
     }
 }
@@ -234,7 +231,7 @@ fn read(mut file: &File, into: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// One line, padded.
+/// One padded line.
 fn slot(id: &LedgerId, (seq, hash): Place) -> Vec<u8> {
     let text = format!("{TITLE} {id} {seq:020} {}", hex(&hash));
     let mut line = format!("{text} {}", hex(&Sha256::digest(&text))).into_bytes();
@@ -243,7 +240,7 @@ fn slot(id: &LedgerId, (seq, hash): Place) -> Vec<u8> {
     line
 }
 
-/// The slot that is whole and came furthest, and what it says.
+/// The complete slot that came furthest, and its contents.
 fn newest(bytes: &[u8]) -> Option<(usize, (LedgerId, u64, Hash))> {
     let slots = bytes.chunks(SLOT).enumerate();
     let whole = slots.filter_map(|(at, slot)| Some((at, parse(slot)?)));
@@ -266,102 +263,4 @@ fn parse(slot: &[u8]) -> Option<(LedgerId, u64, Hash)> {
 pub(crate) const START: Place = (0, GENESIS);
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::sqlite::Sqlite;
-    use crate::store::{Intent, Store};
-
-    #[test]
-    fn a_mark_goes_forward_and_a_torn_slot_leaves_the_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = folder.path().join("clinic.ledger");
-        assert!(Mark::open(&ledger).unwrap().is_none());
-        let id = LedgerId::random().unwrap();
-        let mut mark = Mark::create(&ledger, &id, START).unwrap();
-        assert_eq!((mark.id(), mark.place().unwrap()), (&id, START));
-        for seq in [1, 5, 3, 6] {
-            mark.hold().unwrap().advance((seq, [seq as u8; 32])).unwrap();
-        }
-        // Another row of the same number is another journal.
-        let other = mark.hold().unwrap().advance((6, [7; 32])).unwrap_err();
-        assert!(matches!(other, Error::Forked { seq: 6, .. }), "{other:?}");
-        let mut other = Mark::open(&ledger).unwrap().unwrap();
-        assert_eq!(other.place().unwrap(), (6, [6; 32]));
-        // Another process's steps are seen.
-        other.hold().unwrap().advance((9, [9; 32])).unwrap();
-        mark.hold().unwrap().advance((8, [8; 32])).unwrap();
-        assert_eq!(mark.place().unwrap(), (9, [9; 32]));
-        // A second creation changes nothing.
-        let again = Mark::create(&ledger, &LedgerId::random().unwrap(), START).unwrap();
-        assert_eq!((again.id(), again.place().unwrap()), (&id, (9, [9; 32])));
-        // Whatever part of the newest slot was written, the one before is whole.
-        let path = Mark::path(&ledger);
-        let whole = std::fs::read(&path).unwrap();
-        let (at, _) = newest(&whole).unwrap();
-        for torn in 0..200 {
-            let mut bytes = whole.clone();
-            bytes[at * SLOT + torn] ^= 0x41;
-            std::fs::write(&path, &bytes).unwrap();
-            assert_eq!(Mark::open(&ledger).unwrap().unwrap().place().unwrap().0, 6, "{torn}");
-        }
-        for bad in [&b""[..], b"demure head 1", &vec![0; 2 * SLOT]] {
-            std::fs::write(&path, bad).unwrap();
-            assert!(matches!(Mark::open(&ledger), Err(Error::BadHead { .. })));
-        }
-    }
-
-    #[test]
-    fn whoever_holds_a_mark_keeps_others_waiting_but_not_for_ever() {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = folder.path().join("clinic.ledger");
-        let id = LedgerId::random().unwrap();
-        let mut one = Mark::create(&ledger, &id, START).unwrap();
-        let mut two = Mark::open(&ledger).unwrap().unwrap();
-        two.patience = Duration::from_millis(20);
-        let held = one.hold().unwrap();
-        assert_eq!(two.hold().unwrap_err(), Error::Locked { seconds: 0 });
-        drop(held);
-        two.hold().unwrap().advance((1, [1; 32])).unwrap();
-    }
-
-    #[test]
-    fn a_journal_that_ends_before_a_row_that_was_found_in_it_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = folder.path().join("clinic.ledger");
-        let id = LedgerId::random().unwrap();
-        let mut mark = Mark::create(&ledger, &id, START).unwrap();
-        let mut store = Sqlite::in_memory().unwrap();
-        let mut held = mark.hold().unwrap();
-        let (journal, transaction) =
-            (Replay::new("clinic", START), store.begin(Intent::Read).unwrap());
-        held.is_in(&journal, &*transaction).unwrap();
-        held.advance((5, [5; 32])).unwrap();
-        let forked = held.is_in(&journal, &*transaction).unwrap_err();
-        assert!(matches!(forked, Error::Forked { seq: 5, .. }), "{forked:?}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_mark_that_was_replaced_or_has_two_names_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let ledger = folder.path().join("clinic.ledger");
-        let id = LedgerId::random().unwrap();
-        let mut mark = Mark::create(&ledger, &id, START).unwrap();
-        mark.hold().unwrap().advance((5, [5; 32])).unwrap();
-        let (path, copy) = (Mark::path(&ledger), folder.path().join("copy"));
-        std::fs::copy(&path, &copy).unwrap();
-        let mut held = mark.hold().unwrap();
-        std::fs::rename(&copy, &path).unwrap();
-        let moved = Error::Moved { path: path.clone() };
-        assert_eq!(held.advance((6, [6; 32])), Err(moved.clone()));
-        drop(held);
-        assert_eq!(mark.hold().unwrap_err(), moved);
-        std::fs::hard_link(&path, &copy).unwrap();
-        let linked = Mark::open(&ledger).unwrap_err();
-        assert!(matches!(&linked, Error::ManyNames { names: 2, .. }), "{linked:?}");
-        // What was being given its name when its maker was killed has one name again.
-        std::fs::rename(&copy, parts::name(&path).unwrap()).unwrap();
-        assert_eq!(Mark::open(&ledger).unwrap().unwrap().place().unwrap(), (5, [5; 32]));
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-}
+mod tests;

@@ -1,20 +1,20 @@
-//! Opening the ledger that a policy names, and no other.
+//! Opens the ledger that a policy names, and no other.
 //!
 //! | the policy | the place | what happens |
 //! |---|---|---|
 //! | names an id | a journal with that id | [`Ledger::open_own`] |
 //! | names an id | nothing, an empty file, a dangling link, another journal, a lost end | refused |
 //! | names none | a journal that has no id yet, of the policy's name | [`Ledger::adopt`]: it gets one |
-//! | names none | a file with an id | [`Ledger::adopt`]: that id; nobody else can have written it there |
+//! | names none | a file with an id | [`Ledger::adopt`]: that id; nothing else can have written it there |
 //! | names none | nothing | [`Ledger::create_first`] |
 //!
-//! A new ledger is made whole before it has its name, and the policy learns the id before
-//! anything is debited. So whoever is killed in between leaves a ledger that is adopted, or
-//! one on a server that nothing was spent from.
+//! A new ledger is complete before it gets its name, and the id is in the policy before anything is debited. So a
+//! process that is killed in between leaves a ledger that will be adopted, or one on a server from which nothing was
+//! spent.
 //!
-//! What is checked and what is then written is one transaction, with all other writers kept out:
-//! of several machines that give one policy its first ledger on a server, one does. The units of
-//! the policy are written by [`Ledger::record_units`], once its sources are known to open.
+//! Checking and writing are one transaction that excludes all other writers: of several machines that create a
+//! policy's first ledger on a server, one succeeds. [`Ledger::record_units`] records the policy's units, once its
+//! sources are known to open.
 
 use crate::access;
 use crate::decide::Act;
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A ledger of the time before ledgers had ids, which has one now.
+/// A ledger from before ledgers had ids, which has one now.
 #[derive(Debug)]
 pub struct Adopted {
     /// The ledger.
@@ -44,8 +44,8 @@ pub struct Adopted {
 }
 
 impl Ledger {
-    /// Opens the ledger with this id. Nothing is created, and what is not as the policy says is
-    /// refused before anything is written.
+    /// Opens the ledger with this id. Creates nothing, and refuses a journal that differs from the policy before
+    /// anything is written.
     pub fn open_own(place: &Place, id: &LedgerId, charter: &Charter, clock: Clock) -> Result<Self> {
         let Found { store, dataset, marked } = Found::at(place, id)?;
         let (mark, path) = marked.unzip();
@@ -54,21 +54,20 @@ impl Ledger {
             .map_err(|error| lost(error, &path.unwrap_or_default(), seq))
     }
 
-    /// Writes down the units of the policy, with the sources and files of its tables, in one
-    /// step; or refuses the policy, and writes nothing. For a policy whose sources open.
+    /// Records the policy's units, with the sources and files of its tables, in one transaction; or refuses the
+    /// policy, and writes nothing. Use it for a policy whose sources open.
     pub fn record_units(&self, charter: &Charter) -> Result<()> {
         self.append_whole(|replay, _| fits(replay, charter), unit_acts(charter))
     }
 
-    /// The ledger in this place that may be the one of a policy that names none: it has the
-    /// policy's name, or was spent from for one of its sources or files. Nothing is written.
+    /// The ledger in this place that may belong to a policy that names none: it has the policy's name, or was spent
+    /// from for one of its sources or files. Nothing is written.
     pub fn claimed(place: &Place, charter: &Charter) -> Result<Option<LedgerId>> {
         let Place::Server(address) = place else { return Ok(None) };
         claim(&*server(address)?.begin(Intent::Read)?, charter)
     }
 
-    /// Makes a ledger with an id of its own, whatever others there are. `why` is where it comes
-    /// from, for the record.
+    /// Creates a ledger with a new id, whatever others there are. `why` records where it comes from.
     pub fn create(
         place: &Place,
         charter: &Charter,
@@ -78,8 +77,8 @@ impl Ledger {
         Self::create_if(place, charter, why, clock, &|_, _| Ok(()))
     }
 
-    /// The same for a policy that has had none: where there is one on the server that may be the
-    /// policy's ([`Ledger::claimed`]), nothing is made. Of several that come at once, one makes it.
+    /// The same for a policy that never had one: if the server has a ledger that may be the policy's
+    /// ([`Ledger::claimed`]), nothing is created. Of several concurrent calls, one creates it.
     pub fn create_first(
         place: &Place,
         charter: &Charter,
@@ -123,7 +122,7 @@ impl Ledger {
                 let dataset = id.to_string();
                 let made =
                     Self::chartered(store, &dataset, None, charter, beginning, clock.clone());
-                // The last to close it brings everything into the one file.
+                // The last one to close it moves everything into the main file.
                 let put = made.map(drop).and_then(|()| put_in_place(&begun, path, &id));
                 for suffix in ["", "-wal", "-shm"] {
                     let _ = std::fs::remove_file(access::beside(&begun, suffix));
@@ -135,11 +134,10 @@ impl Ledger {
         }
     }
 
-    /// Opens what is in the place of a policy's first ledger, for a policy that names no id:
-    /// `None` if there is nothing. `name` is what the policy's journal was called before
-    /// ledgers had ids.
+    /// Opens the ledger in the place of a policy's first ledger, for a policy that names no id; `None` if there is
+    /// none. `name` is the name of the policy's journal from before ledgers had ids.
     ///
-    /// A journal of that time gets an id, and the policy's units: it was spent from for them.
+    /// A journal from that time gets an id, and the policy's units, since it was spent from for them.
     pub fn adopt(
         place: &Place,
         name: &str,
@@ -152,13 +150,12 @@ impl Ledger {
         }
     }
 
-    /// Refuses a charter whose currency or units are not the journal's. Nothing is written.
+    /// Refuses a charter whose accounting or units differ from the journal's. Nothing is written.
     pub fn fits(&self, charter: &Charter) -> Result<()> {
         self.known(|replay| fits(replay, charter))
     }
 
-    /// Reads the journal, refuses it if the charter does not fit, and writes down what is new,
-    /// all in one transaction.
+    /// Reads the journal, refuses it if the charter does not fit, and appends what is new, all in one transaction.
     fn chartered(
         store: Box<dyn Store>,
         dataset: &str,
@@ -188,15 +185,15 @@ impl Ledger {
     }
 }
 
-/// What is asked of the journal and the store before anything is written.
+/// A check of the journal and the store before anything is written.
 type Check<'a> = dyn Fn(&Replay, &dyn Transaction) -> Result<()> + 'a;
 
-/// How a journal that is opened begins, beyond its limit.
+/// What to append to a journal when it is opened, besides its limit.
 #[derive(Default)]
 struct Beginning<'a> {
-    /// Its id, if it has none, and where it comes from.
+    /// Its id, if it has none yet, and where it comes from.
     identity: Option<(Identified, String)>,
-    /// Whether the units of the policy are written down.
+    /// Whether to record the policy's units.
     with_units: bool,
     allowed: Option<&'a Check<'a>>,
 }
@@ -222,7 +219,7 @@ fn unit_acts(charter: &Charter) -> Vec<Act> {
     acts
 }
 
-/// The journal in a store that may be the one of a policy that names none.
+/// The journal in a store that may belong to a policy that names none.
 fn claim(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerId>> {
     let mut journals: BTreeMap<String, Known> = BTreeMap::new();
     for row in store.introductions()? {
@@ -234,14 +231,15 @@ fn claim(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerId>>
         let mut units = charter.units.iter();
         named || units.any(|unit| known.knows_source(&unit.sources, &unit.files))
     };
-    // The ones that nothing took the place of come first.
+    // Ledgers that were not replaced come first.
     let mut claims: Vec<Known> = journals.into_values().filter(may_be).collect();
     claims.sort_by_key(|known| known.successor.is_some());
     Ok(claims.into_iter().find_map(|known| known.identity).map(|identity| identity.id))
 }
 
-/// The journal of a file beside the policy that is the policy's: it has its name, and one of its sources where it knows
-/// any. A file of this name can also be the numbered ledger of a policy with a shorter name, or that of a policy with another ending.
+/// The id of the journal in a file next to the policy, if it is the policy's: it has its name and, if it has recorded
+/// any sources, one of the policy's. A file of this name can also be the numbered ledger of a policy with a shorter
+/// name, or that of a policy with another extension.
 fn claim_of(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerId>> {
     let mut known = Known::default();
     for row in store.introductions()? {
@@ -258,7 +256,7 @@ fn claim_of(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerI
 pub(crate) struct Found {
     pub(crate) store: Box<dyn Store>,
     pub(crate) dataset: String,
-    /// Of a file: its mark, and where it really is.
+    /// For a file: its mark and its real path.
     pub(crate) marked: Option<(Mark, PathBuf)>,
 }
 
@@ -282,7 +280,7 @@ impl Found {
         };
         match (with_id(store, id)?, marked) {
             ((Some(dataset), store), marked) => Ok(Self { store, dataset, marked }),
-            // The mark says that the id was written.
+            // The mark shows that the id was written.
             (_, Some((mark, path))) if mark.place()?.0 > 0 => {
                 Err(Error::LostEnd { path, seq: mark.place()?.0 })
             }
@@ -291,7 +289,7 @@ impl Found {
     }
 }
 
-/// A journal that ends before its mark has lost its end.
+/// Translates an error: a journal that ends before its mark has lost its end.
 pub(crate) fn lost(error: Error, path: &Path, seq: u64) -> Error {
     match error {
         Error::Broken { seq: at, fault: Fault::Missing } if at == seq => {
@@ -316,10 +314,10 @@ pub(crate) fn with_id(
     Ok((found.map(|(dataset, _)| dataset), store))
 }
 
-/// Where the file really is: its log and its mark are beside that. It must hold something.
+/// The real path of the file, next to which its log and its mark are. It must not be empty.
 pub(crate) fn real(path: &Path) -> Result<PathBuf> {
     let owned = || path.to_owned();
-    // What cannot be looked at may be there all the same.
+    // A file that cannot be inspected may still exist.
     let missing = |error: &io::Error| {
         matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
     };
@@ -342,7 +340,7 @@ pub(crate) fn real(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(|_| Error::CannotOpen { path: owned() })
 }
 
-/// Refuses a place that has a ledger, or what a deleted one left behind.
+/// Refuses a place that has a ledger, or files that a deleted one left behind.
 fn unused(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         return Err(Error::Occupied { path: path.to_owned() });
@@ -354,22 +352,22 @@ fn unused(path: &Path) -> Result<()> {
         _ if log.metadata().is_ok_and(|log| log.len() > 0) => {
             Err(Error::NoLedger { path: path.to_owned() })
         }
-        // Of a ledger that was not finished.
+        // The mark of an unfinished ledger.
         Some(_) => std::fs::remove_file(Mark::path(path))
             .map_err(|_| Error::CannotOpen { path: Mark::path(path) }),
         None => Ok(()),
     }
 }
 
-/// Gives a finished file its name, and its mark before that; both are on disk when it returns.
-/// Where another process was faster, its file stays.
+/// Gives a finished file its name, after its mark; both are on disk when it returns. If another process was faster,
+/// its file stays.
 fn put_in_place(begun: &Path, path: &Path, id: &LedgerId) -> Result<()> {
     let occupied = || Error::Occupied { path: path.to_owned() };
     let cannot = |_: io::Error| Error::CannotOpen { path: path.to_owned() };
     if access::beside(begun, "-wal").metadata().is_ok_and(|log| log.len() > 0) {
         return Err(cannot(io::ErrorKind::Other.into()));
     }
-    // Nobody has it open: closing a descriptor would release SQLite's locks.
+    // It is not open elsewhere: closing a descriptor would release SQLite's locks.
     std::fs::File::open(begun).and_then(|file| file.sync_all()).map_err(cannot)?;
     if Mark::create(path, id, mark::START)?.id() != id {
         return Err(occupied());
@@ -377,7 +375,7 @@ fn put_in_place(begun: &Path, path: &Path, id: &LedgerId) -> Result<()> {
     match std::fs::hard_link(begun, path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(occupied()),
-        // A file system without links.
+        // The file system has no hard links.
         Err(_) if path.symlink_metadata().is_err() => {
             std::fs::rename(begun, path).map_err(cannot)?;
         }
@@ -417,18 +415,18 @@ fn adopt_file(path: &Path, name: &str, charter: &Charter, clock: Clock) -> Resul
     if !journals.is_empty() && !journals.iter().any(|(dataset, _)| dataset == name) {
         return unclaimed(None);
     }
-    // What is refused stays as it is.
+    // A refused file stays as it is.
     let look = Box::new(Sqlite::open_existing(&file, PATIENCE)?);
     Ledger::unopened(look, name, clock.clone(), None)?.fits(charter)?;
-    // Before there is a secret in it.
+    // Before it contains a secret.
     let mut was_exposed = false;
     for suffix in ["", "-wal", "-shm"] {
         let part = access::beside(&file, suffix);
         was_exposed |= access::tighten(&part).map_err(|_| Error::CannotOpen { path: part })?;
     }
     let head = store.begin(Intent::Read)?.head(name)?.unwrap_or(mark::START);
-    // Who makes the mark decides the id, for all processes that adopt it now, and for one that
-    // was killed between the two.
+    // Whichever process creates the mark decides the id, for all processes that adopt the ledger now, and for one that
+    // was killed between the two steps.
     let mark = Mark::create(&file, &LedgerId::random()?, head)?;
     let (id, seq) = (mark.id().clone(), mark.place()?.0);
     let identity = Some((Identified::new(id.clone(), name)?, "the ledger gets an id".to_owned()));
@@ -469,45 +467,4 @@ fn adopt_on_server(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Accounting, Limit, wall_clock};
-    use demure_core::unit::{Delta, Epsilon, Neighbours};
-
-    /// Whoever was killed while the first ledger was made left a mark at its start at most.
-    #[test]
-    fn a_ledger_that_was_not_finished_is_made_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("clinic.ledger");
-        let charter = Charter {
-            name: "clinic".to_owned(),
-            limit: Limit {
-                accounting: Accounting::Pure,
-                epsilon: Epsilon::new(1.0).unwrap(),
-                delta: Delta::ZERO,
-                neighbours: Neighbours::AddRemove,
-            },
-            units: Vec::new(),
-            public: Vec::new(),
-            by: String::new(),
-        };
-        Mark::create(&path, &LedgerId::random().unwrap(), mark::START).unwrap();
-        let place = Place::File(path.clone());
-        let (ledger, id) = Ledger::create(&place, &charter, "", wall_clock()).unwrap();
-        assert_eq!(ledger.id(), Some(&id));
-        drop(ledger);
-        // From then on it is further, and a ledger that is gone stays gone.
-        std::fs::remove_file(&path).unwrap();
-        let again = Ledger::create(&place, &charter, "", wall_clock());
-        assert!(matches!(again, Err(Error::NoLedger { .. })), "{again:?}");
-        // A log without its file is a ledger that is gone, too.
-        let other = folder.path().join("other.ledger");
-        std::fs::write(access::beside(&other, "-wal"), b"log").unwrap();
-        let again = Ledger::create(&Place::File(other), &charter, "", wall_clock());
-        assert!(matches!(again, Err(Error::NoLedger { .. })), "{again:?}");
-        let parts = std::fs::read_dir(folder.path()).unwrap();
-        let left = parts
-            .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().contains(".part"));
-        assert_eq!(left.count(), 0);
-    }
-}
+mod tests;

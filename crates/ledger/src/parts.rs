@@ -1,8 +1,8 @@
-//! Files that are made under another name first, so that they appear whole or not at all:
+//! Files that are created under a temporary name first, so that they appear complete or not at all:
 //! `.clinic.ledger.1f0e….part`.
 //!
-//! Whoever makes one has it locked until it has its name. One that is not locked was left by a
-//! process that was killed.
+//! Their creator keeps them locked until they have their final name. A file that is not locked was left by a process
+//! that was killed.
 
 use crate::access;
 use crate::error::{Error, Result};
@@ -11,35 +11,35 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A name in the same folder that nobody else has.
+/// An unused name in the same folder.
 pub(crate) fn name(path: &Path) -> Result<PathBuf> {
     let cannot = || Error::CannotOpen { path: path.to_owned() };
     let name = path.file_name().ok_or_else(cannot)?.to_string_lossy();
     Ok(path.with_file_name(format!(".{name}.{}.part", LedgerId::random()?)))
 }
 
-/// Creates a file of such a name, for its owner alone, which stays locked until it is dropped.
+/// Creates a file with such a name, for its owner alone, which stays locked until it is dropped.
 pub(crate) fn create(begun: &Path) -> io::Result<File> {
     let file = access::create(begun)?;
     file.lock()?;
     Ok(file)
 }
 
-/// Removes what killed processes left of files that were to become `path`.
+/// Removes unfinished files for `path` that killed processes left behind.
 pub(crate) fn sweep(path: &Path) {
     for part in all(path) {
         let abandoned = || File::open(&part).is_ok_and(|file| file.try_lock().is_ok());
         if abandoned() {
             for suffix in ["", "-wal", "-shm"] {
-                // What cannot be removed is in nobody's way.
+                // A file that cannot be removed does no harm.
                 let _ = std::fs::remove_file(access::beside(&part, suffix));
             }
         }
     }
 }
 
-/// Refuses a file that has several names (hard links): each has a log and a mark beside it, and
-/// the journal would go apart.
+/// Refuses a file that has several names (hard links): each would have its own log and mark, and the journal would
+/// diverge.
 pub(crate) fn has_one_name(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {
@@ -47,8 +47,8 @@ pub(crate) fn has_one_name(path: &Path) -> Result<()> {
         let number = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
         let names = || path.metadata().map_or(1, |found| found.nlink());
         if names() > 1 {
-            // Its maker may have been killed between giving it its name and taking away the first.
-            // It is not opened here: closing it would release SQLite's locks.
+            // Its creator may have been killed between giving it its name and removing the first. It is not opened
+            // here: closing it would release SQLite's locks.
             for part in all(path).into_iter().filter(|part| number(part) == number(path)) {
                 let _ = std::fs::remove_file(part);
             }
@@ -63,7 +63,7 @@ pub(crate) fn has_one_name(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Every unfinished file of this one. Names without a dot in front are of earlier versions.
+/// Every unfinished file for this one. Names without a leading dot are from earlier versions.
 fn all(path: &Path) -> Vec<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let own = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -80,25 +80,4 @@ fn all(path: &Path) -> Vec<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_left_is_removed_and_what_is_being_made_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("clinic.ledger");
-        let (left, making) = (name(&path).unwrap(), name(&path).unwrap());
-        drop(create(&left).unwrap());
-        std::fs::write(access::beside(&left, "-wal"), b"log").unwrap();
-        let making_it = create(&making).unwrap();
-        for other in [".clinic.ledger.part", ".other.ledger.part", "clinic.ledger.old.part"] {
-            std::fs::write(folder.path().join(other), b"").unwrap();
-        }
-        sweep(&path);
-        assert!(!left.exists() && !access::beside(&left, "-wal").exists() && making.exists());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
-        drop(making_it);
-        sweep(&path);
-        assert!(!making.exists());
-    }
-}
+mod tests;

@@ -1,5 +1,4 @@
-//! Where a ledger is, as a policy may write it down: a file, or a PostgreSQL server without the
-//! password.
+//! The place of a ledger, as a policy may write it: a file, or a PostgreSQL server without the password.
 
 use crate::error::{Error, Result};
 use postgres::Config;
@@ -21,7 +20,7 @@ pub enum Place {
 pub struct Address(String);
 
 impl Address {
-    /// Whether a text is meant to be one.
+    /// Whether a text is meant to be an address.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme))
@@ -32,7 +31,7 @@ impl Address {
         config(text).map(|_| Self(text.to_owned()))
     }
 
-    /// With the password, for connecting.
+    /// The address with the password, for connecting.
     pub(crate) fn url(&self) -> &str {
         &self.0
     }
@@ -43,13 +42,13 @@ impl Address {
         config(&self.0).is_ok_and(|config| config.get_password().is_some())
     }
 
-    /// The server and the database, and the user, as a policy may say it.
+    /// The server, the database and the user, as a policy may write them.
     pub fn without_password(&self) -> Result<String> {
         let config = config(&self.0)?;
         let user = config.get_user().map(|user| format!("{}@", encoded(user))).unwrap_or_default();
         let (hosts, database, addresses) = parts(&config);
         let database = encoded(&database);
-        // The folder of a socket reads better as a parameter.
+        // The folder of a socket is clearer as a parameter.
         if let [(folder, port)] = hosts.as_slice()
             && folder.starts_with('/')
         {
@@ -69,7 +68,7 @@ impl Address {
         Ok(format!("postgres://{user}{each}/{database}{addresses}"))
     }
 
-    /// Are both the same database on the same server? Users and passwords may differ.
+    /// Whether both are the same database on the same server. Users and passwords may differ.
     pub fn same_database(&self, other: &Self) -> Result<bool> {
         Ok(parts(&config(&self.0)?) == parts(&config(&other.0)?))
     }
@@ -81,7 +80,7 @@ impl std::fmt::Debug for Address {
     }
 }
 
-/// Reads an address. What the reader says may quote the password.
+/// Parses an address. The parser's error may quote the password.
 pub(crate) fn config(text: &str) -> Result<Config> {
     if !Address::is_one(text) {
         return Err(Error::BadAddress);
@@ -89,7 +88,7 @@ pub(crate) fn config(text: &str) -> Result<Config> {
     text.parse().map_err(|_| Error::BadAddress)
 }
 
-/// Hosts with their ports, the database, and the addresses that stand for the hosts' names.
+/// Hosts with their ports, the database, and the addresses given for the hosts' names.
 fn parts(config: &Config) -> (Vec<(String, u16)>, String, Vec<IpAddr>) {
     const PORT: u16 = 5432;
     let ports = config.get_ports();
@@ -106,7 +105,7 @@ fn parts(config: &Config) -> (Vec<(String, u16)>, String, Vec<IpAddr>) {
     (hosts.collect(), database.to_owned(), config.get_hostaddrs().to_vec())
 }
 
-/// Percent-encoded, but for what an address may hold as it is.
+/// Percent-encodes all but the characters that an address may contain.
 fn encoded(text: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._~/".contains(&b);
     let each = |b: u8| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
@@ -114,47 +113,4 @@ fn encoded(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_written_without_its_password_and_leads_to_the_same_place() {
-        for (given, written) in [
-            ("postgres://ana:s3cret@db.example/clinic", "postgres://ana@db.example:5432/clinic"),
-            ("postgresql://ana@db:6000/clinic", "postgres://ana@db:6000/clinic"),
-            (
-                "postgres://postgres@/postgres?host=/tmp/a b",
-                "postgres://postgres@/postgres?host=/tmp/a%20b&port=5432",
-            ),
-            ("postgres://a:s3cret@x,y:7/d", "postgres://a@x:5432,y:7/d"),
-            ("postgres://a@%2Frun,y/d", "postgres://a@%2Frun:5432,y:5432/d"),
-            ("postgres://a@[::1]:7/d", "postgres://a@[::1]:7/d"),
-            (
-                "postgres://a@x,y/d?hostaddr=10.0.0.1,::1",
-                "postgres://a@x:5432,y:5432/d?hostaddr=10.0.0.1,%3A%3A1",
-            ),
-        ] {
-            let address = Address::parse(given).unwrap();
-            let without = address.without_password().unwrap();
-            assert_eq!(without, written);
-            assert!(!format!("{address:?}").contains("s3cret"));
-            let read = Address::parse(&without).unwrap();
-            assert!(address.same_database(&read).unwrap() && !read.has_password(), "{given}");
-            assert_eq!(read.without_password().unwrap(), written);
-        }
-        let same = |a: &str, b: &str| {
-            Address::parse(a).unwrap().same_database(&Address::parse(b).unwrap()).unwrap()
-        };
-        assert!(same("postgres://a:b@h/d", "postgres://c@H:5432/d"));
-        assert!(!same("postgres://a@h/d", "postgres://a@h/e"));
-        assert!(!same("postgres://a@h/d", "postgres://a@h:5433/d"));
-        assert!(!same("postgres://a@h/d", "postgres://a@g/d"));
-        // A name may stand for any address.
-        assert!(!same("postgres://a@h/d", "postgres://a@h/d?hostaddr=10.0.0.1"));
-        assert!(!same("postgres://a@h/d?hostaddr=10.0.0.2", "postgres://a@h/d?hostaddr=10.0.0.1"));
-        assert!(same("postgres://a@h/d?hostaddr=::1", "postgres://b@h/d?hostaddr=0::1"));
-        for bad in ["", "mysql://h/d", "postgres://h:port/d"] {
-            assert_eq!(Address::parse(bad).unwrap_err(), Error::BadAddress, "{bad}");
-        }
-    }
-}
+mod tests;

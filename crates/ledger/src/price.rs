@@ -1,4 +1,4 @@
-//! What a query costs: an amount of the budget's own currency, and a δ.
+//! The price of a query: an amount of ε or ρ, and a δ.
 
 use crate::limit::Accounting;
 
@@ -9,7 +9,7 @@ use crate::limit::Accounting;
 pub struct Price {
     /// ε or ρ.
     pub main: f64,
-    /// The events' own δ.
+    /// The δ of the events themselves.
     pub delta: f64,
 }
 
@@ -17,14 +17,13 @@ impl Price {
     /// Nothing.
     pub const ZERO: Self = Self { main: 0.0, delta: 0.0 };
 
-    /// Is it no more than `limit`, in both amounts?
+    /// Whether it is at most `limit`, in both amounts.
     #[must_use]
     pub fn within(self, limit: Self) -> bool {
         self.main <= limit.main && self.delta <= limit.delta
     }
 
-    /// What can still be bought under the limit `self`, in one piece; 0 where
-    /// nothing can.
+    /// What can still be bought in one piece under the limit `self`; 0 if nothing can.
     ///
     /// # Guarantee
     /// `spent + left`, rounded up as the filter does, is at most the limit.
@@ -56,7 +55,7 @@ impl Price {
     }
 }
 
-/// To six significant digits: for people, never for a comparison.
+/// Rounded to six significant digits: for display, never for a comparison.
 fn rounded(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
@@ -74,25 +73,4 @@ pub(crate) fn subtract_down(a: f64, b: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_rounds_down_and_never_below_zero() {
-        assert_eq!(subtract_down(1.0, 0.0), 1.0);
-        assert!(subtract_down(1.0, 0.9) < 1.0 - 0.9);
-        assert_eq!(subtract_down(1.0, 1.0), 0.0);
-        assert_eq!(subtract_down(1.0, 7.0), 0.0);
-        // What is left of 1, and of anything else, can be bought.
-        for spent in [1e-300, 1e-17, 0.1, 0.5, 0.875, 0.999, 1.0 - 1e-16, 1.0, 2.0] {
-            for limit in [1.0, 0.3, 1e-9, 1e9] {
-                let price = |main| Price { main, delta: 0.0 };
-                let left = price(limit).left_after(price(spent)).main;
-                assert!(left == 0.0 || (spent + left).next_up() <= limit, "{spent} {limit}");
-                assert!(left >= limit - spent - 4.0 * f64::EPSILON * limit);
-            }
-        }
-        let (a, b) = (Price { main: 1.0, delta: 0.0 }, Price { main: 1.0, delta: 1e-9 });
-        assert!(a.within(b) && !b.within(a));
-    }
-}
+mod tests;

@@ -1,5 +1,4 @@
-//! Group commit: what waits at the same time is done in one go, by one of those
-//! who wait.
+//! Group commit: one of the waiting threads processes everything that waits at the same time.
 //!
 //! ```text
 //! thread 1 ── leads: [1] ────────────── done
@@ -7,15 +6,15 @@
 //! thread 3 ────── waits ────────────────────────── done
 //! ```
 //!
-//! There is no thread of its own and no delay: whoever comes when nobody leads
-//! leads at once, and takes along all who came while the last one led. A batch
-//! is therefore never larger than the number of threads that wait.
+//! There is no dedicated thread and no delay: a thread that arrives when no one leads becomes the leader at once, and
+//! takes along all items that arrived while the last one led. A batch is therefore never larger than the number of
+//! waiting threads.
 
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Items that wait for one of their owners to deal with all of them.
+/// Items that wait until one of their owners processes all of them.
 pub(crate) struct Queue<T, R> {
     state: Mutex<State<T, R>>,
     changed: Condvar,
@@ -23,7 +22,7 @@ pub(crate) struct Queue<T, R> {
 
 struct State<T, R> {
     tickets: u64,
-    /// In the order in which they came.
+    /// In order of arrival.
     waiting: Vec<(u64, T)>,
     done: HashMap<u64, Result<R>>,
     leading: bool,
@@ -36,19 +35,17 @@ impl<T, R> Queue<T, R> {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Has `item` dealt with, by this thread or by another, and returns its outcome.
+    /// Has `item` processed, by this thread or by another, and returns its outcome.
     ///
-    /// `lead` is given what waits, in order, and returns an outcome for each.
+    /// `lead` receives the waiting items, in order, and returns an outcome for each.
     ///
     /// # Guarantee
-    /// Every item is in exactly one batch, no two batches are led at the same time,
-    /// and whoever waits gets the outcome of its own item. A leader that panics
-    /// leaves an error to all of its batch, and the lead to the next.
+    /// Every item is in exactly one batch, no two batches are led at the same time, and each caller gets the outcome
+    /// of its own item. A leader that panics leaves an error to all of its batch, and the lead to the next.
     /// # Proof
-    /// `leading` is set and `waiting` taken under one lock; outcomes are put down and
-    /// `leading` is cleared under one lock, by [`Turn`] when it is dropped, also
-    /// while a panic unwinds. So whoever finds neither an outcome nor a leader still
-    /// has its item in `waiting`, and whoever finds a leader is woken after it. ∎
+    /// `leading` is set and `waiting` taken under one lock; outcomes are stored and `leading` is cleared under one
+    /// lock, by [`Turn`] when it is dropped, also while a panic unwinds. So a caller that finds neither an outcome nor
+    /// a leader still has its item in `waiting`, and one that finds a leader is woken after it. ∎
     pub(crate) fn submit(&self, item: T, lead: impl FnOnce(Vec<T>) -> Vec<Result<R>>) -> Result<R> {
         let mut state = self.lock();
         let own = state.tickets;
@@ -72,7 +69,7 @@ impl<T, R> Queue<T, R> {
         self.lock().done.remove(&own).unwrap_or(Err(Error::Interrupted))
     }
 
-    /// No caller's code runs under the lock, so a poisoned state is a whole one.
+    /// No caller's code runs under the lock, so a poisoned state is still consistent.
     fn lock(&self) -> MutexGuard<'_, State<T, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,64 +96,4 @@ impl<T, R> Drop for Turn<'_, T, R> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
-    #[test]
-    fn everyone_gets_its_own_outcome_and_leads_are_shared() {
-        let queue = Queue::new();
-        let (leads, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let lead = |items: Vec<u64>| {
-            assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two lead at once");
-            leads.fetch_add(1, Ordering::SeqCst);
-            std::thread::sleep(Duration::from_millis(1));
-            inside.fetch_sub(1, Ordering::SeqCst);
-            items.into_iter().map(|item| Ok(item * 2)).collect()
-        };
-        std::thread::scope(|scope| {
-            for thread in 0..16u64 {
-                let (queue, lead) = (&queue, &lead);
-                scope.spawn(move || {
-                    for i in 0..50 {
-                        let item = thread * 1000 + i;
-                        assert_eq!(queue.submit(item, lead), Ok(item * 2));
-                    }
-                });
-            }
-        });
-        let leads = leads.load(Ordering::SeqCst);
-        assert!(leads < 400, "{leads} leads for 800 items");
-        assert!(queue.lock().done.is_empty());
-    }
-
-    #[test]
-    fn a_leader_that_panics_leaves_an_error_and_the_lead() {
-        let queue: Queue<u64, u64> = Queue::new();
-        let failed = AtomicUsize::new(0);
-        let lead = |items: Vec<u64>| {
-            std::thread::sleep(Duration::from_millis(1));
-            assert!(!items.contains(&13), "thirteen");
-            items.into_iter().map(Ok).collect::<Vec<_>>()
-        };
-        std::thread::scope(|scope| {
-            for thread in 0..20u64 {
-                let (queue, lead, failed) = (&queue, &lead, &failed);
-                scope.spawn(move || {
-                    let submit = || queue.submit(thread, lead);
-                    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(submit));
-                    match outcome {
-                        Ok(Ok(item)) => assert_eq!(item, thread),
-                        Ok(Err(error)) => assert_eq!(error, Error::Interrupted),
-                        Err(_) => {
-                            failed.fetch_add(1, Ordering::SeqCst);
-                        }
-                    }
-                });
-            }
-        });
-        assert_eq!(failed.load(Ordering::SeqCst), 1);
-        assert_eq!(queue.submit(7, lead), Ok(7));
-    }
-}
+mod tests;

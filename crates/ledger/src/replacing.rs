@@ -1,4 +1,4 @@
-//! Putting another ledger in the place of one: the old one is closed, and says what replaced it.
+//! Replaces a ledger by another: the old one is closed, and records what replaced it.
 
 use crate::decide::Act;
 use crate::error::{Error, Fault, Result};
@@ -15,24 +15,23 @@ use crate::store::{Intent, PATIENCE, Store};
 use std::path::Path;
 
 impl Ledger {
-    /// Opens a ledger that another took the place of, for reading what is in it; `None` if it
-    /// was not replaced.
+    /// Opens a replaced ledger, for reading its contents; `None` if it was not replaced.
     pub fn open_replaced(place: &Place, id: &LedgerId, clock: Clock) -> Result<Option<Self>> {
         let ledger = Self::without_charter(place, id, clock)?;
         let replaced = ledger.known(|replay| Ok(replay.about().successor.is_some()))?;
         Ok(replaced.then_some(ledger))
     }
 
-    /// Opens the ledger with this id to put another in its place: it can be written to, and
-    /// none took its place yet. It need not fit any policy. Nothing is written.
+    /// Opens the ledger with this id in order to replace it: it must be writable and not replaced yet. It need not fit
+    /// any policy. Nothing is written.
     pub fn open_to_replace(place: &Place, id: &LedgerId, clock: Clock) -> Result<Self> {
         let ledger = Self::without_charter(place, id, clock)?;
         ledger.append_whole(|replay, _| in_use(replay), Vec::new())?;
         Ok(ledger)
     }
 
-    /// Writes into the ledger which one takes its place: from then on nothing is debited from
-    /// it. The first stays: if there is one, it is in the error.
+    /// Records in the ledger which one replaces it: from then on, nothing is debited from it. Only the first
+    /// replacement counts: if there already is one, the error names it.
     pub fn replace_with(&self, successor: Successor) -> Result<()> {
         self.append(Act::Replace(successor)).map(drop)
     }
@@ -42,9 +41,8 @@ impl Ledger {
         Self::open_to_replace(place, id, clock)?.replace_with(successor)
     }
 
-    /// The journals in a file that a policy may have spent from that names none of them: those
-    /// with an id, and the one called `name` of the time before. Those that were replaced are
-    /// left out; the others can be replaced.
+    /// The journals in a file from which a policy that names none of them may have spent: those with an id, and the
+    /// old one called `name`. Replaced ones are left out; the others can be replaced.
     pub fn in_use_in(path: &Path, name: &str, clock: &Clock) -> Result<Vec<Self>> {
         let file = real(path)?;
         parts::has_one_name(&file)?;
@@ -84,7 +82,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Where the journal with this id ends, whatever else is wrong with it. Nothing is written.
+    /// The end of the journal with this id, whatever else is wrong with it. Nothing is written.
     pub fn end_of(place: &Place, id: &LedgerId) -> Result<(u64, Hash)> {
         let store: Box<dyn Store> = match place {
             Place::File(path) => Box::new(Sqlite::open_existing(&real(path)?, PATIENCE)?),
@@ -101,7 +99,7 @@ impl Ledger {
     }
 }
 
-/// Refuses a journal that another took the place of.
+/// Refuses a replaced journal.
 fn in_use(replay: &Replay) -> Result<()> {
     let successor = replay.about().successor.clone();
     successor.map_or(Ok(()), |successor| Err(Error::Replaced(successor)))

@@ -1,23 +1,20 @@
-//! The journal, read from its beginning: the only way totals come about.
+//! Reads the journal from its beginning: the only way in which totals are computed.
 //!
-//! A [`Replay`] is what opening, catching up with other processes and
-//! verifying have in common. It checks every row that it is given and keeps
-//! what the next decision needs: the end of the chain, the rules, the totals
-//! and the reservations that are still open.
+//! Opening, catching up with other processes and verifying all use a [`Replay`]. It checks every row and keeps what
+//! the next decision needs: the end of the chain, the rules, the totals and the open reservations.
 //!
 //! # Guarantee
 //! The totals are the filter's over the reservations without a cancellation,
 //! in the order of the journal. Prices in the file are never added up.
 //! # Cost
-//! A row costs a hash and a price. A cancellation takes the totals back to
-//! before its reservation and adds what came after, if that is among the last
-//! few reservations; otherwise the journal is replayed from the start.
+//! A row costs a hash and a price. A cancellation resets the totals to those before its reservation and adds what came
+//! after, if the reservation is among the last few; otherwise the journal is replayed from the start.
 
 use crate::error::{Error, Fault, Result};
 use crate::identity::{Identified, Known};
 use crate::limit::Limit;
 use crate::price::Price;
-use crate::receive::Sales;
+use crate::purchase::Sales;
 use crate::row::{GENESIS, Hash, Kind, Row};
 use crate::rule::Decree;
 use crate::store::Transaction;
@@ -34,29 +31,29 @@ struct Open {
     price: Price,
 }
 
-/// How many rows of each kind there were.
+/// The number of rows of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) reserved: u64,
     pub(crate) cancelled: u64,
     pub(crate) settled: u64,
     pub(crate) received: u64,
-    /// Reservations that cost something else today than when they were made.
+    /// Reservations whose price differs today from the recorded one.
     pub(crate) repriced: u64,
     /// Reservations and receipts that some rule in force did not allow, at today's prices.
     pub(crate) beyond: u64,
 }
 
-/// May the replay go on?
+/// Whether the replay can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Step {
     Done,
-    /// A reservation too far back was cancelled: begin again.
+    /// A reservation too far back was cancelled: start over.
     StartOver,
 }
 
-/// A replay before some row, as far as that is needed to go back there.
+/// The state of a replay before some row, as far as it is needed to go back there.
 pub(crate) struct Moment {
     head: (u64, Hash),
     analysts: usize,
@@ -68,20 +65,20 @@ pub(crate) struct Replay {
     dataset: String,
     seq: u64,
     hash: Hash,
-    /// A row that must be there: it was seen before.
+    /// A row that must exist, because it was seen before.
     seen: (u64, Hash),
     totals: Option<Totals>,
-    /// Whose budget this is.
+    /// The journal's identity.
     known: Known,
     open: HashMap<u64, Open>,
     sales: Sales,
-    /// Reservations ahead that are known to be cancelled further ahead.
+    /// Reservations in later rows that are known to be cancelled.
     cancelled_later: HashSet<u64>,
     counts: Counts,
 }
 
 impl Replay {
-    /// Before the first row.
+    /// A replay before the first row.
     pub(crate) fn new(dataset: &str, seen: (u64, Hash)) -> Self {
         Self {
             dataset: dataset.to_owned(),
@@ -97,10 +94,10 @@ impl Replay {
         }
     }
 
-    /// `known` (or nothing), and what the store has beyond it.
+    /// Continues `known` (or starts) with the rows that the store has beyond it.
     ///
-    /// Where it begins anew, the row that was `seen` last must still be there: a
-    /// journal that lost its end, or was exchanged, is no continuation.
+    /// If it starts over, the row that was `seen` last must still be there: a journal that lost its end, or was
+    /// exchanged, is not a continuation.
     pub(crate) fn caught_up(
         known: Option<Self>,
         dataset: &str,
@@ -110,7 +107,7 @@ impl Replay {
         let mut replay = known.unwrap_or_else(|| Self::new(dataset, seen));
         if replay.follow(store)? == Step::StartOver {
             replay = Self::new(dataset, seen);
-            // From the beginning all cancellations are ahead.
+            // From the beginning, all cancellations are in later rows.
             if replay.follow(store)? == Step::StartOver {
                 return Err(replay.broken(Fault::Orphan));
             }
@@ -142,7 +139,7 @@ impl Replay {
         Ok(step)
     }
 
-    /// Takes the next row. After an error or `StartOver` the replay is of no more use.
+    /// Applies the next row. After an error or `StartOver` the replay must not be used any more.
     pub(crate) fn apply(&mut self, row: &Row) -> Result<Step> {
         if row.seq != self.seq + 1 || row.before != self.hash || row.dataset != self.dataset {
             return Err(Error::Broken { seq: self.seq + 1, fault: Fault::Unlinked });
@@ -151,7 +148,7 @@ impl Replay {
         if row.seq == self.seen.0 && row.hash != self.seen.1 {
             return Err(row.fault(Fault::Unlinked));
         }
-        // A unit may have one: its files.
+        // A unit's row may have an answer: its files.
         let answered = row.kind != Kind::Unit && row.answer.is_some();
         if answered != matches!(row.kind, Kind::Settle | Kind::Identity) {
             return Err(row.fault(Fault::Answer));
@@ -247,7 +244,7 @@ impl Replay {
         Ok(Step::Done)
     }
 
-    /// The open reservation that the row is about, which it closes.
+    /// The open reservation that the row refers to, which it closes.
     fn close(&mut self, row: &Row) -> Result<(u64, Open)> {
         let orphan = || row.fault(Fault::Orphan);
         let seq = row.refers.ok_or_else(orphan)?;
@@ -257,13 +254,13 @@ impl Replay {
         }
     }
 
-    /// What [`Replay::forget`] needs to know of the moment before a row.
+    /// What [`Replay::forget`] needs from the moment before a row.
     pub(crate) fn moment(&self) -> Moment {
         Moment { head: self.head(), analysts: self.sales.analysts() }
     }
 
-    /// Forgets the last row, a debit or a receipt that was not written after all. False if that
-    /// is not possible, and then the replay is of no more use.
+    /// Removes the last row, a debit or a receipt that was not written in the end. Returns false if that is not
+    /// possible, and then the replay must not be used any more.
     pub(crate) fn forget(&mut self, row: &Row, before: &Moment) -> bool {
         match row.kind {
             Kind::Reserve => {
@@ -280,12 +277,12 @@ impl Replay {
         self.totals.as_mut().is_some_and(|totals| totals.take_back(row.seq) == Ok(true))
     }
 
-    /// Is this reservation neither cancelled nor settled?
+    /// Whether this reservation is neither cancelled nor settled.
     pub(crate) fn is_open(&self, seq: u64) -> bool {
         self.open.contains_key(&seq)
     }
 
-    /// What was bought, and who was shown it.
+    /// The bought answers, and who was shown them.
     pub(crate) fn sales(&self) -> &Sales {
         &self.sales
     }
@@ -299,12 +296,12 @@ impl Replay {
         (self.seq, self.hash)
     }
 
-    /// The journal's id and secret; `None` before it was given one.
+    /// The journal's id and secret; `None` if it has none yet.
     pub(crate) fn identity(&self) -> Option<&Identified> {
         self.known.identity.as_ref()
     }
 
-    /// What the journal says of itself.
+    /// What the journal records about itself.
     pub(crate) fn about(&self) -> &Known {
         &self.known
     }
@@ -318,178 +315,22 @@ impl Replay {
         self.totals.as_ref()
     }
 
-    /// The same, where a journal must have begun.
+    /// The same for a journal that must have begun.
     pub(crate) fn begun(&self) -> Result<&Totals> {
         self.totals.as_ref().ok_or_else(|| self.broken(Fault::NoLimit))
     }
 
-    /// Do both end at the same row with the same rules, totals and answers?
+    /// Whether both end at the same row with the same rules, totals and answers.
     pub(crate) fn same(&self, other: &Self) -> Result<bool> {
         let alike = self.head() == other.head() && self.sales == other.sales;
         Ok(alike && self.begun()?.same(other.begun()?))
     }
 
-    /// Something is wrong at the end of what was read.
+    /// An error at the end of what was read.
     pub(crate) fn broken(&self, fault: Fault) -> Error {
         Error::Broken { seq: self.seq, fault }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::row::example;
-    use crate::rule::Subject;
-    use crate::totals::Account;
-
-    /// A chain that is whole, whatever its rows say.
-    fn chain(rows: &[(Kind, Option<u64>, &str, f64)]) -> Vec<Row> {
-        let mut before = GENESIS;
-        let sealed = rows.iter().zip(1..).map(|(&(kind, refers, event, main), seq)| {
-            let event = event.to_owned();
-            let answer = (kind == Kind::Settle).then(Vec::new);
-            let price = Price { main, delta: 0.0 };
-            let row = Row { seq, kind, refers, event, price, answer, before, ..example() }.sealed();
-            before = row.hash;
-            row
-        });
-        sealed.collect()
-    }
-
-    fn replayed(rows: &[Row]) -> Result<Replay> {
-        let mut replay = Replay::new("visits", (0, GENESIS));
-        for row in rows {
-            assert_eq!(replay.apply(row)?, Step::Done);
-        }
-        Ok(replay)
-    }
-
-    const LIMIT: (Kind, Option<u64>, &str, f64) =
-        (Kind::Limit, None, "limit(accounting=pure, eps=1, delta=0, neighbours=replace)", 1.0);
-    const DEBIT: (Kind, Option<u64>, &str, f64) = (Kind::Reserve, None, "pure(eps=0.5)", 0.5);
-    const REFUND: (Kind, Option<u64>, &str, f64) = (Kind::Cancel, Some(2), "", 0.5);
-    const RECEIPT: (Kind, Option<u64>, &str, f64) = (Kind::Receive, None, "pure(eps=0.5)", 0.5);
-    const ANSWER: (Kind, Option<u64>, &str, f64) = (Kind::Settle, Some(2), "", 0.0);
-
-    #[test]
-    fn a_whole_chain_that_makes_no_sense_is_refused() {
-        assert!(replayed(&chain(&[LIMIT, DEBIT, ANSWER])).is_ok());
-        assert!(replayed(&chain(&[LIMIT, DEBIT, REFUND])).is_ok());
-        let zcdp = "limit(accounting=zcdp, eps=1, delta=0.000001, neighbours=replace)";
-        for (rows, seq, fault) in [
-            (vec![DEBIT], 1, Fault::NoLimit),
-            (vec![LIMIT, (Kind::Limit, None, zcdp, 1.0)], 2, Fault::OtherCurrency),
-            (vec![(Kind::Limit, None, "limit()", 1.0)], 1, Fault::Unreadable),
-            // Rules come after the limit, and can be read.
-            (vec![(Kind::Freeze, None, "", 0.0)], 1, Fault::NoLimit),
-            (vec![LIMIT, (Kind::Grant, None, "slice(eps=2)", 2.0)], 2, Fault::Unreadable),
-            (vec![LIMIT, (Kind::Member, None, "join(oncology)", 0.0)], 2, Fault::Unreadable),
-            (vec![LIMIT, (Kind::Window, None, "window()", 0.0)], 2, Fault::Unreadable),
-            // No answer without its debit, and none that was given back.
-            (vec![LIMIT, ANSWER], 2, Fault::Orphan),
-            (vec![LIMIT, DEBIT, ANSWER, ANSWER], 4, Fault::Orphan),
-            (vec![LIMIT, DEBIT, REFUND, ANSWER], 4, Fault::Orphan),
-            (vec![LIMIT, DEBIT, (Kind::Settle, None, "", 0.0)], 3, Fault::Orphan),
-            // Nothing is given back twice, or after the answer, or in excess.
-            (vec![LIMIT, DEBIT, REFUND, REFUND], 4, Fault::Orphan),
-            (vec![LIMIT, DEBIT, ANSWER, REFUND], 4, Fault::Orphan),
-            (vec![LIMIT, DEBIT, (Kind::Cancel, Some(2), "", 0.75)], 3, Fault::Refund),
-            (vec![LIMIT, DEBIT, (Kind::Cancel, Some(1), "", 1.0)], 3, Fault::Orphan),
-            // Nothing is received that was not bought, or for another price or event, or twice:
-            // the buyer has it already.
-            (vec![RECEIPT], 1, Fault::NoLimit),
-            (vec![LIMIT, RECEIPT], 2, Fault::Receipt),
-            (vec![LIMIT, DEBIT, RECEIPT], 3, Fault::Receipt),
-            (vec![LIMIT, DEBIT, REFUND, RECEIPT], 4, Fault::Receipt),
-            (vec![LIMIT, DEBIT, ANSWER, RECEIPT], 4, Fault::Receipt),
-        ] {
-            let error = replayed(&chain(&rows)).unwrap_err();
-            assert_eq!(error, Error::Broken { seq, fault });
-        }
-        let mut keyed = chain(&[LIMIT, DEBIT, ANSWER]);
-        keyed[2].key = "another".into();
-        keyed[2] = keyed[2].clone().sealed();
-        assert!(matches!(replayed(&keyed), Err(Error::Broken { seq: 3, fault: Fault::Orphan })));
-        let mut answered = chain(&[LIMIT, DEBIT]);
-        answered[1].answer = Some(Vec::new());
-        answered[1] = answered[1].clone().sealed();
-        assert!(matches!(replayed(&answered), Err(Error::Broken { seq: 2, fault: Fault::Answer })));
-        // A row replaced by another with a hash of its own: the next one tells.
-        let mut replaced = chain(&[LIMIT, DEBIT, ANSWER]);
-        replaced[1].who = "bob".into();
-        replaced[1] = replaced[1].clone().sealed();
-        let error = replayed(&replaced).unwrap_err();
-        assert_eq!(error, Error::Broken { seq: 3, fault: Fault::Unlinked });
-        // A row of another dataset's journal.
-        let elsewhere = Replay::new("wages", (0, GENESIS)).apply(&chain(&[LIMIT])[0]).unwrap_err();
-        assert_eq!(elsewhere, Error::Broken { seq: 1, fault: Fault::Unlinked });
-        // Written by a later version, or priceless.
-        let newer = chain(&[LIMIT, (Kind::Reserve, None, "wavelet(b=1)", 1.0)]);
-        assert!(matches!(replayed(&newer), Err(Error::UnknownEvent { seq: 2, .. })));
-        let priceless = chain(&[LIMIT, (Kind::Reserve, None, "gaussian(sigma=1)", 1.0)]);
-        assert!(matches!(replayed(&priceless), Err(Error::UnpricedEntry { seq: 2, .. })));
-    }
-
-    #[test]
-    fn a_receipt_is_of_what_was_bought_and_by_somebody_else() {
-        let with = |change: fn(&mut Row)| {
-            let mut rows = chain(&[LIMIT, DEBIT, ANSWER, RECEIPT]);
-            rows[3].who = "bob".into();
-            change(&mut rows[3]);
-            rows[3] = rows[3].clone().sealed();
-            replayed(&rows)
-        };
-        let replay = with(|_| {}).unwrap();
-        let spent = |who: &str| {
-            let account = Account::Subject(Subject::Analyst(who.into()));
-            replay.begun().unwrap().spent(&account).main
-        };
-        assert_eq!((spent("ann"), spent("bob"), spent("eve")), (0.5, 0.5, 0.0));
-        assert_eq!(replay.begun().unwrap().spent(&Account::Dataset).main, 0.5);
-        assert_eq!((replay.counts().received, replay.counts().beyond), (1, 0));
-        let changes: [fn(&mut Row); 5] = [
-            |row| row.key.push('0'),
-            |row| row.event = "pure(eps=0.25)".into(),
-            |row| row.price.main = 0.25,
-            |row| row.price.delta = 1e-9,
-            |row| row.refers = Some(2),
-        ];
-        for change in changes {
-            let error = with(change).unwrap_err();
-            assert_eq!(error, Error::Broken { seq: 4, fault: Fault::Receipt });
-        }
-        let answered = with(|row| row.answer = Some(Vec::new())).unwrap_err();
-        assert_eq!(answered, Error::Broken { seq: 4, fault: Fault::Answer });
-        // Twice by the same.
-        let mut rows = chain(&[LIMIT, DEBIT, ANSWER, RECEIPT, RECEIPT]);
-        for at in [3, 4] {
-            (rows[at].who, rows[at].before) = ("bob".into(), rows[at - 1].hash);
-            rows[at] = rows[at].clone().sealed();
-        }
-        let twice = replayed(&rows).unwrap_err();
-        assert_eq!(twice, Error::Broken { seq: 5, fault: Fault::Receipt });
-    }
-
-    #[test]
-    fn totals_are_of_events_and_not_of_prices_in_the_file() {
-        let rows = chain(&[LIMIT, (Kind::Reserve, None, "pure(eps=0.5)", 0.001)]);
-        let replay = replayed(&rows).unwrap();
-        assert_eq!(replay.begun().unwrap().spent(&Account::Dataset).main, 0.5);
-        assert_eq!(replay.counts().repriced, 1);
-    }
-
-    #[test]
-    fn what_no_rule_allowed_is_counted() {
-        let freeze = (Kind::Freeze, None, "", 0.0);
-        let slice = (Kind::Window, None, "window(eps=0.75, delta=0)", 0.75);
-        for (rows, beyond) in [
-            (vec![LIMIT, DEBIT, DEBIT], 0),
-            (vec![LIMIT, DEBIT, DEBIT, DEBIT], 1),
-            (vec![LIMIT, DEBIT, slice, DEBIT], 0),
-            (vec![LIMIT, slice, DEBIT, DEBIT], 1),
-            (vec![LIMIT, DEBIT, freeze, DEBIT], 1),
-        ] {
-            assert_eq!(replayed(&chain(&rows)).unwrap().counts().beyond, beyond);
-        }
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! What a debit entitles to, by value, so that each step is taken once.
+//! The steps after a debit, as types that are consumed, so that each step is taken once.
 //!
 //! ```text
 //! reserve ──► Reservation ──► begin ──► Reading ──► settle
@@ -47,7 +47,7 @@ impl Reservation {
         Self { debit: Debit { ledger, seq, who, key, price } }
     }
 
-    /// What was charged.
+    /// The price charged.
     #[must_use]
     pub fn price(&self) -> Price {
         self.debit.price
@@ -59,7 +59,7 @@ impl Reservation {
         self.debit.seq
     }
 
-    /// Takes the debit back, by an entry of its own: nothing was read.
+    /// Refunds the debit by a separate entry: nothing was read.
     ///
     /// After an error it stays spent.
     pub fn cancel(self) -> Result<()> {
@@ -67,17 +67,16 @@ impl Reservation {
         self.debit.close(charged, None)
     }
 
-    /// From here on data may be read, and the debit cannot be taken back.
+    /// Starts reading: from here on data may be read, and the debit cannot be refunded.
     ///
-    /// Nothing is written: the journal already says what a crash from here on must
-    /// leave behind.
+    /// Nothing is written: the journal already contains what must remain after a crash from here on.
     pub fn begin(self) -> Result<Reading> {
         Ok(Reading { debit: self.debit })
     }
 }
 
 impl Reading {
-    /// What was charged.
+    /// The price charged.
     #[must_use]
     pub fn price(&self) -> Price {
         self.debit.price
@@ -85,8 +84,8 @@ impl Reading {
 
     /// Stores the answer for repeats, and returns when it is on disk.
     ///
-    /// Only then may it be shown: an answer that was seen and then lost would
-    /// be drawn, and paid for, a second time. After an error it must not be shown.
+    /// Only then may it be shown: an answer that was seen and then lost would be drawn, and paid for, a second time.
+    /// After an error it must not be shown.
     pub fn settle(self, answer: &[u8]) -> Result<()> {
         self.debit.close(Price::ZERO, Some(answer.to_vec()))
     }

@@ -1,4 +1,4 @@
-//! One line of the journal, and the hash that chains it to the line before.
+//! One row of the journal, and the hash that chains it to the row before.
 
 use crate::error::{Error, Fault, Result};
 use crate::price::Price;
@@ -9,13 +9,13 @@ use std::time::{Duration, SystemTime};
 /// A SHA-256 hash.
 pub type Hash = [u8; 32];
 
-/// What the first row names as the hash before it.
+/// The previous hash in the first row.
 pub(crate) const GENESIS: Hash = [0; 32];
 
-/// Set apart from any other use of SHA-256; changes with the encoding.
+/// Domain separation from any other use of SHA-256; changes with the encoding.
 const DOMAIN: &[u8] = b"demure-ledger row v1\n";
 
-/// What a row records.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -23,27 +23,27 @@ pub enum Kind {
     Limit,
     /// A debit.
     Reserve,
-    /// A debit taken back before anything was read.
+    /// A refunded debit, before anything was read.
     Cancel,
     /// The answer that a debit bought.
     Settle,
-    /// A slice of an analyst or a group, from here on.
+    /// The limit of an analyst or a group, from here on.
     Grant,
     /// An analyst joins or leaves a group.
     Member,
-    /// A window, from here to the next.
+    /// A period, from here to the next.
     Window,
     /// Nothing can be reserved from here on.
     Freeze,
     /// The end of a freeze.
     Thaw,
-    /// The journal's id and the secret that its keys are made with.
+    /// The journal's id and the secret of its keys.
     Identity,
-    /// Whose row a row of a table is.
+    /// The privacy unit of a table.
     Unit,
-    /// An analyst is shown an answer that somebody else bought.
+    /// An analyst is shown an answer that another analyst bought.
     Receive,
-    /// Another ledger took the place of this one: nothing is debited from here on.
+    /// Another ledger replaced this one: nothing is debited from here on.
     Replaced,
 }
 
@@ -99,19 +99,19 @@ pub(crate) struct Row {
     pub(crate) dataset: String,
     /// From 1, without gaps.
     pub(crate) seq: u64,
-    /// Microseconds since 1970, as the clock had it; it may go backwards.
+    /// Microseconds since 1970, by the clock; it may go backwards.
     pub(crate) time: i64,
     pub(crate) kind: Kind,
-    /// The reservation that a cancellation or a settlement is about.
+    /// The reservation that a cancellation or a settlement refers to.
     pub(crate) refers: Option<u64>,
     pub(crate) who: String,
     pub(crate) key: String,
     pub(crate) query: String,
     /// The event's text, the limit's, or the rule's (`rule.rs`).
     pub(crate) event: String,
-    /// As charged, or as given back; of a limit or a rule, what may be spent.
+    /// The price charged or refunded; for a limit or a rule, what may be spent.
     pub(crate) price: Price,
-    /// Of a settlement the answer, of an identity the secret.
+    /// The answer of a settlement, or the secret of an identity.
     pub(crate) answer: Option<Vec<u8>>,
     pub(crate) before: Hash,
     pub(crate) hash: Hash,
@@ -121,9 +121,8 @@ impl Row {
     /// The hash of everything else in the row.
     ///
     /// # Guarantee
-    /// Two different rows are never encoded alike: the fields come in a fixed
-    /// order, numbers have a fixed width, texts and answers are preceded by
-    /// their length, and what may be absent by whether it is there.
+    /// Two different rows never have the same encoding: the fields come in a fixed order, numbers have a fixed width,
+    /// texts and answers are preceded by their length, and optional fields by whether they are present.
     pub(crate) fn digest(&self) -> Hash {
         let mut sha = Sha256::new();
         sha.update(DOMAIN);
@@ -150,7 +149,7 @@ impl Row {
         self
     }
 
-    /// Is the hash that of the contents?
+    /// Checks that the hash is that of the contents.
     pub(crate) fn check(&self) -> Result<()> {
         if self.hash == self.digest() { Ok(()) } else { Err(self.fault(Fault::Altered)) }
     }
@@ -165,37 +164,53 @@ fn bytes(sha: &mut Sha256, bytes: &[u8]) {
     sha.update(bytes);
 }
 
-/// A line of the journal, for people and programs to read.
+/// A row of the journal, for people and programs to read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
     /// Its number, from 1.
     pub seq: u64,
-    /// When, by the clock of whoever wrote it. The order is that of `seq`.
+    /// The time, by the writer's clock. The order is that of `seq`.
     pub time: SystemTime,
-    /// What it records.
+    /// The kind of the entry.
     pub kind: Kind,
-    /// The reservation that a cancellation or a settlement is about.
+    /// The reservation that a cancellation or a settlement refers to.
     pub refers: Option<u64>,
-    /// Who asked, or was shown the answer; of a rule, the steward.
+    /// Who asked, or was shown the answer; for a rule, the steward.
     pub who: String,
-    /// The query's key; of a rule, the analyst or group that it is for; of a unit, the table;
-    /// of an identity, the ledger's id; of what replaced it, the id of that.
+    /// The query's cache key; for a rule, the analyst or group that it is for; for a unit, the table; for an identity,
+    /// the ledger's id; for a replacement, the id of the new ledger.
     pub key: String,
-    /// The query's canonical text (of a reservation), the reason (of a freeze), the source (of
-    /// a unit), where the ledger comes from (of an identity), or what took its place.
+    /// The query's canonical text (reservation), the reason (freeze), the source (unit), where the ledger comes from
+    /// (identity), or where the new ledger is (replacement).
     pub query: String,
-    /// What was done, in the core's grammar (of a reservation or a receipt), the limit, or the rule.
+    /// The event in the core's grammar (reservation or receipt), the limit, or the rule.
     pub event: String,
-    /// As charged or given back; of a limit or a rule, what may be spent.
+    /// The price charged or refunded; for a limit or a rule, what may be spent.
     pub price: Price,
-    /// How long the answer is, in bytes (of a settlement), or the secret (of an identity).
+    /// The length in bytes of the answer (settlement), or of the secret (identity).
     pub answer_bytes: Option<u64>,
-    /// The hash that the next entry names.
+    /// The hash that the next entry refers to.
     pub hash: Hash,
-    /// Whether `key` and `hash` say nothing of the data. Keys were once plain hashes of sizes
-    /// and times of files; entries of that time may be shown without both only.
+    /// Whether `key` and `hash` reveal nothing about the data. Keys were once plain hashes of sizes and times of
+    /// files; entries from that time may only be shown without both.
     pub shareable: bool,
+}
+
+/// When something was spent or taken back, and how much was spent then.
+#[must_use]
+pub fn spending(entries: &[Entry]) -> Vec<(SystemTime, f64)> {
+    let (mut spent, mut steps) = (0.0f64, Vec::new());
+    for entry in entries {
+        match entry.kind {
+            Kind::Limit if steps.is_empty() => {}
+            Kind::Reserve => spent += entry.price.main,
+            Kind::Cancel => spent = (spent - entry.price.main).max(0.0),
+            _ => continue,
+        }
+        steps.push((entry.time, spent));
+    }
+    steps
 }
 
 impl From<Row> for Entry {
@@ -210,7 +225,7 @@ impl From<Row> for Entry {
             query: row.query,
             event: row.event,
             price: row.price,
-            // Of a unit it would say how many files the table has.
+            // For a unit, it would reveal how many files the table has.
             answer_bytes: row
                 .answer
                 .filter(|_| row.kind != Kind::Unit)
@@ -221,7 +236,7 @@ impl From<Row> for Entry {
     }
 }
 
-/// Microseconds since 1970, negative before; the far past and future saturate.
+/// Microseconds since 1970, negative before; saturates in the far past and future.
 pub(crate) fn to_micros(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),
@@ -262,52 +277,4 @@ pub(crate) fn example() -> Row {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_field_is_in_the_hash() {
-        let row = example();
-        row.check().unwrap();
-        let changes: [fn(&mut Row); 17] = [
-            |row| row.dataset.push('x'),
-            |row| row.seq += 1,
-            |row| row.time -= 1,
-            |row| row.kind = Kind::Cancel,
-            |row| row.refers = None,
-            |row| row.refers = Some(5),
-            |row| row.who.clear(),
-            |row| row.key.push('0'),
-            |row| row.query.push(' '),
-            |row| row.event.push('*'),
-            |row| row.price.main = 0.5,
-            |row| row.price.delta = 1e-300,
-            |row| row.answer = None,
-            |row| row.answer = Some(Vec::new()),
-            |row| row.before[31] ^= 1,
-            |row| row.hash[0] ^= 128,
-            // What moves from one text to the next.
-            |row| (row.who, row.key) = ("ann0".into(), "0ff".into()),
-        ];
-        for (i, change) in changes.into_iter().enumerate() {
-            let mut changed = row.clone();
-            change(&mut changed);
-            assert!(changed.check().is_err(), "{i}");
-        }
-    }
-
-    #[test]
-    fn the_encoding_does_not_change_by_accident() {
-        // A ledger written by any version is read by all later ones. The value was computed
-        // apart from this code, from the description of the encoding.
-        let hex: String = example().hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hex, "5364000c72cd92adb725f8a6ee05a5c0f494e53a153adfd4104514dc375149f9");
-    }
-
-    #[test]
-    fn times_round_trip_before_and_after_1970() {
-        for micros in [0, 1, -1, 1_700_000_000_000_000, -62_135_596_800_000_000] {
-            assert_eq!(to_micros(from_micros(micros)), micros);
-        }
-    }
-}
+mod tests;

@@ -1,5 +1,5 @@
-//! The rules that a steward writes into the journal: slices, groups, windows,
-//! freezes. Each is an entry, with the steward's name; it holds from there on.
+//! The rules that a steward writes into the journal: limits, groups, periods, freezes. Each is an entry with the
+//! steward's name, and applies from there on.
 //!
 //! | kind | key | event | query |
 //! |---|---|---|---|
@@ -21,14 +21,14 @@ use std::fmt;
 pub enum Rule {
     /// The limit of the dataset, over everyone.
     Dataset,
-    /// The window that a steward opened, over everyone.
+    /// The period that a steward opened, over everyone.
     Window,
-    /// The slice of an analyst, or of a group (`@group`).
+    /// The limit of an analyst, or of a group (`@group`).
     Slice(String),
 }
 
 impl Rule {
-    /// Who can do something about it.
+    /// What can be done about it.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Self::Dataset => "have the policy's limit raised",
@@ -57,7 +57,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// Reads `ana` or `@oncology`.
+    /// Parses `ana` or `@oncology`.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         match text.strip_prefix('@') {
             Some(group) => named("group", group).map(Self::Group),
@@ -65,7 +65,7 @@ impl Subject {
         }
     }
 
-    /// Reads an analyst's name, which has no `@` in front.
+    /// Parses an analyst's name, which has no leading `@`.
     pub(crate) fn analyst(what: &'static str, text: &str) -> Result<String> {
         if text.starts_with('@') {
             return Err(Error::BadName { what, fault: "begins with `@`, as only groups do" });
@@ -73,7 +73,7 @@ impl Subject {
         named(what, text)
     }
 
-    /// Reads a group's name, which has an `@` in front.
+    /// Parses a group's name, which has a leading `@`.
     pub(crate) fn group(text: &str) -> Result<String> {
         match Self::parse(text)? {
             Self::Group(group) => Ok(group),
@@ -100,7 +100,7 @@ fn named(what: &'static str, name: &str) -> Result<String> {
     printable(what, name)
 }
 
-/// Text that is one line and stays one.
+/// Requires text on one line, without control characters.
 pub(crate) fn printable(what: &'static str, text: &str) -> Result<String> {
     if text.chars().any(char::is_control) {
         return Err(Error::BadName { what, fault: "has a control character" });
@@ -108,19 +108,19 @@ pub(crate) fn printable(what: &'static str, text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// How much a slice or a window allows in total.
+/// How much a limit or a period allows in total.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Terms {
     /// There is no such rule.
     None,
     /// Nothing at all.
     Nothing,
-    /// What (ε, δ)-DP allows in the dataset's currency.
+    /// What (ε, δ)-DP allows in the dataset's unit of accounting.
     AtMost(Epsilon, Delta),
 }
 
 impl Terms {
-    /// What may be spent under `limit`'s currency; `None` without a rule.
+    /// What may be spent under `limit`'s accounting; `None` without a rule.
     pub(crate) fn most(self, limit: &Limit) -> Result<Option<Price>> {
         match self {
             Self::None => Ok(None),
@@ -131,7 +131,7 @@ impl Terms {
         }
     }
 
-    /// ε and δ; 0 and 0 where nothing is allowed.
+    /// ε and δ; 0 and 0 if nothing is allowed.
     pub(crate) fn numbers(self) -> (f64, f64) {
         match self {
             Self::None | Self::Nothing => (0.0, 0.0),
@@ -161,11 +161,11 @@ impl fmt::Display for Terms {
     }
 }
 
-/// What a steward decrees.
+/// A rule that a steward sets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Decree {
     Slice(Subject, Terms),
-    /// The analyst, the group, and whether the one is in the other from now on.
+    /// The analyst, the group, and whether the analyst is in it from now on.
     Member(String, String, bool),
     Window(Terms),
     Freeze(String),
@@ -183,7 +183,7 @@ impl Decree {
         }
     }
 
-    /// As a row's key, event and query.
+    /// The rule as a row's key, event and query.
     pub(crate) fn texts(self) -> (String, String, String) {
         let empty = String::new;
         match self {
@@ -199,8 +199,7 @@ impl Decree {
         }
     }
 
-    /// Reads what [`Decree::texts`] wrote; `None` if the row is of another kind, or
-    /// is not readable.
+    /// Parses the output of [`Decree::texts`]; `None` if the row is of another kind, or cannot be parsed.
     pub(crate) fn read(row: &Row) -> Option<Self> {
         let inner = |verb: &str| row.event.strip_prefix(verb)?.strip_prefix('(')?.strip_suffix(')');
         match row.kind {
@@ -224,57 +223,4 @@ impl Decree {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::row::example;
-
-    #[test]
-    fn a_decree_reads_back_as_it_was_written() {
-        let terms = [
-            Terms::None,
-            Terms::Nothing,
-            Terms::AtMost(Epsilon::new(0.1 + 0.2).unwrap(), Delta::new(1e-17).unwrap()),
-            Terms::AtMost(Epsilon::new(1e-300).unwrap(), Delta::ZERO),
-        ];
-        let slices = terms.into_iter().flat_map(|terms| {
-            let subjects = [Subject::Analyst("ana (x), y".into()), Subject::Group("a@b )".into())];
-            subjects.map(|subject| Decree::Slice(subject, terms))
-        });
-        let others = [
-            Decree::Member("ana".into(), "onco(logy)".into(), true),
-            Decree::Member("ana".into(), "x".into(), false),
-            Decree::Freeze("audit, of June".into()),
-            Decree::Thaw(String::new()),
-        ];
-        for decree in slices.chain(terms.map(Decree::Window)).chain(others) {
-            let kind = decree.kind();
-            let (key, event, query) = decree.clone().texts();
-            let row = Row { kind, key, event, query, ..example() };
-            assert_eq!(Decree::read(&row), Some(decree));
-        }
-        for (kind, key, event) in [
-            (Kind::Grant, "", "slice(none)"),
-            (Kind::Grant, "ana", "slice()"),
-            (Kind::Grant, "ana", "slice(eps=0, delta=1)"),
-            (Kind::Grant, "@", "slice(none)"),
-            (Kind::Member, "@ana", "join(@a)"),
-            (Kind::Member, "ana", "join(a)"),
-            (Kind::Member, "ana", "visit(@a)"),
-            (Kind::Window, "", "window(eps=1)"),
-            (Kind::Reserve, "", "window(none)"),
-        ] {
-            let row = Row { kind, key: key.into(), event: event.into(), ..example() };
-            assert_eq!(Decree::read(&row), None, "{event}");
-        }
-    }
-
-    #[test]
-    fn names_are_one_line_and_groups_begin_with_an_at() {
-        assert_eq!(Subject::parse("@a").unwrap().to_string(), "@a");
-        assert_eq!(Subject::parse("Ana Ruiz").unwrap().to_string(), "Ana Ruiz");
-        for bad in ["", "@", "a\nb", "@a\0", "\u{85}"] {
-            assert!(matches!(Subject::parse(bad), Err(Error::BadName { .. })), "{bad:?}");
-        }
-        assert!(Subject::analyst("analyst", "@a").is_err() && Subject::group("a").is_err());
-    }
-}
+mod tests;

@@ -1,23 +1,23 @@
-//! One connection, and what this process has read of the journal through it.
+//! A connection, and what this process has read of the journal through it.
 
 use crate::error::{Fault, Result};
 use crate::replay::Replay;
 use crate::row::Hash;
 use crate::store::{Intent, Store};
 
-/// A connection to the store with a replay of its own.
+/// A connection to the store with its own replay.
 ///
-/// A ledger has two, so that whoever reads does not wait for whoever writes.
+/// A ledger has two, so that readers do not wait for writers.
 pub(crate) struct Side {
     pub(crate) store: Box<dyn Store>,
-    /// Up to some row, all committed; `None` when the journal must be read anew.
+    /// The committed journal up to some row; `None` if the journal must be read again.
     pub(crate) replay: Option<Replay>,
-    /// The last row that was known to be committed. It outlives `replay`.
+    /// The last row that was known to be committed. It is kept when `replay` is dropped.
     pub(crate) seen: (u64, Hash),
 }
 
 impl Side {
-    /// On a journal that is known to have come to `seen`.
+    /// For a journal that is known to have come to `seen`.
     pub(crate) fn after(store: Box<dyn Store>, seen: (u64, Hash)) -> Self {
         Self { store, replay: None, seen }
     }
@@ -31,8 +31,7 @@ impl Side {
         Ok(replay.insert(newest))
     }
 
-    /// Compares what is kept in memory with `fresh`, a replay from the first row;
-    /// returns `fresh` as of now.
+    /// Compares the state in memory with `fresh`, a replay from the first row; returns `fresh`, brought up to date.
     pub(crate) fn agrees(&mut self, dataset: &str, fresh: Replay) -> Result<Replay> {
         let Self { store, replay, seen } = self;
         let transaction = store.begin(Intent::Read)?;

@@ -1,21 +1,17 @@
-//! What counts against what: the dataset, the window, each analyst, each group.
+//! Which debits count against which limits: the dataset, the period, each analyst, each group.
 //!
-//! They are all alike: an [`Account`] with a meter of its own and, where there
-//! is a rule, the most that it may reach. A debit is counted in every account
-//! that it concerns when it is made: the dataset's, the window's if there is
-//! one, the analyst's, and those of the groups that the analyst is in. An answer
-//! that is received counts in the last two alone.
+//! They are all alike: an [`Account`] with its own meter and, if there is a rule, a maximum. A debit is counted in
+//! every account that it concerns when it is made: the dataset's, the period's if there is one, the analyst's, and
+//! those of the analyst's groups. A received answer counts in the last two only.
 //!
 //! # Guarantee
-//! The meter of an account is the core's filter over the debits and receipts that
-//! concern it and have no cancellation, in the order of the journal. So while it is
-//! within (ε, δ), what these debits bought is together (ε, δ)-DP: for the
-//! dataset, what everyone learnt; for a slice, what its analyst was shown, or what
-//! the group's members were shown while they were members (all of it where answers are
-//! [personal](crate::Answers::Personal), and what they bought where they are shared).
+//! The meter of an account is the core's filter over the debits and receipts that concern it and have no cancellation,
+//! in the order of the journal. So while it is within (ε, δ), what these debits bought is together (ε, δ)-DP: for the
+//! dataset, what everyone learnt; for a personal or group limit, what the analyst was shown, or what the group's
+//! members were shown while they were members (all of it if answers are [personal](crate::Answers::Personal), and what
+//! they bought if they are shared).
 //!
-//! Whoever has no slice is still counted, so that one granted later counts from
-//! the beginning of the journal.
+//! Analysts without a limit are still counted, so that a limit granted later counts from the beginning of the journal.
 
 use crate::error::{Error, Result};
 use crate::limit::Limit;
@@ -25,16 +21,15 @@ use crate::rule::{Decree, Rule, Subject, Terms};
 use demure_core::event::Event;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// How many debits can be taken back without reading the journal again: more than
-/// are under way at once. Each costs some hundred bytes, and a cancellation what it
-/// costs to add them up.
+/// The number of debits that can be refunded without reading the journal again: more than are under way at once. Each
+/// costs a few hundred bytes, and a cancellation costs adding them up.
 const WINDOW: usize = 512;
 
-/// What is counted by itself.
+/// Something with a separate total.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Account {
     Dataset,
-    /// The window that was opened by the row of this number.
+    /// The period that was opened by the row with this number.
     Window(u64),
     Subject(Subject),
 }
@@ -49,7 +44,7 @@ impl Account {
     }
 }
 
-/// Why nothing can be reserved.
+/// Who froze the budget, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Frozen {
@@ -59,22 +54,22 @@ pub struct Frozen {
     pub why: String,
 }
 
-/// A debit that can be taken back cheaply.
+/// A debit that can be refunded cheaply.
 #[derive(Clone, Debug)]
 struct Recent {
     seq: u64,
     event: Event,
-    /// Where it counts, and what was there before.
+    /// The accounts in which it counts, and their meters before it.
     before: Vec<(Account, Meter)>,
 }
 
-/// The rules in force and what counts against them.
+/// The rules in force and the totals that count against them.
 #[derive(Clone, Debug)]
 pub(crate) struct Totals {
     pub(crate) limit: Limit,
     empty: Meter,
     meters: HashMap<Account, Meter>,
-    /// What may be spent; the dataset's is always there.
+    /// The maximum of each account; the dataset's always exists.
     caps: HashMap<Account, Price>,
     window: Option<(u64, Terms)>,
     slices: BTreeMap<Subject, Terms>,
@@ -102,14 +97,14 @@ impl Totals {
         })
     }
 
-    /// Another limit in the same currency.
+    /// Sets another limit with the same accounting.
     pub(crate) fn set_limit(&mut self, limit: Limit) -> Result<()> {
         self.caps.insert(Account::Dataset, limit.most()?);
         self.limit = limit;
         Ok(())
     }
 
-    /// What `event` costs by itself.
+    /// The price of `event` by itself.
     pub(crate) fn price(&self, event: &Event) -> demure_core::Result<Price> {
         self.empty.price(event)
     }
@@ -123,7 +118,7 @@ impl Totals {
         self.meter(account).spent()
     }
 
-    /// What may be spent in all; `None` without a rule.
+    /// The maximum; `None` without a rule.
     pub(crate) fn most(&self, account: &Account) -> Option<Price> {
         self.caps.get(account).copied()
     }
@@ -133,7 +128,7 @@ impl Totals {
         Some(self.most(account)?.left_after(self.spent(account)))
     }
 
-    /// The accounts that a debit of `who` concerns: her own first, which do not depend on what others bought.
+    /// The accounts that a debit of `who` concerns: first their own, which do not depend on what others bought.
     pub(crate) fn concerned(&self, who: &str) -> Vec<Account> {
         let mut accounts = self.personal(who);
         accounts.push(Account::Dataset);
@@ -141,7 +136,7 @@ impl Totals {
         accounts
     }
 
-    /// The accounts that a receipt of `who` concerns: her own and her groups'.
+    /// The accounts that a receipt of `who` concerns: their own and their groups'.
     pub(crate) fn personal(&self, who: &str) -> Vec<Account> {
         let mut accounts = vec![Account::Subject(Subject::Analyst(who.to_owned()))];
         let groups = self.groups.get(who).into_iter().flatten().cloned();
@@ -149,7 +144,7 @@ impl Totals {
         accounts
     }
 
-    /// The account of `who`, or of one of her groups, that allows nothing at all.
+    /// The account of `who`, or of one of their groups, that allows nothing at all.
     pub(crate) fn denying(&self, who: &str) -> Option<Account> {
         self.personal(who).into_iter().find(|account| match account {
             Account::Subject(subject) => self.slices.get(subject) == Some(&Terms::Nothing),
@@ -176,8 +171,8 @@ impl Totals {
         Ok(None)
     }
 
-    /// Counts a debit or a receipt in `accounts`, and says whether every rule allows it; `None`
-    /// where a total overflows, and then the totals are of no more use.
+    /// Counts a debit or a receipt in `accounts`, and returns whether every rule allows it; `None` if a total
+    /// overflows, and then the totals must not be used any more.
     pub(crate) fn add(
         &mut self,
         seq: u64,
@@ -199,14 +194,14 @@ impl Totals {
         Ok(Some(allowed))
     }
 
-    /// Takes a debit back from every account in which it counts; false if it is too far
-    /// back, and then the totals are of no more use.
+    /// Refunds a debit in every account in which it counts; false if it is too far back, and then the totals must not
+    /// be used any more.
     ///
     /// # Guarantee
     /// The totals are those of a journal without the debit.
     /// # Proof
-    /// Each account goes back to what it was before the debit, and what came after
-    /// is added in the same order. A window that has ended since is gone. ∎
+    /// Each account is reset to its state before the debit, and what came after is added in the same order. A period
+    /// that has ended since is gone. ∎
     pub(crate) fn take_back(&mut self, seq: u64) -> demure_core::Result<bool> {
         let found = self.recent.iter().position(|recent| recent.seq == seq);
         let Some((at, gone)) = found.and_then(|at| Some((at, self.recent.remove(at)?))) else {
@@ -230,7 +225,7 @@ impl Totals {
         Ok(true)
     }
 
-    /// Would the decree change anything?
+    /// Whether the rule would change anything.
     pub(crate) fn is_news(&self, decree: &Decree) -> bool {
         match decree {
             Decree::Slice(subject, terms) => {
@@ -239,14 +234,14 @@ impl Totals {
             Decree::Member(analyst, group, joins) => {
                 self.groups.get(analyst).is_some_and(|groups| groups.contains(group)) != *joins
             }
-            // The same window again is a new one, from zero.
+            // The same period again is a new one, from zero.
             Decree::Window(terms) => self.window.is_some() || *terms != Terms::None,
             Decree::Freeze(_) => true,
             Decree::Thaw(_) => self.frozen.is_some(),
         }
     }
 
-    /// Puts a decree into force, as the row `seq` of the steward `by`.
+    /// Applies a rule, as the row `seq` of the steward `by`.
     pub(crate) fn decree(&mut self, seq: u64, by: &str, decree: Decree) -> Result<()> {
         match decree {
             Decree::Slice(subject, terms) => {
@@ -294,7 +289,7 @@ impl Totals {
         self.slices.iter().map(|(subject, terms)| (subject, *terms))
     }
 
-    /// The analysts of each group that has any.
+    /// The members of each group that has any.
     pub(crate) fn members(&self) -> BTreeMap<&str, Vec<&str>> {
         let mut members: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (analyst, groups) in &self.groups {
@@ -309,9 +304,9 @@ impl Totals {
         self.frozen.as_ref()
     }
 
-    /// Are all totals and all rules the same?
+    /// Whether all totals and all rules are the same.
     pub(crate) fn same(&self, other: &Self) -> bool {
-        // A meter that went back to zero is as good as none.
+        // A meter that went back to zero equals a missing one.
         let in_other =
             |one: &Self, two: &Self| one.meters.keys().all(|key| one.spent(key) == two.spent(key));
         in_other(self, other)
@@ -323,39 +318,4 @@ impl Totals {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Accounting, Ledger, Request};
-    use demure_core::unit::{Delta, Epsilon, Neighbours};
-
-    #[test]
-    fn a_debit_of_long_ago_can_be_taken_back_too() {
-        let ledger = Ledger::in_memory(Limit {
-            accounting: Accounting::Pure,
-            epsilon: Epsilon::new(1e6).unwrap(),
-            delta: Delta::ZERO,
-            neighbours: Neighbours::AddRemove,
-        })
-        .unwrap();
-        let mut held = VecDeque::new();
-        for i in 0..WINDOW + 40 {
-            let event = Event::pure(0.1 + 0.001 * (i % 7) as f64).unwrap();
-            let who = ["ana", "ben"][i % 2].to_owned();
-            let request = Request { who, key: format!("{i}"), query: String::new(), event };
-            held.push_back(ledger.reserve(&request).unwrap());
-        }
-        for _ in 0..10 {
-            // Beyond what is kept, at its edge, and the newest.
-            for at in [0, 30, held.len() - 3] {
-                held.remove(at).unwrap().cancel().unwrap();
-            }
-            ledger.verify().unwrap();
-        }
-        let sum: f64 = held.iter().map(|one| one.price().main).sum();
-        let spent = ledger.balance().unwrap().spent.main;
-        assert!(spent >= sum - 1e-9 && spent < sum + 1e-9, "{spent} {sum}");
-        held.into_iter().for_each(|one| one.cancel().unwrap());
-        assert_eq!(ledger.verify().unwrap().spent, Price::ZERO);
-        assert_eq!(ledger.balance_for("ana").unwrap().spent, Price::ZERO);
-    }
-}
+mod tests;

@@ -24,7 +24,7 @@ pub(crate) fn parts(name: &ObjectName) -> Vec<String> {
 }
 
 impl Binder<'_> {
-    /// A query inside of what is around it.
+    /// Binds a query inside its enclosing scopes.
     pub(crate) fn query(&mut self, query: &ast::Query) -> Result<Query, String> {
         if !query.locks.is_empty() || query.for_clause.is_some() {
             return Err("the catalog locks nothing".to_owned());
@@ -44,7 +44,7 @@ impl Binder<'_> {
         };
         let mut bound = self.body(&query.body, order)?;
         self.settle(&mut bound, None)?;
-        // What counts is bound in a scope without names.
+        // The counts of LIMIT and OFFSET are bound in a scope without names.
         self.push(Names::default())?;
         let (limit, offset) = match &query.limit_clause {
             Some(LimitClause::LimitOffset { limit, offset, .. }) => {
@@ -93,7 +93,7 @@ impl Binder<'_> {
                     let mut step = self.body(right, &[])?;
                     self.settle(&mut step, Some(&wanted))?;
                     let all = *set_quantifier == SetQuantifier::All;
-                    // Neither may be remembered from one round to the next.
+                    // Neither may be cached from one round to the next.
                     (query.reads, step.reads) = (u64::MAX, u64::MAX);
                     Cte { id, query, step: Some((step, all)) }
                 }
@@ -109,7 +109,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// What stands between WITH and LIMIT.
+    /// Binds the part between WITH and LIMIT.
     fn body(&mut self, body: &SetExpr, order: &[ast::OrderByExpr]) -> Result<Query, String> {
         self.deeper(|binder| binder.body_here(body, order))
     }
@@ -151,7 +151,7 @@ impl Binder<'_> {
 
     fn plain(&mut self, body: Body, columns: Vec<(String, Oid)>) -> Query {
         let (order, ctes, id) = (Vec::new(), Vec::new(), self.id());
-        // A part of a query is never remembered by itself.
+        // A part of a query is never cached by itself.
         Query { id, ctes, body, order, limit: None, offset: None, columns, reads: u64::MAX }
     }
 
@@ -180,7 +180,7 @@ impl Binder<'_> {
         Ok((Body::Values(bound), named.collect()))
     }
 
-    /// Gives what is still unknown a type: the one wanted, or text.
+    /// Gives a type to columns whose type is still unknown: the wanted one, or text.
     fn settle(&mut self, query: &mut Query, wanted: Option<&[Oid]>) -> Result<(), String> {
         let wanted: Vec<Oid> = match wanted {
             Some(wanted) => wanted.to_vec(),
@@ -234,7 +234,7 @@ impl Binder<'_> {
         sorts
     }
 
-    /// One key of ORDER BY: the number or the name of a column of the answer, or an expression.
+    /// One key of ORDER BY: the number or name of an output column, or an expression.
     fn sort(
         &mut self,
         sort: &ast::OrderByExpr,

@@ -1,6 +1,6 @@
-//! What the relations of the catalog say: one database, one schema `public` with the tables of
-//! the policy, and PostgreSQL's own types. Everything here follows from names and types; that a
-//! table has rows, or how many, does not.
+//! The contents of the catalog's relations: one database, one schema `public` with the tables of the policy, and
+//! PostgreSQL's own types. Everything here follows from names and types; whether a table has rows, or how many, does
+//! not appear.
 
 use super::relations::{Column, Relations};
 use super::settings;
@@ -12,7 +12,7 @@ use datafusion::arrow::datatypes::DataType;
 
 const CATALOG: &str = "pg_catalog";
 const INFORMATION: &str = "information_schema";
-/// Who owns everything: the curator, not whoever asks.
+/// The owner of everything: the curator, not the connected user.
 pub(crate) const OWNER: &str = "demure";
 pub(crate) const OWNER_OID: Oid = 10;
 
@@ -186,8 +186,8 @@ fn built_in_types(r: &mut Relations) {
     }
 }
 
-/// The functions that `pg_type` names: drivers tell arrays by theirs. Each line of
-/// `procedures.txt` has an identifier, a name, the type returned and the number of arguments.
+/// The functions that `pg_type` names: drivers recognise arrays by them. Each line of `procedures.txt` has an
+/// identifier, a name, the return type and the number of arguments.
 fn procedures(r: &mut Relations) {
     for line in include_str!("procedures.txt").lines() {
         let words: Vec<_> = line.split(' ').collect();
@@ -223,7 +223,7 @@ fn add_class(r: &mut Relations, cells: &[(&'static str, Value)]) {
     let mut all = cells.to_vec();
     all.extend([
         ("relowner", int(OWNER_OID)),
-        // Not analysed: nobody has counted.
+        // Not analysed: rows have not been counted.
         ("reltuples", Value::Float(-1.0)),
         ("relpersistence", text("p")),
         ("relispopulated", Value::Bool(true)),
@@ -253,7 +253,7 @@ fn add_attribute(r: &mut Relations, relation: Oid, at: usize, column: &Column, m
     r.add(CATALOG, "pg_attribute", &cells);
 }
 
-/// The type of PostgreSQL that the wire sends a column as, and its modifier.
+/// The PostgreSQL type as which the wire sends a column, and its modifier.
 fn postgres_type(arrow: &DataType) -> (Oid, i64) {
     let oid = into_pg_type(arrow).map_or(types::TEXT, |known| known.oid());
     let oid = if types::row(oid).is_some() { oid } else { types::TEXT };
@@ -429,7 +429,7 @@ fn add_information_column(
     r.add(INFORMATION, "columns", &cells);
 }
 
-/// The schemas a bare name is looked for in: `current_schemas`.
+/// The schemas in which a bare name is looked up: `current_schemas`.
 pub(crate) fn search_path(implicit: bool) -> Value {
     let names = SCHEMAS.iter().filter(|(name, _)| *name != INFORMATION);
     let names = names.filter(|(name, _)| implicit || *name == "public");

@@ -1,4 +1,4 @@
-//! The value of an expression for a row.
+//! Evaluates an expression for a row.
 
 use super::Inner;
 use super::functions;
@@ -14,39 +14,39 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The row of a query, and of the queries around it.
+/// The row of a query, and those of the enclosing queries.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) row: &'a [Value],
     pub(crate) outer: Option<&'a Scope<'a>>,
 }
 
-/// One execution of a statement, and what it may still take.
+/// One execution of a statement, and its remaining resources.
 pub(crate) struct Run<'a> {
     pub(crate) catalog: &'a Inner,
-    /// Nobody waits for it any more.
+    /// Set when no one waits for it any more.
     cancelled: &'a AtomicBool,
-    /// Each evaluated expression, each row and each four bytes of a new text take one.
+    /// The remaining steps: each evaluated expression, each row and each four bytes of a new text take one.
     steps: Cell<u64>,
-    /// Each value in a row of a join takes one.
+    /// The remaining cells: each value in a row of a join takes one.
     cells: Cell<u64>,
     /// The rows of common table expressions in scope.
     pub(crate) ctes: RefCell<HashMap<usize, Arc<Vec<Row>>>>,
     /// The rows of subqueries that read no row around them.
     pub(crate) constant: RefCell<HashMap<usize, Arc<Vec<Row>>>>,
-    /// The relations joined, indexed.
+    /// The joined relations, indexed.
     pub(crate) sides: RefCell<HashMap<usize, Arc<Side>>>,
     matches: RefCell<HashMap<(String, String, bool), bool>>,
 }
 
-/// What a statement may take: a second or so of one processor.
+/// The step limit of a statement: about a second of one processor.
 const STEPS: u64 = 10_000_000;
-/// And some 150 megabytes at the very most, if all of it were there at once.
+/// The cell limit of a statement: about 150 megabytes at most, if all of it existed at once.
 const CELLS: u64 = 4_000_000;
-/// One join may have this many, and one text or array this many bytes or items.
+/// The largest number of cells of one join, and of bytes or items of one text or array.
 const JOINED: usize = 2_000_000;
 const LONGEST: usize = 1 << 20;
-/// An answer's texts may have this many bytes.
+/// The largest number of bytes in an answer's texts.
 const ANSWER: u64 = 32 << 20;
 
 const TOO_LARGE: &str = "the catalog query takes too much; ask for less at once";
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes some of what is left.
+    /// Takes some of the remaining steps.
     pub(crate) fn spend(&self, steps: u64) -> Result<(), String> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err("the statement was cancelled".to_owned());
@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Makes room for one more row of a join that has some already.
+    /// Reserves space for one more row of a join that already has some.
     pub(crate) fn room(&self, rows: usize, width: usize) -> Result<(), String> {
         let left = self.cells.get().checked_sub(width as u64 + 1);
         let joined = (rows + 1).saturating_mul(width + 1);
@@ -87,13 +87,13 @@ impl<'a> Run<'a> {
         self.spend(1)
     }
 
-    /// What tells a row from others, which takes room.
+    /// The key that identifies a row, which takes space.
     pub(crate) fn key(&self, row: &[Value]) -> Result<String, String> {
         self.spend(row.iter().map(Value::size).sum())?;
         Ok(row_key(row))
     }
 
-    /// Whether an answer is small enough to be sent: texts that rows share are sent with each.
+    /// Checks that an answer is small enough to send: texts that rows share are sent with each row.
     pub(crate) fn sendable(&self, rows: &[Row]) -> Result<(), String> {
         let quarters: u64 = rows.iter().flatten().map(Value::size).sum();
         if quarters.saturating_mul(4) > ANSWER { Err(TOO_LARGE.to_owned()) } else { Ok(()) }
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
 
     /// Whether a text matches a regular expression.
     fn matches(&self, subject: &str, pattern: &str, fold: bool) -> Result<bool, String> {
-        // How psql writes a name that it looks for.
+        // The form in which psql writes a name that it looks up.
         let name = pattern.strip_prefix("^(").and_then(|name| name.strip_suffix(")$"));
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if let Some(name) = name.filter(|name| name.chars().all(plain) && !fold) {
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         if let Some(known) = self.matches.borrow().get(&key) {
             return Ok(*known);
         }
-        // A repetition can make a small pattern a large automaton.
+        // A repetition can turn a small pattern into a large automaton.
         self.spend(if pattern.contains('{') { 50_000 } else { 500 + pattern.len() as u64 })?;
         let flag = fold.then_some("i");
         let matched = regexp_is_match_scalar(&StringArray::from(vec![subject]), pattern, flag)
@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
     pub(crate) fn evaluate(&self, expr: &Expr, scope: &Scope<'_>) -> Result<Value, String> {
         self.spend(1)?;
         let value = self.value(expr, scope)?;
-        // What is only read is shared, and takes no room.
+        // Values that are only read are shared, and take no space.
         if !matches!(expr, Expr::Const(_) | Expr::Column { .. }) {
             self.spend(value.size())?;
         }
@@ -233,7 +233,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// AND or OR in three values; `decisive` is what settles it.
+    /// AND or OR in three-valued logic; `decisive` is the value that decides it.
     fn logic(&self, all: &[Expr], decisive: bool, scope: &Scope<'_>) -> Result<Value, String> {
         let mut unknown = false;
         for expr in all {
@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// No value is larger than this.
+/// The size limit of a value.
 pub(crate) fn at_most(size: usize) -> Result<(), String> {
     if size > LONGEST { Err(TOO_LARGE.to_owned()) } else { Ok(()) }
 }
@@ -353,7 +353,7 @@ fn like(subject: &str, pattern: &str, escape: Option<char>) -> bool {
     parts[p..].iter().all(|part| matches!(part, Part::Many))
 }
 
-/// A value of one type as one of another.
+/// Converts a value from one type to another.
 pub(crate) fn cast(
     catalog: &Inner,
     value: Value,

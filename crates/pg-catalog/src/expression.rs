@@ -21,12 +21,12 @@ fn not(expr: Expr, negated: bool) -> Expr {
 }
 
 impl Binder<'_> {
-    /// An expression and its type.
+    /// Binds an expression; returns it with its type.
     pub(crate) fn bind(&mut self, expr: &ast::Expr) -> Result<Typed, String> {
         self.deeper(|binder| binder.bind_here(expr))
     }
 
-    /// A condition.
+    /// Binds a condition.
     pub(crate) fn condition(&mut self, expr: &ast::Expr) -> Result<Expr, String> {
         let typed = self.bind(expr)?;
         self.coerce(typed, BOOL)
@@ -278,7 +278,7 @@ impl Binder<'_> {
     fn access(&mut self, root: &ast::Expr, chain: &[AccessExpr]) -> Result<Typed, String> {
         let mut chain = chain.iter().peekable();
         let mut typed = if let ast::Expr::Identifier(first) = root {
-            // A qualified column is read as a chain when a subscript follows it.
+            // A qualified column is parsed as a chain if a subscript follows it.
             let mut names = vec![ident(first)];
             while let Some(AccessExpr::Dot(ast::Expr::Identifier(next))) = chain.peek() {
                 names.push(ident(next));
@@ -308,7 +308,7 @@ impl Binder<'_> {
         Ok(typed)
     }
 
-    /// Calls a function of one value.
+    /// Calls a scalar function.
     pub(crate) fn call(&mut self, name: &str, args: Vec<Typed>) -> Result<Typed, String> {
         let missing = || format!("the catalog has no function {name} of {} arguments", args.len());
         let function = functions::find(name, args.len()).ok_or_else(missing)?;
@@ -433,7 +433,7 @@ impl Binder<'_> {
     }
 }
 
-/// The name of a function of the catalog's.
+/// The name of a function of the catalog.
 pub(crate) fn function_name(name: &ast::ObjectName) -> Result<String, String> {
     let parts = parts(name);
     match parts.as_slice() {
@@ -459,7 +459,7 @@ pub(crate) fn aggregate(name: &str) -> Option<AggregateKind> {
     })
 }
 
-/// A function of many rows.
+/// A set-returning function.
 pub(crate) fn series(name: &str) -> Option<Series> {
     Some(match name {
         "unnest" => Series::Unnest,

@@ -1,4 +1,4 @@
-//! Binding FROM: relations of the catalog, and how they join.
+//! Binds FROM: relations of the catalog, and how they join.
 
 use super::bind::{ident, parts};
 use super::expression::{function_name, series};
@@ -10,7 +10,7 @@ use datafusion::sql::sqlparser::ast::{
     FunctionArg, JoinConstraint, JoinOperator, TableAlias, TableFactor, TableWithJoins,
 };
 
-/// The relations of a FROM in the order they are joined. Their names are in the scope.
+/// The relations of a FROM in join order. Their names are in the scope.
 pub(crate) struct Joined {
     pub(crate) steps: Vec<Step>,
 }
@@ -217,7 +217,7 @@ impl Binder<'_> {
         Ok(Bound { source, schema: None, name: own, columns, lateral: true })
     }
 
-    /// The arguments of a function of many rows, and the type of what it makes.
+    /// The arguments of a set-returning function, and its element type.
     pub(crate) fn series_args(
         &mut self,
         series: Series,

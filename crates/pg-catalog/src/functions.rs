@@ -1,5 +1,5 @@
-//! The functions of the catalog. All are harmless: they read the schema, or nothing. What is not
-//! listed here does not exist, among it everything that reads files, sleeps, signals or locks.
+//! The functions of the catalog. All are harmless: they read the schema, or nothing. Functions that are not listed
+//! here do not exist, including everything that reads files, sleeps, signals or locks.
 
 use super::content::search_path;
 use super::names;
@@ -9,19 +9,19 @@ use super::types::{self, Oid};
 use super::value::{Value, int, text};
 use super::{Inner, content};
 
-/// Any type: an unknown literal is taken as text.
+/// Any type: an unknown literal becomes text.
 pub(crate) const ANY: Oid = 0;
 
-/// A function of one value.
+/// A scalar function.
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     pub(crate) args: &'static [Oid],
-    /// How many of them must be given.
+    /// The number of required arguments.
     pub(crate) required: usize,
-    /// The last argument may be repeated.
+    /// Whether the last argument may be repeated.
     pub(crate) variadic: bool,
     pub(crate) returns: Oid,
-    /// NULL if an argument is.
+    /// Whether the result is NULL if an argument is.
     pub(crate) strict: bool,
     pub(crate) call: fn(&Inner, &[Value]) -> Result<Value, String>,
 }
@@ -56,14 +56,14 @@ impl Function {
     }
 }
 
-/// The function of a name that takes so many arguments.
+/// The function with this name that takes this many arguments.
 pub(crate) fn find(name: &str, arguments: usize) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|f| {
         f.name == name && arguments >= f.required && (arguments <= f.args.len() || f.variadic)
     })
 }
 
-/// Whether there is a function of that name.
+/// Whether there is a function with that name.
 pub(crate) fn exists(name: &str) -> bool {
     FUNCTIONS.iter().any(|function| function.name == name)
 }
@@ -153,7 +153,7 @@ static FUNCTIONS: &[Function] = &[
     function("pg_get_statisticsobjdef_columns", &[OID], TEXT, null),
     function("pg_get_serial_sequence", &[TEXT, TEXT], TEXT, null),
     function("pg_tablespace_location", &[OID], TEXT, |_, _| Ok(text(""))),
-    // How large a protected table is, is not for the catalog to say.
+    // The catalog does not reveal how large a protected table is.
     function("pg_relation_size", &[REGCLASS, TEXT], INT8, null).needs(1),
     function("pg_table_size", &[REGCLASS], INT8, null),
     function("pg_indexes_size", &[REGCLASS], INT8, null),
@@ -250,14 +250,14 @@ fn current_setting(catalog: &Inner, args: &[Value]) -> Result<Value, String> {
     }
 }
 
-/// Everybody may read and use; nobody may write.
+/// Everyone may read and use; no one may write.
 fn privilege(_: &Inner, args: &[Value]) -> Result<Value, String> {
     let asked = args.last().map_or("", Value::str).to_lowercase();
     let may = |one: &str| matches!(one.trim(), "select" | "usage" | "connect" | "execute");
     Ok(Value::Bool(asked.split(',').any(may)))
 }
 
-/// Reads a text as a value of a type, names of the catalog's objects among them.
+/// Parses a text as a value of a type, including names of the catalog's objects.
 pub(crate) fn read(catalog: &Inner, given: &str, to: Oid) -> Result<Value, String> {
     let object = |kind: &str, found: Option<Oid>| {
         let missing = || format!("{kind} \"{given}\" does not exist");
@@ -276,7 +276,7 @@ pub(crate) fn read(catalog: &Inner, given: &str, to: Oid) -> Result<Value, Strin
     }
 }
 
-/// Writes a value of a type, names of the catalog's objects among them.
+/// Formats a value of a type, including names of the catalog's objects.
 pub(crate) fn write(catalog: &Inner, value: &Value, from: Oid) -> String {
     let object = |name: Option<String>| match value.int() {
         Some(0) => "-".to_owned(),

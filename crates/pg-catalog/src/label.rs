@@ -1,4 +1,4 @@
-//! What a column of an answer is called when nobody says: PostgreSQL's `FigureColname`.
+//! The default name of an output column: PostgreSQL's `FigureColname`.
 
 use super::bind::{ident, parts};
 use super::types;
@@ -9,7 +9,7 @@ pub(crate) fn label(expr: &Expr) -> String {
     figure(expr).0
 }
 
-/// The name, and how strongly it is meant: 2 a column's or a function's, 1 a type's, 0 none.
+/// The name, and its strength: 2 for a column's or a function's, 1 for a type's, 0 for none.
 fn figure(expr: &Expr) -> (String, u8) {
     let named = |name: &str| (name.to_owned(), 2);
     match expr {

@@ -1,19 +1,27 @@
-//! What clients ask a PostgreSQL server about itself: `pg_catalog`, `information_schema` and the
-//! functions around them, answered from the schema alone.
+//! Answers what clients ask a PostgreSQL server about itself: `pg_catalog`, `information_schema` and the functions
+//! around them, from the schema alone.
 //!
-//! psql's `\d`, drivers that fetch types, SQLAlchemy's inspector and JDBC's metadata all write
-//! SQL of PostgreSQL's own kind: correlated subqueries in the SELECT list, arrays, `regclass`,
-//! functions of many rows. A planner made for data refuses much of that, so the catalog has an
-//! interpreter of its own: `bind` gives every name a place and every expression a type, `run`
-//! joins rows from left to right, `evaluate` computes expressions.
+//! psql's `\d`, drivers that fetch types, SQLAlchemy's inspector and JDBC's metadata all use SQL that is specific to
+//! PostgreSQL: correlated subqueries in the SELECT list, arrays, `regclass`, set-returning functions. A planner made
+//! for data refuses much of that, so the catalog has its own interpreter: `bind` gives every name a position and every
+//! expression a type, `run` joins rows from left to right, `evaluate` computes expressions.
+//!
+//! `demure-server` asks it (`server/src/pg/query.rs`) and describes the tables to it (`server/src/pg/tables.rs`).
+//!
+//! | file | what |
+//! |---|---|
+//! | `statement.rs` | decides whether a statement is about the catalog, and answers it |
+//! | `scope.rs`, `names.rs`, `bind.rs`, `from.rs`, `expression.rs`, `operators.rs`, `slots.rs`, `plan.rs`, `label.rs` | names and types: from the syntax to a plan |
+//! | `run.rs`, `evaluate.rs`, `functions.rs`, `text_functions.rs`, `value.rs` | rows and values |
+//! | `content.rs`, `relations.rs`, `types.rs`, `settings.rs` and `*.txt` | the rows of the catalog |
+//! | `output.rs`, `parameter.rs` | to and from the wire's types |
 //!
 //! # What it cannot do
 //! - See a row of a table: it is given names and types, and this crate depends on no other of the workspace
 //!   (`cargo xtask layers` checks it).
 //! - Read a file, wait, write or remember: no function here does (`functions`).
-//! - Run away: a statement has a bounded size and a bounded number of steps, each of which
-//!   makes a bounded amount of data; it ends when nobody waits for it any more, and only a few run
-//!   at once (`Catalogs::place`).
+//! - Run away: a statement has a bounded size and a bounded number of steps, each of which makes a bounded amount of
+//!   data; it ends when no one waits for it any more, and only a few run at once (`Catalogs::place`).
 //!
 //! So it needs no budget, and everyone who may connect may ask it everything.
 
@@ -63,11 +71,11 @@ pub struct TableInfo {
     pub name: String,
     /// Each column's name, type, and whether it may be NULL.
     pub columns: Vec<(String, DataType, bool)>,
-    /// What is said of it.
+    /// Its comment.
     pub comment: Option<String>,
 }
 
-/// What a statement takes and gives.
+/// The parameters and columns of a statement.
 #[derive(Clone, Debug)]
 pub struct Description {
     /// The types of `$1`, `$2`, ….
@@ -82,8 +90,8 @@ pub struct Catalog {
     inner: Arc<Inner>,
 }
 
-/// The catalogs of all connected accounts: one for each account, however many connections it has, as
-/// its rows are some megabytes.
+/// The catalogs of all connected accounts: one per account, however many connections it has, because its rows take a
+/// few megabytes.
 #[derive(Debug)]
 pub struct Catalogs {
     by_user: Mutex<HashMap<String, Weak<Inner>>>,
@@ -97,20 +105,20 @@ impl Default for Catalogs {
     }
 }
 
-/// The most statements of the catalog at once: each computes for a second at most, and takes some
-/// 150 megabytes at most.
+/// The largest number of concurrent catalog statements: each computes for at most a second, and takes at most about
+/// 150 megabytes.
 const MOST: usize = 4;
 
 impl Catalogs {
-    /// A place for one statement, until it is dropped.
+    /// Waits for a slot for one statement; it is free again when the permit is dropped.
     pub async fn place(&self) -> Option<OwnedSemaphorePermit> {
         // The semaphore is never closed.
         Arc::clone(&self.running).acquire_owned().await.ok()
     }
 
-    /// The account's catalog: another connection's, or a new one.
+    /// The account's catalog: that of another connection, or a new one.
     pub fn of(&self, user: &str, make: impl FnOnce() -> Catalog) -> Catalog {
-        // A thread that panicked left at most one that nobody uses.
+        // A thread that panicked left at most one that is not used.
         let mut known = self.by_user.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(inner) = known.get(user).and_then(Weak::upgrade) {
             return Catalog { inner };
@@ -128,7 +136,7 @@ pub(crate) struct Inner {
     pub(crate) relations: Relations,
 }
 
-/// What the rows are made from.
+/// The schema from which the rows are made.
 pub(crate) struct Schema {
     pub(crate) database: String,
     pub(crate) database_oid: Oid,
@@ -137,7 +145,7 @@ pub(crate) struct Schema {
     pub(crate) tables: BTreeMap<String, TableOids>,
 }
 
-/// The identifiers of a table.
+/// The object identifiers of a table.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct TableOids {
     pub(crate) table: Oid,
@@ -173,7 +181,7 @@ impl Schema {
         self.tables.get(name).copied().unwrap_or_default()
     }
 
-    /// The roles, each with its identifier: the owner, and who asks.
+    /// The roles with their identifiers: the owner, and the connected user.
     pub(crate) fn roles(&self) -> Vec<(&str, Oid)> {
         let mut roles = vec![(OWNER, OWNER_OID)];
         if self.user_oid != OWNER_OID {
@@ -183,8 +191,8 @@ impl Schema {
     }
 }
 
-/// An identifier in PostgreSQL's range for users' objects that depends on the name alone, so
-/// that it is the same in every session. Two names that collide are told apart in order.
+/// An identifier in PostgreSQL's range for users' objects that depends on the name alone, so that it is the same in
+/// every session. If two names collide, the later one gets the next free identifier.
 fn stable_oid(taken: &mut HashSet<Oid>, kind: &str, name: &str) -> Oid {
     const FIRST: Oid = 16_384;
     // Clients and Arrow keep them in 32 signed bits.
@@ -206,10 +214,9 @@ impl Catalog {
         Self { inner: Arc::new(Inner { schema, relations }) }
     }
 
-    /// Answers a statement if it concerns the catalog alone: if every relation it reads is of
-    /// `pg_catalog` or `information_schema`, or it reads none and calls only their functions.
-    /// `None` otherwise: it is for the curator. The parameters are in text form, as
-    /// [`parameter_text`] makes them.
+    /// Answers a statement if it concerns the catalog alone: if every relation it reads belongs to `pg_catalog` or
+    /// `information_schema`, or if it reads none and calls only their functions. Otherwise `None`: the statement is
+    /// for the curator. The parameters are in text form, as [`parameter_text`] makes them.
     pub async fn answer(
         &self,
         sql: &str,
@@ -218,8 +225,8 @@ impl Catalog {
         self.answer_holding(sql, parameters, ()).await
     }
 
-    /// The same; `held` is dropped when it does not run any more, which may be after the caller
-    /// has stopped waiting.
+    /// The same; `held` is dropped when the statement has stopped running, which may be after the caller has stopped
+    /// waiting.
     pub async fn answer_holding(
         &self,
         sql: &str,
@@ -234,7 +241,7 @@ impl Catalog {
         self.apart(work).await
     }
 
-    /// What a statement takes and gives, if it concerns the catalog.
+    /// The parameters and columns of a statement, if it concerns the catalog.
     pub async fn describe(&self, sql: &str) -> Option<Result<Description, String>> {
         self.describe_holding(sql, ()).await
     }
@@ -253,8 +260,8 @@ impl Catalog {
         self.apart(work).await
     }
 
-    /// Runs something on a thread of its own, with the stack that a deeply nested statement
-    /// takes; the caller may stop waiting for it at any time, and then it ends soon.
+    /// Runs something on a separate thread, with a stack that is large enough for a deeply nested statement. The
+    /// caller may stop waiting for it at any time, and then it ends soon.
     async fn apart<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner, &AtomicBool) -> Option<Result<T, String>> + Send + 'static,
@@ -276,7 +283,7 @@ impl Catalog {
     }
 }
 
-/// A caller that waits for a statement; dropped, it cancels the statement.
+/// A caller that waits for a statement. Dropping it cancels the statement.
 #[derive(Default)]
 struct Waiting {
     cancelled: Arc<AtomicBool>,
@@ -288,8 +295,8 @@ impl Drop for Waiting {
     }
 }
 
-/// Does something with a statement that is the catalog's. One without relations or functions of
-/// the catalog, which may fail here for being more than the catalog knows, is then not.
+/// Handles a statement if it belongs to the catalog. A statement without relations or functions of the catalog that
+/// fails here, because it uses more than the catalog supports, does not.
 fn ours<T>(
     inner: &Inner,
     sql: &str,

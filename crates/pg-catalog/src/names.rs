@@ -1,11 +1,11 @@
-//! Objects of the catalog by their names, and their names by identifier.
+//! Looks up objects of the catalog by name, and names by identifier.
 
 use super::Inner;
 use super::content::{OWNER, OWNER_OID, SCHEMAS};
 use super::types::{self, Oid};
 use super::value::{Value, text};
 
-/// An identifier as SQL writes it: quoted where it must be.
+/// An identifier in SQL, quoted if necessary.
 pub(crate) fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let digit_first = name.starts_with(|c: char| c.is_ascii_digit());
@@ -15,7 +15,7 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Splits `schema."Name"` into its parts, folding what is not quoted.
+/// Splits `schema."Name"` into its parts, folding unquoted parts.
 fn parts(name: &str) -> Vec<String> {
     let (mut parts, mut part, mut inside) = (Vec::new(), String::new(), false);
     for c in name.trim().chars() {
@@ -30,7 +30,7 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// The relation of a name: a table of `public`, or of the catalog.
+/// The relation with a name: a table of `public`, or of the catalog.
 pub(crate) fn find_relation(catalog: &Inner, name: &str) -> Option<Oid> {
     let parts = parts(name);
     let (schema, name) = match parts.as_slice() {
@@ -47,7 +47,7 @@ pub(crate) fn find_relation(catalog: &Inner, name: &str) -> Option<Oid> {
     }
 }
 
-/// What a relation is called, and its schema.
+/// The name and schema of a relation.
 fn relation_parts(catalog: &Inner, oid: Oid) -> Option<(&str, &str)> {
     let tables = catalog.schema.tables.iter();
     let table = tables.into_iter().find(|(_, oids)| oids.table == oid);
@@ -58,7 +58,7 @@ fn relation_parts(catalog: &Inner, oid: Oid) -> Option<(&str, &str)> {
     Some((system.schema, system.name))
 }
 
-/// A relation's name, with its schema where a bare name would not find it.
+/// A relation's name, with its schema if a bare name would not find it.
 pub(crate) fn relation(catalog: &Inner, oid: Oid) -> Option<String> {
     let (schema, name) = relation_parts(catalog, oid)?;
     Some(match schema {
@@ -67,12 +67,12 @@ pub(crate) fn relation(catalog: &Inner, oid: Oid) -> Option<String> {
     })
 }
 
-/// Whether a bare name finds the relation; `None` if there is none.
+/// Whether a bare name finds the relation; `None` if it does not exist.
 pub(crate) fn relation_visible(catalog: &Inner, oid: Oid) -> Option<bool> {
     relation_parts(catalog, oid).map(|(schema, _)| schema != "information_schema")
 }
 
-/// The type of a name: of PostgreSQL, or the row of a table.
+/// The type with a name: a type of PostgreSQL, or the row type of a table.
 pub(crate) fn find_type(catalog: &Inner, name: &str) -> Option<Oid> {
     let own = |name: &str| {
         let parts = parts(name);
@@ -101,13 +101,13 @@ pub(crate) fn type_name(catalog: &Inner, oid: Oid, modifier: Option<i64>) -> Str
     if oid == 0 { "-".to_owned() } else { "???".to_owned() }
 }
 
-/// The schema of a name.
+/// The schema with a name.
 pub(crate) fn find_schema(name: &str) -> Option<Oid> {
     let parts = parts(name);
     SCHEMAS.iter().find(|(known, _)| parts == [*known]).map(|(_, oid)| *oid)
 }
 
-/// The role of a name.
+/// The role with a name.
 pub(crate) fn find_role(catalog: &Inner, name: &str) -> Option<Oid> {
     catalog.schema.roles().into_iter().find(|(known, _)| *known == name).map(|(_, oid)| oid)
 }
@@ -121,7 +121,7 @@ pub(crate) fn role(catalog: &Inner, oid: Oid) -> String {
     }
 }
 
-/// The procedure of a name; 0 if there is none.
+/// The procedure with a name; 0 if there is none.
 pub(crate) fn find_procedure(catalog: &Inner, name: &str) -> Oid {
     let rows = catalog.relations.find(None, "pg_proc").map_or(&[][..], |found| &found.rows);
     let found = rows.iter().find(|row| row[1].str() == name).and_then(|row| row[0].int());
@@ -135,7 +135,7 @@ pub(crate) fn procedure(catalog: &Inner, oid: i64) -> Value {
     found.map_or_else(|| text("-"), |row| row[1].clone())
 }
 
-/// What is said of a relation, or of one of its columns.
+/// The comment of a relation, or of one of its columns.
 pub(crate) fn comment(catalog: &Inner, relation: Oid, column: i64) -> Value {
     let Some(descriptions) = catalog.relations.find(None, "pg_description") else {
         return Value::Null;

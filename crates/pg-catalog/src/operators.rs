@@ -1,11 +1,11 @@
-//! Operators: which one a symbol means for the types at hand.
+//! Chooses the operator that a symbol means for given types.
 
 use super::plan::{Expr, Operator};
 use super::scope::{Binder, Typed, unify};
 use super::types::{self, BOOL, Oid, UNKNOWN};
 use datafusion::sql::sqlparser::ast::{self, BinaryOperator, ValueWithSpan};
 
-/// The operator of a symbol, and whether its answer is turned round.
+/// The operator of a symbol, and whether its result is negated.
 fn operator(symbol: &BinaryOperator) -> Option<(Operator, bool)> {
     let plain = |operator| Some((operator, false));
     match symbol {

@@ -1,4 +1,4 @@
-//! Rows of the catalog as Arrow, and the type of PostgreSQL each column has.
+//! Rows of the catalog as Arrow, and the PostgreSQL type of each column.
 
 use super::Inner;
 use super::functions;
@@ -18,9 +18,9 @@ use std::sync::Arc;
 /// The key of a field's metadata that names its type in `pg_type`.
 pub const PG_TYPE: &str = "demure.pg_type";
 
-/// The type to announce for a column of the catalog's, where arrow-pg's own choice is not the
-/// one PostgreSQL makes and its encoder can send the other: `name`, `varchar`, `json`, `oid`….
-/// Objects (`regclass` and the like) and vectors go as text.
+/// The type to announce for a column of the catalog, if arrow-pg would choose a different one than PostgreSQL and its
+/// encoder can send the right one: `name`, `varchar`, `json`, `oid`…. Objects (`regclass` and the like) and vectors
+/// are sent as text.
 #[must_use]
 pub fn wire_type(field: &Field) -> Option<Type> {
     let oid = field.metadata().get(PG_TYPE).and_then(|name| pg_type(name))?;
@@ -42,8 +42,8 @@ pub fn wire_type(field: &Field) -> Option<Type> {
     Type::from_oid(sent)
 }
 
-/// An answer as arrow-pg can encode it, given which columns go in the binary format: there, an
-/// empty `"char"` is the byte zero, and arrow-pg takes it from the text.
+/// An answer in a form that arrow-pg can encode, given which columns use the binary format: there, an empty `"char"`
+/// is the byte zero, which arrow-pg takes from the text.
 #[must_use]
 pub fn encodable(batch: &RecordBatch, binary: impl Fn(usize) -> bool) -> RecordBatch {
     let schema = batch.schema();
@@ -90,12 +90,12 @@ fn arrow_type(oid: Oid) -> DataType {
     }
 }
 
-/// Whether arrays of it are sent as arrays; others are sent as their text.
+/// Whether arrays of it are sent as arrays; others are sent as text.
 fn is_listed(element: Oid) -> bool {
     types::is_text(element) || types::is_int(element) || element == types::BOOL
 }
 
-/// Whether the elements of an array go in their own type: objects go as text.
+/// Whether the elements of an array are sent in their own type: objects are sent as text.
 fn is_sent(element: Oid) -> bool {
     types::is_text(element) && element != types::REGPROC || arrow_type(element) != DataType::Utf8
 }

@@ -1,10 +1,10 @@
-//! Parameters as the wire brings them, in the text form the catalog reads.
+//! Converts parameters from the wire to the text form that the catalog reads.
 
 use super::types;
 use super::value::{Value, int, list, text};
 
-/// The text form of a parameter that came in the binary format of a type, by its identifier.
-/// In the text format it is its own text form.
+/// The text form of a parameter that was sent in the binary format of the type with this identifier. A parameter in
+/// the text format already is in text form.
 pub fn parameter_text(type_oid: u32, bytes: &[u8]) -> Result<String, String> {
     binary(type_oid, bytes).map(|value| value.output())
 }
@@ -49,8 +49,8 @@ fn binary(oid: u32, bytes: &[u8]) -> Result<Value, String> {
     })
 }
 
-/// The elements of an array of one dimension: dimensions, flags, element type, length, lower
-/// bound, and then each element behind its length.
+/// The elements of a one-dimensional array: dimensions, flags, element type, length, lower bound, and then each
+/// element after its length.
 fn array(element: u32, bytes: &[u8]) -> Option<Vec<Value>> {
     let mut rest = bytes;
     let mut next = || {

@@ -5,7 +5,7 @@ use super::types::Oid;
 use super::value::{Row, Value};
 use std::sync::Arc;
 
-/// An operator that is NULL when an operand is.
+/// An operator whose result is NULL if an operand is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Operator {
     Equal,
@@ -22,14 +22,14 @@ pub(crate) enum Operator {
     And,
     Or,
     Concat,
-    /// Pattern, with its escape character.
+    /// A pattern, with its escape character.
     Like(Option<char>),
     ILike(Option<char>),
     Regex,
     IRegex,
 }
 
-/// What a subquery is used as.
+/// How a subquery is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Use {
     Scalar,
@@ -42,7 +42,7 @@ pub(crate) enum Expr {
     Const(Value),
     /// A parameter whose type is not known yet; binding replaces it.
     Parameter(usize),
-    /// A column of the row of this query, or of one `depth` queries around it.
+    /// A column of this query's row, or of the query `depth` levels further out.
     Column {
         depth: usize,
         at: usize,
@@ -72,7 +72,7 @@ pub(crate) enum Expr {
         from: Oid,
         to: Oid,
     },
-    /// An element; `base` is where the array's numbers start.
+    /// An element; `base` is the index of the array's first element.
     Element {
         array: Box<Expr>,
         at: Box<Expr>,
@@ -92,7 +92,7 @@ pub(crate) struct Query {
     pub(crate) limit: Option<Expr>,
     pub(crate) offset: Option<Expr>,
     pub(crate) columns: Vec<(String, Oid)>,
-    /// The scopes around it whose rows it reads, one bit each.
+    /// The scopes whose rows it reads, one bit each.
     pub(crate) reads: u64,
 }
 
@@ -127,9 +127,9 @@ pub(crate) struct Sort {
 
 #[derive(Clone, Debug)]
 pub(crate) enum SortBy {
-    /// A column of the answer.
+    /// An output column.
     Output(usize),
-    /// An expression over the row it is made from.
+    /// An expression over the input row.
     Input(Expr),
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct Select {
     pub(crate) from: Vec<Step>,
     /// The conjuncts of WHERE.
     pub(crate) filters: Vec<Expr>,
-    /// How wide a row of FROM is; its slots follow.
+    /// The width of a row of FROM; its slots follow.
     pub(crate) width: usize,
     pub(crate) slots: Vec<Slot>,
     pub(crate) group: Option<Vec<Expr>>,
@@ -148,14 +148,14 @@ pub(crate) struct Select {
     pub(crate) distinct_on: Vec<Expr>,
 }
 
-/// One relation of FROM, and how it joins what stands left of it.
+/// One relation of FROM, and how it joins those to its left.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) source: Source,
     pub(crate) width: usize,
     pub(crate) left_join: bool,
     pub(crate) on: Vec<Expr>,
-    /// It reads the row left of it.
+    /// Whether it reads the row to its left.
     pub(crate) lateral: bool,
 }
 
@@ -164,13 +164,13 @@ pub(crate) enum Source {
     Rows(Arc<Vec<Row>>),
     Query(Box<Query>),
     Cte(usize),
-    /// With a column of numbers behind, or without.
+    /// A set-returning function, with or without a column of ordinal numbers.
     Series(Series, Vec<Expr>, bool),
-    /// A function of one value.
+    /// A scalar function.
     Once(Expr),
 }
 
-/// A function of many rows.
+/// A set-returning function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Series {
     Unnest,
@@ -182,7 +182,7 @@ pub(crate) enum Series {
     Keywords,
 }
 
-/// A value computed beside the row of FROM and put behind it.
+/// A value that is computed for a row of FROM and appended to it.
 #[derive(Clone, Debug)]
 pub(crate) enum Slot {
     Aggregate(Box<Aggregate>),
@@ -212,8 +212,8 @@ pub(crate) enum AggregateKind {
 }
 
 impl Expr {
-    /// One past the last column of this query's row that it reads; `None` when it holds a
-    /// subquery, which may read any.
+    /// One past the last column of this query's row that it reads; `None` if it contains a subquery, which may read
+    /// any.
     pub(crate) fn reach(&self) -> Option<usize> {
         let mut reach = 0;
         self.each(&mut |expr| match expr {
@@ -238,7 +238,7 @@ impl Expr {
         start
     }
 
-    /// Whether it reads no row around its query.
+    /// Whether it reads no row of an enclosing query.
     pub(crate) fn is_local(&self) -> bool {
         self.each(&mut |expr| {
             let outside = matches!(expr, Self::Column { depth, .. } if *depth > 0);
@@ -246,7 +246,7 @@ impl Expr {
         })
     }
 
-    /// Visits it and its parts, until one says false.
+    /// Visits it and its parts, until one visit returns false.
     fn each(&self, visit: &mut dyn FnMut(&Self) -> bool) -> bool {
         if !visit(self) {
             return false;

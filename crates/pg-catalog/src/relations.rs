@@ -1,8 +1,8 @@
-//! The relations of `pg_catalog` and `information_schema`: their columns, as PostgreSQL 15 has
-//! them (`relations.txt`), and a way to write their rows by the names of the columns.
+//! The relations of `pg_catalog` and `information_schema`: their columns, as in PostgreSQL 15 (`relations.txt`), and a
+//! way to write their rows by column name.
 //!
-//! What would tell something about rows (`pg_statistic`, `pg_stats`, `pg_stat_user_tables`) or
-//! about secrets (`pg_authid`, `pg_shadow`) is not there at all.
+//! Relations that would reveal something about rows (`pg_statistic`, `pg_stats`, `pg_stat_user_tables`) or about
+//! secrets (`pg_authid`, `pg_shadow`) do not exist.
 
 use super::types::{self, Oid};
 use super::value::{Row, Value, int, text};
@@ -25,25 +25,25 @@ pub(crate) struct Relation {
     /// `r`, a table, or `v`, a view.
     pub(crate) kind: &'static str,
     pub(crate) columns: Arc<[Column]>,
-    /// Behind the columns each has those that every relation has: [`HIDDEN`].
+    /// The rows; each has the columns of [`HIDDEN`] after its own.
     pub(crate) rows: Arc<Vec<Row>>,
 }
 
 /// The columns that every relation of PostgreSQL has and that `*` leaves out.
 pub(crate) const HIDDEN: [(&str, Oid); 2] = [("tableoid", types::OID), ("xmin", types::XID)];
 
-/// All of them.
+/// All relations.
 #[derive(Clone, Debug)]
 pub(crate) struct Relations(Vec<Relation>);
 
 impl Relations {
-    /// Every relation, empty.
+    /// All relations, without rows.
     pub(crate) fn empty() -> Self {
         let lines = include_str!("relations.txt").lines();
         Self(lines.filter_map(relation).collect())
     }
 
-    /// The relation of a name; without a schema, of `pg_catalog`.
+    /// The relation with a name; without a schema, in `pg_catalog`.
     pub(crate) fn find(&self, schema: Option<&str>, name: &str) -> Option<&Relation> {
         let schema = schema.unwrap_or("pg_catalog");
         self.0.iter().find(|relation| relation.schema == schema && relation.name == name)
@@ -54,7 +54,7 @@ impl Relations {
         &self.0
     }
 
-    /// Adds a row to `schema.name`: what is not named has its column's default.
+    /// Adds a row to `schema.name`: columns that are not named get their defaults.
     pub(crate) fn add(&mut self, schema: &str, name: &str, cells: &[(&str, Value)]) {
         let named = |relation: &&mut Relation| relation.schema == schema && relation.name == name;
         let Some(relation) = self.0.iter_mut().find(named) else { return };
@@ -78,7 +78,7 @@ fn relation(line: &'static str) -> Option<Relation> {
     let column = |word: &str| {
         let (name, type_name) = word.split_once(':')?;
         let bare = type_name.trim_end_matches('!');
-        // `char` is SQL's, of `pg_type` it is the one-byte type.
+        // `char` is SQL's type; in `pg_type` it is the one-byte type.
         let type_oid = if bare == "char" { Some(types::CHAR) } else { types::named(bare) };
         let not_null = type_name.ends_with('!');
         Some(Column { name: name.to_owned(), type_oid: type_oid?, not_null })
@@ -88,7 +88,7 @@ fn relation(line: &'static str) -> Option<Relation> {
     Some(Relation { schema, name, oid, kind, columns: columns.into(), rows })
 }
 
-/// What a cell holds when nothing is said of it.
+/// The default value of a cell.
 fn default(column: &Column) -> Value {
     match column.type_oid {
         _ if !column.not_null => Value::Null,

@@ -1,4 +1,4 @@
-//! The rows of a query.
+//! Computes the rows of a query.
 
 use super::evaluate::{Run, Scope};
 use super::plan::{
@@ -10,17 +10,17 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A row with what it is sorted by.
+/// A row with its sort key.
 pub(crate) type Keyed = (Row, Row);
 
-/// The right side of a join: its rows, and where those with a key are.
+/// The right side of a join: its rows, indexed by key.
 pub(crate) struct Side {
     rows: Arc<Vec<Row>>,
     index: HashMap<String, Vec<usize>>,
 }
 
 impl Run<'_> {
-    /// The rows of a query, given the rows around it. What reads none of those is computed once.
+    /// The rows of a query, given the enclosing rows. A query that reads none of those is computed once.
     pub(crate) fn rows(&self, query: &Query, scope: &Scope<'_>) -> Result<Arc<Vec<Row>>, String> {
         if query.reads == 0
             && let Some(known) = self.constant.borrow().get(&query.id)
@@ -63,7 +63,7 @@ impl Run<'_> {
         Ok(rows)
     }
 
-    /// Computes a common table expression; a recursive one until nothing new comes.
+    /// Computes a common table expression; a recursive one until there are no new rows.
     fn common(&self, cte: &Cte, scope: &Scope<'_>) -> Result<(), String> {
         let first = self.rows(&cte.query, scope)?;
         let Some((step, all)) = &cte.step else {
@@ -207,11 +207,10 @@ impl Run<'_> {
         Ok(kept)
     }
 
-    /// Joins the relations from left to right. A condition of WHERE is applied as soon as the
-    /// columns it reads are there: every join here keeps the rows of its left side.
+    /// Joins the relations from left to right. A condition of WHERE is applied as soon as the columns it reads are
+    /// available: every join here keeps the rows of its left side.
     fn from(&self, select: &Select, scope: &Scope<'_>) -> Result<Vec<Row>, String> {
-        // Whatever is joined with nothing is nothing, in whichever order: JDBC asks for keys
-        // with the empty relation last.
+        // A join with an empty relation is empty, in whichever order: JDBC asks for keys with the empty relation last.
         let empty = |step: &Step| {
             matches!(&step.source, Source::Rows(rows) if rows.is_empty()) && !step.left_join
         };
@@ -286,8 +285,8 @@ impl Run<'_> {
         Ok(joined)
     }
 
-    /// The right side of a join and where to find its rows. A relation of the catalog is indexed
-    /// once, however often a subquery reads it.
+    /// The right side of a join with its index. A relation of the catalog is indexed once, however often a subquery
+    /// reads it.
     fn side(
         &self,
         step: &Step,
@@ -386,8 +385,8 @@ impl Run<'_> {
     }
 }
 
-/// The equalities among the conditions of a join between what is left of `width` and what is
-/// right of it: each with its left and its right side.
+/// The equalities among the conditions of a join between columns left of `width` and columns right of it, each with
+/// its left and its right side.
 fn equalities(on: &[Expr], width: usize) -> Vec<(&Expr, &Expr)> {
     let is_left = |expr: &Expr| expr.reach().is_some_and(|reach| reach <= width);
     let is_right =

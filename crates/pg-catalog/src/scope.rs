@@ -1,4 +1,4 @@
-//! Which names a statement may use where, and what its parameters are.
+//! The names that a statement may use in each place, and its parameters.
 
 use super::Inner;
 use super::evaluate::cast;
@@ -13,11 +13,11 @@ pub(crate) type Typed = (Expr, Oid);
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
     pub(crate) catalog: &'a Inner,
-    /// The values of the parameters, when they are known.
+    /// The values of the parameters, if they are known.
     parameters: &'a [Option<String>],
-    /// Their types; 0 is not known.
+    /// Their types; 0 if not known.
     pub(crate) types: Vec<Oid>,
-    /// The queries around the place being bound, the innermost last.
+    /// The enclosing queries, the innermost last.
     pub(crate) scopes: Vec<Names>,
     pub(crate) ctes: Vec<CteName>,
     /// The scopes read so far by the query being bound, one bit each.
@@ -28,7 +28,7 @@ pub(crate) struct Binder<'a> {
 
 /// The bit of [`Binder::reads`] for a common table expression.
 pub(crate) const READS_CTE: u64 = 1 << 63;
-/// How deep queries and expressions may nest.
+/// The largest nesting depth of queries and expressions.
 const SCOPES: usize = 40;
 const DEPTH: usize = 1_000;
 
@@ -45,7 +45,7 @@ pub(crate) struct RelationNames {
     pub(crate) schema: Option<String>,
     pub(crate) name: String,
     pub(crate) columns: Vec<ColumnName>,
-    /// Where its columns start in the row.
+    /// The index of its first column in the row.
     pub(crate) start: usize,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// Does something one level deeper.
+    /// Runs something one level deeper.
     pub(crate) fn deeper<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, String>,
@@ -110,14 +110,14 @@ impl<'a> Binder<'a> {
         self.scopes.last_mut().ok_or_else(|| "an expression outside of any query".to_owned())
     }
 
-    /// A place behind the row of the innermost query.
+    /// Adds a slot after the row of the innermost query.
     pub(crate) fn slot(&mut self, slot: Slot) -> Result<Expr, String> {
         let names = self.names()?;
         names.slots.push(slot);
         Ok(Expr::Column { depth: 0, at: names.width + names.slots.len() - 1 })
     }
 
-    /// The column of a name, of this query or of the nearest around it that has one.
+    /// The column with a name, in this query or in the nearest enclosing one that has it.
     pub(crate) fn column(&mut self, parts: &[String]) -> Option<Typed> {
         let (table, name) = match parts {
             [name] => (None, name),
@@ -145,7 +145,7 @@ impl<'a> Binder<'a> {
         None
     }
 
-    /// The place of parameter `$number`.
+    /// The expression for parameter `$number`.
     pub(crate) fn parameter(&mut self, number: &str) -> Result<Typed, String> {
         let at = number.trim_start_matches('$').parse::<usize>().ok();
         let at = at.and_then(|at| at.checked_sub(1)).filter(|at| *at < 65_535);
@@ -156,7 +156,7 @@ impl<'a> Binder<'a> {
         Ok((Expr::Parameter(at), UNKNOWN))
     }
 
-    /// An expression as one of a type. What is not known yet takes it.
+    /// Converts an expression to a type. An expression of unknown type takes it.
     pub(crate) fn coerce(&mut self, (expr, from): Typed, to: Oid) -> Result<Expr, String> {
         let catalog = self.catalog;
         Ok(match expr {
@@ -187,14 +187,14 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Both as one type, which is returned with them.
+    /// Converts both to a common type, which is returned with them.
     pub(crate) fn alike(&mut self, a: Typed, b: Typed) -> Result<(Expr, Expr, Oid), String> {
         let common = unify(a.1, b.1);
         let common = if common == UNKNOWN { types::TEXT } else { common };
         Ok((self.coerce(a, common)?, self.coerce(b, common)?, common))
     }
 
-    /// All as one type.
+    /// Converts all to a common type.
     pub(crate) fn all_alike(&mut self, all: Vec<Typed>) -> Result<(Vec<Expr>, Oid), String> {
         let common = all.iter().fold(UNKNOWN, |common, (_, oid)| unify(common, *oid));
         let common = if common == UNKNOWN { types::TEXT } else { common };
@@ -202,13 +202,13 @@ impl<'a> Binder<'a> {
         Ok((all.collect::<Result<_, _>>()?, common))
     }
 
-    /// A literal whose type its place decides.
+    /// A literal whose type depends on its context.
     pub(crate) fn literal(given: &str) -> Typed {
         (Expr::Const(text(given)), UNKNOWN)
     }
 }
 
-/// The type that values of two types have together.
+/// The common type of two types.
 pub(crate) fn unify(a: Oid, b: Oid) -> Oid {
     let rank = |oid| match oid {
         types::INT2 => 1,
@@ -220,7 +220,7 @@ pub(crate) fn unify(a: Oid, b: Oid) -> Oid {
     match (a, b) {
         (UNKNOWN, other) | (other, UNKNOWN) => other,
         _ if a == b => a,
-        // Of two kinds of text the first, but for the one-byte kind.
+        // Of two kinds of text the first, except for the one-byte kind.
         (types::CHAR, other) if types::is_text(other) => other,
         _ if types::is_text(a) && types::is_text(b) => a,
         _ if types::is_int(a) && types::is_int(b) => {

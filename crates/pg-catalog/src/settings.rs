@@ -1,9 +1,9 @@
-//! The settings that clients ask a PostgreSQL server for. They are constants: `set_config` says
-//! what it was told and changes nothing.
+//! The settings that clients ask a PostgreSQL server for. They are constants: `set_config` returns its argument and
+//! changes nothing.
 
 use super::Schema;
 
-/// One of them.
+/// A setting.
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
     value: &'static str,
@@ -11,7 +11,7 @@ pub(crate) struct Setting {
     pub(crate) kind: &'static str,
 }
 
-/// What `server_version` and `version()` say first: the catalog is PostgreSQL 15's.
+/// The start of `server_version` and `version()`: the catalog is that of PostgreSQL 15.
 pub const SERVER_VERSION: &str = "15.0";
 
 const fn user(name: &'static str, value: &'static str, kind: &'static str) -> Setting {
@@ -22,7 +22,7 @@ const fn internal(name: &'static str, value: &'static str, kind: &'static str) -
     Setting { name, value, context: "internal", kind }
 }
 
-/// All of them, in the order of their names.
+/// All settings, sorted by name.
 pub(crate) const SETTINGS: &[Setting] = &[
     user("application_name", "", "string"),
     user("bytea_output", "hex", "enum"),
@@ -57,7 +57,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     user("transaction_read_only", "on", "bool"),
 ];
 
-/// The setting of a name, in any case.
+/// The setting with a name, ignoring case.
 pub(crate) fn find(name: &str) -> Option<&'static Setting> {
     let name = match name.to_ascii_lowercase().as_str() {
         "time zone" => "timezone".to_owned(),
@@ -68,7 +68,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name.eq_ignore_ascii_case(&name))
 }
 
-/// What it is set to.
+/// Its value.
 pub(crate) fn value(schema: &Schema, setting: &Setting) -> String {
     match setting.name {
         "session_authorization" => schema.user.clone(),

@@ -1,4 +1,4 @@
-//! The values computed beside a row of FROM: aggregates, row numbers, functions of many rows.
+//! Values that are computed for a row of FROM: aggregates, row numbers, set-returning functions.
 
 use super::evaluate::{Run, Scope, at_most};
 use super::plan::{Aggregate, AggregateKind, Expr, Select, Slot};
@@ -7,7 +7,7 @@ use super::value::{Row, Value, int, list, text};
 use std::collections::{HashMap, HashSet};
 
 impl Run<'_> {
-    /// One row for each group: the first of it, with the aggregates behind it.
+    /// One row per group: its first row, followed by the aggregates.
     pub(crate) fn grouped(
         &self,
         select: &Select,
@@ -122,7 +122,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Repeats each row for the functions of many rows in the SELECT list, side by side.
+    /// Repeats each row for the set-returning functions in the SELECT list, side by side.
     pub(crate) fn expanded(
         &self,
         select: &Select,

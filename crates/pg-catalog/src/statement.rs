@@ -1,4 +1,4 @@
-//! Whose statement it is, and its answer.
+//! Recognises statements that concern the catalog, and answers them.
 
 use super::bind::{ident, parts};
 use super::evaluate::{Run, Scope};
@@ -19,23 +19,23 @@ use pgwire::api::Type;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// The longest statement that is looked at; clients' own are a quarter of it at most.
+/// The longest statement that is parsed; those of clients are at most a quarter of it.
 const BYTES: usize = 64 << 10;
-/// How deep the parser goes.
+/// The parser's recursion limit.
 const NESTING: usize = 200;
 
 /// A statement that concerns the catalog.
 pub(crate) enum Statement {
     Query {
         query: Box<Ast>,
-        /// It reads relations or calls functions of the catalog, so nobody else can answer it.
+        /// Whether it reads relations or calls functions of the catalog, so that only the catalog can answer it.
         certain: bool,
     },
     Show(&'static settings::Setting),
 }
 
 impl Statement {
-    /// Reads a statement; `None` if it is not for the catalog.
+    /// Parses a statement; `None` if it is not for the catalog.
     pub(crate) fn read(catalog: &Inner, sql: &str) -> Option<Result<Self, String>> {
         if sql.len() > BYTES {
             return None;
@@ -94,7 +94,7 @@ impl Statement {
         }
     }
 
-    /// What it takes and gives.
+    /// Its parameters and columns.
     pub(crate) fn describe(&self, catalog: &Inner) -> Result<Description, String> {
         match self {
             Self::Show(setting) => {
@@ -110,7 +110,7 @@ impl Statement {
         }
     }
 
-    /// Whether it can be nobody else's.
+    /// Whether only the catalog can answer it.
     pub(crate) fn is_certain(&self) -> bool {
         matches!(self, Self::Show(_) | Self::Query { certain: true, .. })
     }
@@ -126,13 +126,13 @@ fn bind(
     Ok((query, binder.types))
 }
 
-/// What a query names. It stops at a relation that is not the catalog's.
+/// The names that a query uses. The visit stops at a relation that is not the catalog's.
 struct Found<'a> {
     catalog: &'a Inner,
     /// The common table expressions, and the bare names of the relations.
     ctes: Vec<String>,
     relations: Vec<String>,
-    /// It calls a function of the catalog.
+    /// Whether it calls a function of the catalog.
     functions: bool,
     /// A function that the catalog does not have.
     strange: Option<String>,
@@ -161,7 +161,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Whether a relation is of the catalog, or of the statement itself.
+    /// Whether a relation belongs to the catalog, or to the statement itself.
     fn is_own(&self, parts: &[String]) -> bool {
         match parts {
             [name] => {

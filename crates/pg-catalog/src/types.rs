@@ -31,7 +31,7 @@ pub(crate) const TIMESTAMPTZ: Oid = 1184;
 pub(crate) const NUMERIC: Oid = 1700;
 pub(crate) const REGCLASS: Oid = 2205;
 pub(crate) const REGTYPE: Oid = 2206;
-/// What `_pg_expandarray` returns: the fields `x` and `n`.
+/// The type that `_pg_expandarray` returns: the fields `x` and `n`.
 pub(crate) const RECORD: Oid = 2249;
 pub(crate) const NAME_ARRAY: Oid = 1003;
 pub(crate) const VOID: Oid = 2278;
@@ -63,7 +63,7 @@ pub(crate) const COLUMNS: [&str; 21] = [
     "typcollation",
 ];
 
-/// What is asked of a type most.
+/// The most used properties of a type.
 pub(crate) struct TypeRow {
     pub(crate) name: &'static str,
     pub(crate) length: i64,
@@ -147,7 +147,7 @@ pub(crate) fn array_of(element: Oid) -> Option<Oid> {
     }
 }
 
-/// What an array holds; `None` for what is no array.
+/// The element type of an array; `None` if it is not an array.
 pub(crate) fn element_of(array: Oid) -> Option<Oid> {
     match array {
         INT2VECTOR => Some(INT2),
@@ -201,8 +201,8 @@ pub(crate) fn sql_name(oid: Oid, modifier: Option<i64>) -> Option<String> {
     })
 }
 
-/// Reads the text form of a value of a built-in type. Names of relations, types, roles and
-/// schemas are not read here: that takes the catalog.
+/// Parses the text form of a value of a built-in type. Names of relations, types, roles and schemas are not parsed
+/// here, because that takes the catalog.
 pub(crate) fn input(from: &str, oid: Oid) -> Result<Value, String> {
     let invalid = || {
         let name = sql_name(oid, None).unwrap_or_else(|| oid.to_string());

@@ -1,10 +1,10 @@
-//! What a cell of the catalog holds, and how PostgreSQL writes it down.
+//! The value of a cell of the catalog, and its text form in PostgreSQL.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// A cell. Which SQL type it has is known when a statement is bound, not here: every integer and
-/// object identifier is an `Int`, every kind of character data a `Text`.
+/// A value. Its SQL type is known when a statement is bound, not here: every integer and object identifier is an
+/// `Int`, every kind of character data a `Text`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Null,
@@ -44,7 +44,7 @@ impl Value {
         matches!(self, Self::Null)
     }
 
-    /// SQL's truth: `None` is unknown.
+    /// SQL's truth value: `None` is unknown.
     pub(crate) fn truth(&self) -> Option<bool> {
         match self {
             Self::Bool(truth) => Some(*truth),
@@ -74,7 +74,7 @@ impl Value {
         }
     }
 
-    /// How much room it takes, in the units of the budget of a statement.
+    /// The space it takes, in the units of a statement's budget.
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::Text(text) => text.len() as u64 / 4,
@@ -131,12 +131,12 @@ impl Value {
                 let pairs = a.iter().zip(b.iter()).map(|(a, b)| a.order(b));
                 pairs.into_iter().find(|o| o.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
             }
-            // Binding has made both sides one type; this keeps the order total if it has not.
+            // Binding gave both sides the same type; if it did not, this keeps the order total.
             _ => self.output().cmp(&other.output()),
         }
     }
 
-    /// What equal values share: for joins, groups and DISTINCT.
+    /// A key that equal values share: for joins, groups and DISTINCT.
     pub(crate) fn key(&self) -> String {
         match self {
             Self::Null => "N".to_owned(),

@@ -7,8 +7,8 @@ use crate::table::{Column, Table};
 use crate::{padded, width};
 use std::fmt::Write;
 
-/// A bar in a terminal, at most `cells` long: `██████├─┼─┤` with an interval, `██████` without. What lies
-/// at the lower end of a linear axis has no bar; on a logarithmic one it has a cell, so that it is seen.
+/// A bar in a terminal, at most `cells` long: `██████├─┼─┤` with an interval, `██████` without. A value at the lower
+/// end of a linear axis has no bar; on a logarithmic one it has one cell, so that it is visible.
 #[must_use]
 pub fn bar(axis: &Axis, value: f64, interval: Option<(f64, f64)>, cells: usize) -> String {
     let cell = |x: f64| (axis.place(x) * (cells - 1) as f64).round() as usize;
@@ -28,14 +28,14 @@ pub fn bar(axis: &Axis, value: f64, interval: Option<(f64, f64)>, cells: usize) 
     (0..=high.max(at)).map(mark).collect()
 }
 
-/// How much of something is used up: `[█████···············]`.
+/// The used share of something: `[█████···············]`.
 #[must_use]
 pub fn gauge(share: f64) -> String {
     let filled = (share.clamp(0.0, 1.0) * 20.0).ceil() as usize;
     format!("[{}{}]", "█".repeat(filled), "·".repeat(20 - filled))
 }
 
-/// A bar with an interval for each row of a table: the first column names it, the last that has errors is
+/// A bar with an interval for each row of a table: the first column names it, and the last column with errors is
 /// drawn. `None` for values that a bar from 0 cannot show.
 #[must_use]
 pub fn of_table(table: &Table, indent: &str) -> Option<String> {
@@ -65,33 +65,33 @@ pub fn of_table(table: &Table, indent: &str) -> Option<String> {
 
 /// Bars over one axis.
 pub struct Bars {
-    /// What stands above.
+    /// The title above.
     pub title: String,
-    /// Where bars begin and end.
+    /// The axis that the bars share.
     pub axis: Axis,
-    /// From top to bottom.
+    /// The bars, from top to bottom.
     pub rows: Vec<Bar>,
 }
 
 /// One bar.
 pub struct Bar {
-    /// What it is of.
+    /// Its name.
     pub name: String,
-    /// Where it ends.
+    /// Its value, where it ends.
     pub value: f64,
-    /// The interval around its end, where there is one.
+    /// The interval around its end, if it has one.
     pub interval: Option<(f64, f64)>,
 }
 
 const WIDTH: f64 = 760.0;
-/// Where bars begin.
+/// The left edge of the bars.
 const LEFT: f64 = 190.0;
-/// Room for the numbers behind the bars.
+/// The space for the numbers after the bars.
 const RIGHT: f64 = 150.0;
 const ROW: f64 = 24.0;
-/// More bars than these are not drawn.
+/// The largest number of bars that are drawn.
 const MOST: usize = 200;
-/// Longer names are cut.
+/// The longest name; longer ones are cut.
 const NAME: usize = 26;
 
 /// Draws the parts below each other.
@@ -154,59 +154,4 @@ pub fn svg(title: &str, parts: &[Bars]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_sits_around_the_end_of_its_bar() {
-        let axis = Axis::linear("", 0.0, 43.0);
-        let drawn = |x, error: f64| bar(&axis, x, Some((x - error, x + error)), 44);
-        assert_eq!(drawn(0.0, 0.0), "┼");
-        assert_eq!(drawn(10.0, 0.0), format!("{}┼", "█".repeat(10)));
-        assert_eq!(drawn(10.0, 2.0), format!("{}├─┼─┤", "█".repeat(8)));
-        assert_eq!(drawn(43.0, 0.0).chars().count(), 44);
-        assert_eq!(drawn(-1.0, 0.1), "┼");
-        assert_eq!(bar(&axis, 10.0, None, 44), "█".repeat(11));
-        assert_eq!(bar(&axis, 0.0, None, 44), "");
-        assert_eq!(bar(&Axis::logarithmic("", 1.0, 10.0), 1.0, None, 44), "█");
-        assert_eq!(gauge(0.26), format!("[{}{}]", "█".repeat(6), "·".repeat(14)));
-    }
-
-    #[test]
-    fn a_table_with_errors_becomes_bars() {
-        use crate::table::Cell;
-        let name = |text: &str| Cell { text: text.to_owned(), ..Cell::default() };
-        let value = |x: f64| Cell {
-            text: x.to_string(),
-            half: Some("1".to_owned()),
-            number: Some(x),
-            error: Some(1.0),
-        };
-        let column = |name: &str, cells| Column { name: name.to_owned(), cells, numeric: false };
-        let mut table = Table {
-            columns: vec![
-                column("who", vec![name("a"), name("b")]),
-                column("n", vec![value(42.0), value(3.0)]),
-            ],
-            ..Table::default()
-        };
-        let text = of_table(&table, " ").unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], " who  n");
-        assert!(lines[1].starts_with(" a    █") && lines[1].ends_with("├┼┤ 42 ± 1"), "{text}");
-        table.columns[1].cells[0].number = Some(-7.0);
-        table.columns[1].cells[1].number = Some(-7.0);
-        assert!(of_table(&table, "").is_none());
-    }
-
-    #[test]
-    fn a_picture_holds_its_words_as_text() {
-        let rows = vec![Bar { name: "<b>".into(), value: 0.5, interval: Some((0.25, 0.75)) }];
-        let part = Bars { title: "n".into(), axis: Axis::linear("", 0.0, 1.0), rows };
-        let svg = svg("a < b & 'c'", &[part]);
-        assert!(svg.contains("a &lt; b &amp; &#39;c&#39;") && svg.contains("&lt;b&gt;"), "{svg}");
-        // From ¼ to ¾ of 420 points, from 190 on.
-        assert!(svg.contains("M295.0 ") && svg.contains("H505.0"), "{svg}");
-        assert!(svg.contains("[0.250, 0.750]") && svg.ends_with("</svg>\n"));
-    }
-}
+mod tests;

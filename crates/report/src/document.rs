@@ -1,4 +1,4 @@
-//! A finding with its tables, charts and explanation: on a terminal, or as a page that needs nothing else.
+//! A result with its tables, charts and explanation: on a terminal, or as a self-contained page.
 
 use crate::chart::Chart;
 use crate::page::{escape, page};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// The widest line of running text in a terminal.
 const COLUMNS: usize = 90;
 
-/// What was found.
+/// A result to present.
 #[derive(Default)]
 pub struct Document {
     /// The heading of the page.
@@ -18,7 +18,7 @@ pub struct Document {
     pub lead: String,
     /// The tables, each with its title.
     pub tables: Vec<Table>,
-    /// The pictures.
+    /// The charts.
     pub charts: Vec<Chart>,
     /// What it means, a paragraph each.
     pub meaning: Vec<String>,
@@ -42,7 +42,7 @@ impl Document {
         text
     }
 
-    /// For a browser: the pictures first, the tables last.
+    /// For a browser: the charts first, the tables last.
     #[must_use]
     pub fn html(&self) -> String {
         let (title, lead) = (escape(&self.title), escape(&self.lead));
@@ -59,21 +59,4 @@ impl Document {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_and_page_hold_everything() {
-        let table = Table::of_texts(&["a"], [vec!["1".to_owned()]]).titled("T < 1");
-        let document = Document {
-            title: "Title".to_owned(),
-            lead: "lead".to_owned(),
-            tables: vec![table],
-            charts: Vec::new(),
-            meaning: vec!["so what".to_owned()],
-        };
-        assert_eq!(document.text(), "lead\n\nT < 1\n\n  a\n  ─\n  1\n\nso what\n");
-        let html = document.html();
-        assert!(html.contains("<h2>T &lt; 1</h2>") && html.contains("<p>so what</p>"), "{html}");
-    }
-}
+mod tests;

@@ -13,13 +13,13 @@ pub struct Report {
 
 struct Field {
     name: &'static str,
-    /// For text; `None` leaves the field to JSON alone.
+    /// The text; `None` if the field is only in JSON.
     text: Option<String>,
     json: Value,
 }
 
 impl Report {
-    /// A field shown in both forms, as it is.
+    /// A field with the same value in both forms.
     #[must_use]
     pub fn field(self, name: &'static str, value: impl Into<Value>) -> Self {
         let json = value.into();
@@ -38,7 +38,7 @@ impl Report {
         self.with(name, Some(text.into()), value.into())
     }
 
-    /// A field for programs only.
+    /// A field in JSON only.
     #[must_use]
     pub fn hidden(self, name: &'static str, value: impl Into<Value>) -> Self {
         self.with(name, None, value.into())
@@ -49,20 +49,20 @@ impl Report {
         self
     }
 
-    /// This report's fields, then `other`'s.
+    /// The fields of this report, then those of `other`.
     #[must_use]
     pub fn append(mut self, other: Self) -> Self {
         self.fields.extend(other.fields);
         self
     }
 
-    /// Writes one JSON object, or one line a field.
+    /// Writes one JSON object, or one line per field.
     pub fn print(&self, json: bool, out: &mut impl Write) -> Result<(), WriteError> {
         let text = if json { format!("{{{}}}\n", self.members()) } else { self.text() };
         Ok(out.write_all(text.as_bytes())?)
     }
 
-    /// A field's text, or nothing.
+    /// A field's text, or an empty one.
     #[must_use]
     pub fn text_of(&self, name: &str) -> &str {
         let field = self.fields.iter().find(|f| f.name == name);
@@ -87,7 +87,7 @@ impl Report {
     }
 }
 
-/// A JSON value as a person would write it: a table takes a line an entry.
+/// A JSON value in plain text: an object or array takes one line per entry.
 #[must_use]
 pub fn plain(value: &Value) -> String {
     match value {
@@ -119,7 +119,7 @@ pub fn line(value: &Value) -> String {
     }
 }
 
-/// A JSON object of named values, in their order.
+/// A JSON object of named values, in order.
 pub fn named<K: Into<String>, V: Into<Value>>(entries: impl IntoIterator<Item = (K, V)>) -> Value {
     Value::Object(entries.into_iter().map(|(k, v)| (k.into(), v.into())).collect::<Map<_, _>>())
 }
@@ -131,29 +131,4 @@ pub fn integer(value: i128) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_align() {
-        let report = Report::default()
-            .field("value", 3)
-            .described("epsilon", 1.0, "1 (pure)")
-            .hidden("x", 2);
-        assert_eq!(report.text(), "value    3\nepsilon  1 (pure)\n");
-        assert_eq!(report.members(), "\"value\":3,\"epsilon\":1.0,\"x\":2");
-    }
-
-    #[test]
-    fn values_read_as_people_write_them() {
-        let table = named([("a", Value::from(1)), ("bc", Value::from(-2.5))]);
-        assert_eq!(
-            (plain(&table).as_str(), line(&table).as_str()),
-            ("a   1\nbc  -2.5", "a=1,bc=-2.5")
-        );
-        assert_eq!(plain(&Value::from(1.0)), "1");
-        assert_eq!(plain(&Value::from(1e-6)), "1e-6");
-        assert_eq!(integer(-3), Value::from(-3));
-        assert_eq!(integer(1 << 80), Value::from(2f64.powi(80)));
-    }
-}
+mod tests;

@@ -1,14 +1,16 @@
-//! What people look at: one way to write a number, one chart, one page.
+//! Presentation: numbers, tables, charts and pages in one style.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`number`] | numbers, percentages and times as text |
 //! | [`fields`] | named fields, as aligned text or as JSON |
 //! | [`table`] | tables, as aligned text or as HTML |
+//! | [`records`] | rows as a table for people and as objects for programs |
 //! | [`chart`] | curves, points, bars and bands over two axes, in a terminal or as SVG |
 //! | [`bars`] | named horizontal bars with their intervals, in a terminal or as SVG |
-//! | [`page`] | HTML: the escape, the style and the frame of every page |
-//! | [`document`] | a finding with its tables, charts and explanation, as text or as a page |
+//! | [`estimates`] | estimates with intervals and bars, in a terminal or as SVG |
+//! | [`page`] | HTML: escaping, the style and the frame of every page |
+//! | [`document`] | a result with its tables, charts and explanation, as text or as a page |
 //! | [`progress`] | a bar or a spinner on stderr while something takes long |
 //!
 //! # What this crate does not do
@@ -36,14 +38,17 @@
 pub mod bars;
 pub mod chart;
 pub mod document;
+pub mod estimates;
 pub mod fields;
 pub mod number;
 pub mod page;
 pub mod progress;
+pub mod records;
 pub mod table;
 
 pub use fields::{Report, integer, line, named, plain};
-pub use number::{grouped, percent, short, time};
+pub use number::{counted, grouped, percent, short, time};
+pub use records::Records;
 pub use table::Table;
 
 use unicode_width::UnicodeWidthStr;
@@ -53,24 +58,24 @@ use unicode_width::UnicodeWidthStr;
 #[error("writing the answer: {0}")]
 pub struct WriteError(#[from] pub std::io::Error);
 
-/// The columns that a text takes in a terminal.
+/// The number of columns that a text takes in a terminal.
 fn width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` with blanks behind it, or before it, up to `columns`.
+/// `text` padded with spaces after it, or before it, up to `columns`.
 fn padded(text: &str, columns: usize, right: bool) -> String {
     let blanks = " ".repeat(columns.saturating_sub(width(text)));
     if right { blanks + text } else { text.to_owned() + &blanks }
 }
 
-/// `text` on one line, without what a terminal would obey.
+/// `text` on one line, without control characters that a terminal would interpret.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
 
-/// `text` broken into lines of at most `columns`, those after the first behind `indent`.
+/// `text` broken into lines of at most `columns`, with `indent` before all but the first.
 #[must_use]
 pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     let mut lines = vec![String::new()];
@@ -88,20 +93,4 @@ pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lines_are_broken_and_control_characters_replaced() {
-        let text = wrapped(&"word ".repeat(40), 90, "  ");
-        assert!(text.lines().count() > 2 && text.lines().all(|line| line.len() <= 90), "{text}");
-        assert!(text.lines().skip(1).all(|line| line.starts_with("  word")), "{text}");
-        assert_eq!(printable("a\u{1b}[2Jb\nc"), "a\u{FFFD}[2Jb\u{FFFD}c");
-    }
-
-    #[test]
-    fn wide_characters_take_two_columns() {
-        assert_eq!(padded("東京", 6, false), "東京  ");
-        assert_eq!(padded("é", 3, true), "  é");
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-/// A number with as many digits as a person needs: `2.99573`, `1.000e-7`.
+/// A number with as many digits as a reader needs: `2.99573`, `1.000e-7`.
 #[must_use]
 pub fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
@@ -23,13 +23,19 @@ pub fn full(x: f64) -> String {
     if plain { x.to_string() } else { format!("{x:e}") }
 }
 
-/// A short number with its thousands apart: `73,778`.
+/// A short number with thousands separators: `73,778`.
 #[must_use]
 pub fn grouped(x: f64) -> String {
     thousands(&short(x), 4)
 }
 
-/// A short number whose thousands are apart from 10,000 on: 2024 may be a year, 20,240 is a count.
+/// `1 report`, `2 reports`.
+#[must_use]
+pub fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n as f64), if n == 1 { "" } else { "s" })
+}
+
+/// A short number with thousands separators from 10,000 on: 2024 may be a year, 20,240 is a count.
 #[must_use]
 pub fn grouped_if_long(x: f64) -> String {
     thousands(&short(x), 5)
@@ -45,16 +51,16 @@ pub fn with_error(x: f64, error: f64) -> (String, String) {
     (thousands(&format!("{x:.digits$}"), 5), thousands(&format!("{error:.digits$}"), 5))
 }
 
-/// The same for whole numbers; the half-width is rounded up.
+/// The same for integers; the half-width is rounded up.
 #[must_use]
 pub fn whole_with_error(x: f64, error: f64) -> (String, String) {
     (thousands(&format!("{x:.0}"), 5), thousands(&format!("{:.0}", error.ceil()), 5))
 }
 
-/// A longer exact number is rounded beside an axis.
+/// The longest exact number on an axis; longer ones are rounded.
 const LONGEST_TICK: usize = 8;
 
-/// A number beside an axis: `0.001`, `1e-5`, `20,000`.
+/// A number on an axis: `0.001`, `1e-5`, `20,000`.
 #[must_use]
 pub fn tick(x: f64) -> String {
     if x == 0.0 || (1e-4..1e6).contains(&x.abs()) {
@@ -64,14 +70,14 @@ pub fn tick(x: f64) -> String {
     if exact.len() <= LONGEST_TICK { exact } else { short(x) }
 }
 
-/// A share as a percentage with at most two digits behind the point: `3.82 %`. A share that is not 0 is
-/// never shown as 0, and one below 1 never as 100.
+/// A share as a percentage with at most two digits after the point: `3.82 %`. A share that is not 0 is never shown as
+/// 0, and one below 1 never as 100.
 #[must_use]
 pub fn percent(share: f64) -> String {
     percentage(share, 2, true)
 }
 
-/// The same with one digit behind the point, so that numbers below each other align: `50.0 %`.
+/// The same with one digit after the point, so that numbers in a column align: `50.0 %`.
 #[must_use]
 pub fn percent_aligned(share: f64) -> String {
     percentage(share, 1, false)
@@ -86,7 +92,7 @@ fn percentage(share: f64, digits: usize, trim: bool) -> String {
     if share > 0.0 && text(digits) == least {
         return format!("< {:.digits$} %", 10f64.powi(-(digits as i32)));
     }
-    // 99.996 % is not 100 %: as many digits as it takes to see that.
+    // 99.996 % is not 100 %: uses as many digits as it takes to show that.
     match (digits..5).find(|digits| share >= 1.0 || !text(*digits).starts_with("100")) {
         Some(digits) if trim => format!("{} %", trimmed(&text(digits))),
         Some(digits) => format!("{} %", text(digits)),
@@ -94,7 +100,7 @@ fn percentage(share: f64, digits: usize, trim: bool) -> String {
     }
 }
 
-/// Without zeros at the end of a fraction.
+/// Removes zeros at the end of a fraction.
 fn trimmed(text: &str) -> &str {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),
@@ -102,7 +108,7 @@ fn trimmed(text: &str) -> &str {
     }
 }
 
-/// Sets thousands apart in a decimal whose whole part has at least `least` digits.
+/// Adds thousands separators to a decimal whose whole part has at least `least` digits.
 fn thousands(text: &str, least: usize) -> String {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (whole, fraction) = rest.split_at(rest.find(['.', 'e']).unwrap_or(rest.len()));
@@ -117,15 +123,20 @@ fn thousands(text: &str, least: usize) -> String {
 /// A time as people and programs read it: `2026-11-15 16:45:00Z`.
 #[must_use]
 pub fn time(at: SystemTime) -> String {
+    moment(at).replace('T', " ")
+}
+
+/// A time as RFC 3339 writes it: `2026-11-15T16:45:00Z`; before 1970 as 1970.
+#[must_use]
+pub fn moment(at: SystemTime) -> String {
     let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let (days, rest) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The date of a day since 1970, in the Gregorian calendar; years begin in March, so that leap
-/// days come last.
+/// The date of a day since 1970, in the Gregorian calendar. Years begin in March, so that leap days come last.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
@@ -138,64 +149,4 @@ fn civil(days: u64) -> (u64, u64, u64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn times_are_dates() {
-        let at = |s: u64| time(SystemTime::UNIX_EPOCH + Duration::from_secs(s));
-        assert_eq!(at(0), "1970-01-01 00:00:00Z");
-        assert_eq!(at(951_782_400), "2000-02-29 00:00:00Z");
-        assert_eq!(at(1_735_689_599), "2024-12-31 23:59:59Z");
-        assert_eq!(at(4_107_542_400), "2100-03-01 00:00:00Z");
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        for (x, text) in [
-            (0.0, "0"),
-            (1.0, "1"),
-            (2.995_732_27, "2.99573"),
-            (1234.5, "1234.5"),
-            (1e-7, "1.000e-7"),
-            (1e15, "1.000e15"),
-        ] {
-            assert_eq!(short(x), text);
-        }
-        for (x, text) in
-            [(73_778.0, "73,778"), (-1234.5, "-1,234.5"), (999.0, "999"), (1e6, "1,000,000")]
-        {
-            assert_eq!(grouped(x), text);
-        }
-        assert_eq!(
-            (grouped_if_long(9999.0), grouped_if_long(1e15)),
-            ("9999".into(), "1.000e15".into())
-        );
-        assert_eq!([0.001, 1e-5, 20_000.0, 5e7].map(tick), ["0.001", "1e-5", "20,000", "5e7"]);
-        assert_eq!(tick(4.772_060_469_928_819e-7), "4.772e-7");
-    }
-
-    #[test]
-    fn values_have_the_digits_that_mean_something() {
-        for (x, error, text) in [
-            (1234.567, 0.321, "1234.57 ± 0.32"),
-            (1234.567, 32.1, "1235 ± 32"),
-            (-54321.0, 3210.4, "-54,321 ± 3210"),
-            (0.000_123, 0.000_045, "0.000123 ± 0.000045"),
-            (2.0, 0.0, "2.000000 ± 0.000000"),
-        ] {
-            let (value, half) = with_error(x, error);
-            assert_eq!(format!("{value} ± {half}"), text);
-        }
-        assert_eq!(whole_with_error(12_345.0, 3.2), ("12,345".into(), "4".into()));
-    }
-
-    #[test]
-    fn shares_are_rounded_and_never_to_nothing_or_all() {
-        let shown = [0.0, 0.038_193_8, 1.0, 1e-6, 0.5, 0.99996].map(percent);
-        assert_eq!(shown, ["0 %", "3.82 %", "100 %", "< 0.01 %", "50 %", "99.996 %"]);
-        let shown = [0.99996, 1.0, 1.0 - 1e-9, 0.5, f64::NAN].map(percent_aligned);
-        assert_eq!(shown, ["99.996 %", "100.0 %", "> 99.999 %", "50.0 %", "–"]);
-    }
-}
+mod tests;

@@ -1,9 +1,9 @@
-//! HTML pages without scripts, their pictures and their style inside.
+//! HTML pages without scripts; their charts and style are inline.
 
-/// How pages look, in light and dark.
+/// The style of pages, in light and dark.
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("chart.css"));
 
-/// A whole page; `body` is HTML already.
+/// A whole page; `body` is already HTML.
 #[must_use]
 pub fn page(title: &str, body: &str) -> String {
     format!(
@@ -14,8 +14,7 @@ pub fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// A table: its head, and rows of cells that are HTML already. Columns from `numbers` on are
-/// numbers.
+/// A table: its head, and rows of cells that are already HTML. Columns from `numbers` on are numbers.
 #[must_use]
 pub fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     let class = |i: usize| if i >= numbers { " class=\"number\"" } else { "" };
@@ -28,7 +27,7 @@ pub fn table(head: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
     format!("<div class=\"scroll\"><table>\n{}{body}</table></div>\n", line(&head, "th"))
 }
 
-/// Text that neither HTML nor XML takes for markup.
+/// Escapes text for HTML and XML.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
@@ -39,7 +38,7 @@ pub fn escape(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            // XML has no place for other control characters.
+            // XML does not allow other control characters.
             c if c.is_control() && !matches!(c, '\n' | '\t') => safe.push(' '),
             c => safe.push(c),
         }
@@ -48,15 +47,4 @@ pub fn escape(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_is_markup_unless_it_is_meant() {
-        assert_eq!(escape("<a href='x'>&\"\u{1}"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot; ");
-        let made = table(&["a<", "n"], &[vec!["<b>x</b>".to_owned(), "1".to_owned()]], 1);
-        assert!(made.contains("<th>a&lt;</th><th class=\"number\">n</th>"));
-        assert!(made.contains("<td><b>x</b></td><td class=\"number\">1</td>"));
-        assert!(page("a & b", "<h1>x</h1>").contains("<title>a &amp; b</title>"));
-    }
-}
+mod tests;

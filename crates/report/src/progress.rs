@@ -1,7 +1,7 @@
-//! Signs of life on stderr, for whoever watches a terminal and for nobody else.
+//! Progress on stderr, shown only on a terminal.
 //!
-//! Both wait a second before they show themselves, and leave nothing behind. A bar is for work whose length is
-//! known and public; a [`Spinner`] shows the time that has passed and nothing else.
+//! Both appear after a second, and leave nothing behind. A bar is for work whose length is known and public; a
+//! [`Spinner`] shows the elapsed time and nothing else.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr, stdout};
@@ -11,33 +11,33 @@ use std::time::Duration;
 
 /// The wait before anything is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The time between two pictures of a spinner.
+/// The time between two frames of a spinner.
 const STEP: Duration = Duration::from_millis(120);
 
 const BAR: &str = "[{bar:30}] {percent:>3} % {msg}";
 const SPINNER: &str = "{spinner} {msg}, {elapsed}";
 
-/// How far along a known amount of work is. Any thread may say so.
+/// The progress of a known amount of work. Any thread may report it.
 pub struct Progress {
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// A bar for `total` values that are written as they come. It is silent where stdout is a
-    /// terminal: lines of data would tear it apart.
+    /// A bar for `total` values that are written as they come. It is silent if stdout is a terminal, where lines of
+    /// data would break it.
     #[must_use]
     pub fn new(total: u64) -> Self {
         if stdout().is_terminal() { Self { bar: None } } else { Self::before_data(total) }
     }
 
-    /// A bar for work whose data comes all at the end.
+    /// A bar for work whose data all comes at the end.
     #[must_use]
     pub fn before_data(total: u64) -> Self {
         let wanted = total > 1 && stderr().is_terminal();
         Self { bar: wanted.then(|| bar(total)) }
     }
 
-    /// Says that `done` of it is done.
+    /// Reports that `done` of it is done.
     pub fn at(&self, done: u64) {
         let Some(bar) = &self.bar else { return };
         if bar.is_hidden() && bar.elapsed() >= PATIENCE {
@@ -46,7 +46,7 @@ impl Progress {
         bar.set_position(done);
     }
 
-    /// The same, with words behind the bar.
+    /// The same, with words after the bar.
     pub fn say(&self, done: u64, words: impl FnOnce() -> String) {
         if let Some(bar) = &self.bar {
             bar.set_message(words());
@@ -63,14 +63,21 @@ impl Drop for Progress {
     }
 }
 
-/// A bar that nobody sees yet.
+/// Runs something long with a bar before its data: it is given what to call with how much is done, and of how much.
+pub fn watched<T>(run: impl FnOnce(&(dyn Fn(u64, u64) + Sync)) -> T) -> T {
+    const PARTS: u64 = 1000;
+    let bar = Progress::before_data(PARTS);
+    run(&|done, total| bar.at(PARTS * done.min(total) / total.max(1)))
+}
+
+/// A bar that is not visible yet.
 fn bar(total: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
     bar.set_style(style(BAR));
     bar
 }
 
-/// A style with plain characters; the templates here are constants, so the fallback is never met.
+/// A style with plain characters. The templates here are constants, so the fallback is never used.
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template);
     style
@@ -79,13 +86,13 @@ fn style(template: &str) -> ProgressStyle {
         .tick_chars("|/-\\ ")
 }
 
-/// Turns until it is dropped; silent unless stderr is a terminal.
+/// Spins until it is dropped; silent unless stderr is a terminal.
 pub struct Spinner {
     turning: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Spinner {
-    /// A spinner with words for what is being done.
+    /// A spinner with a description of the work.
     #[must_use]
     pub fn new(doing: &'static str) -> Self {
         if !stderr().is_terminal() {
@@ -116,19 +123,4 @@ impl Drop for Spinner {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bar_keeps_count_and_hides_at_first() {
-        assert!(ProgressStyle::with_template(BAR).is_ok());
-        assert!(ProgressStyle::with_template(SPINNER).is_ok());
-        let progress = Progress { bar: Some(bar(10)) };
-        progress.say(5, || "7 looked at".to_owned());
-        let bar = progress.bar.clone().unwrap();
-        assert_eq!((bar.position(), bar.message().as_str()), (5, "7 looked at"));
-        assert!(bar.is_hidden() && !bar.is_finished());
-        drop(progress);
-        assert!(bar.is_finished());
-    }
-}
+mod tests;

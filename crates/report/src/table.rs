@@ -7,9 +7,9 @@ use std::io::Write;
 /// A table.
 #[derive(Clone, Default)]
 pub struct Table {
-    /// What stands above it; may be empty.
+    /// The title above it; may be empty.
     pub title: String,
-    /// All of the same length.
+    /// The columns, all of the same length.
     pub columns: Vec<Column>,
 }
 
@@ -18,22 +18,22 @@ pub struct Table {
 pub struct Column {
     /// Its heading.
     pub name: String,
-    /// One a row.
+    /// One cell per row.
     pub cells: Vec<Cell>,
-    /// Whether they are aligned to the right.
+    /// Whether the cells are aligned to the right.
     pub numeric: bool,
 }
 
-/// What is shown of a value.
+/// A value as it is shown.
 #[derive(Clone, Default)]
 pub struct Cell {
-    /// The value, in digits that mean something.
+    /// The value, rounded to meaningful digits.
     pub text: String,
-    /// Half of its interval, if it has one.
+    /// The half-width of its interval, if it has one.
     pub half: Option<String>,
     /// The value as a number, for a chart.
     pub number: Option<f64>,
-    /// Half of its interval as a number.
+    /// The half-width of its interval as a number.
     pub error: Option<f64>,
 }
 
@@ -68,7 +68,7 @@ impl Table {
         self.columns.first().map_or(0, |column| column.cells.len())
     }
 
-    /// A heading, a rule and the rows, each behind `indent`.
+    /// A heading, a rule and the rows, each with `indent` before it.
     #[must_use]
     pub fn text(&self, indent: &str) -> String {
         let shown: Vec<Vec<String>> = self.columns.iter().map(Column::aligned).collect();
@@ -108,7 +108,7 @@ impl Table {
 }
 
 impl Column {
-    /// The name, a rule and the cells, all of one width.
+    /// The name, a rule and the cells, padded to the same width.
     fn aligned(&self) -> Vec<String> {
         let values = self.cells.iter().map(|cell| width(&cell.text)).max().unwrap_or(0);
         let halves = self.cells.iter().filter_map(|c| c.half.as_deref()).map(width).max();
@@ -127,29 +127,4 @@ impl Column {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_align_in_text_and_are_escaped_in_html() {
-        let row = |a: &str, b: &str| vec![a.to_owned(), b.to_owned()];
-        let table = Table::of_texts(&["who", "n<"], [row("<a>", "7"), row("bc", "1234")]);
-        let table = table.numbers_from(1);
-        assert_eq!(table.text(" "), " who    n<\n ───  ────\n <a>     7\n bc   1234\n");
-        assert!(table.html().contains("<td>&lt;a&gt;</td><td class=\"number\">7</td>"));
-        assert_eq!(Table::of_texts(&["x"], []).text(""), "x\n─\n(no rows)\n");
-    }
-
-    #[test]
-    fn errors_stand_below_each_other() {
-        let cell = |text: &str, half: Option<&str>| Cell {
-            text: text.to_owned(),
-            half: half.map(str::to_owned),
-            ..Cell::default()
-        };
-        let cells = vec![cell("7", Some("1.5")), cell("123", Some("20")), cell("NULL", None)];
-        let column = Column { name: "n".to_owned(), cells, numeric: true };
-        let text = Table { columns: vec![column], ..Table::default() }.text("");
-        assert_eq!(text, "         n\n──────────\n   7 ± 1.5\n 123 ±  20\nNULL\n");
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@
 use demure_curator::Curator;
 use demure_curator::policy::Policy;
 use demure_server::http::{HttpSettings, serve};
-use demure_server::{Desk, Limits, Role, Users};
+use demure_server::{Limits, QueryService, Role, Users};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -109,7 +109,7 @@ async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> {
     let users = Users::in_memory()?;
     users.add("demo", "ana", Role::Analyst, "correct horse")?;
     users.add("demo", "sam", Role::Steward, "correct horse")?;
-    let desk = Desk::new(curator, users, "clinic", Limits::default());
+    let service = QueryService::new(curator, users, "clinic", Limits::default());
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     println!("http://{}", listener.local_addr()?);
     let end = async {
@@ -118,7 +118,7 @@ async fn run(folder: &Path, port: u16) -> Result<(), Box<dyn Error>> {
             std::future::pending::<()>().await;
         }
     };
-    Ok(serve(listener, None, desk, HttpSettings::default(), end).await?)
+    Ok(serve(listener, None, service, HttpSettings::default(), end).await?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,7 +1,7 @@
 //! Counts of what happened, for Prometheus. Nothing here depends on a protected row but the time
 //! that answers took until they left, on schedule, which is in coarse buckets.
 
-use crate::desk::Failure;
+use crate::query_service::Failure;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;

@@ -13,7 +13,6 @@
 //!
 //! | declared rows, each table as often as it is scanned | step (for `step_ms = 100`) |
 //! |---|---|
-//! | up to half a million | 50 ms |
 //! | up to a million | 100 ms |
 //! | each time twice as many | twice as long, up to 6.4 s |
 //!
@@ -131,9 +130,6 @@ impl Source {
 
 /// The step of the grid for a statement.
 fn step(base: Duration, reads: Reads) -> Duration {
-    if reads.rows <= MILLION / 2 {
-        return base / 2;
-    }
     let mut doublings = 0;
     while doublings < MOST_DOUBLINGS && MILLION << doublings < reads.rows {
         doublings += 1;

@@ -1,40 +1,97 @@
-//! What is said of an answer beside the answer, and what of a failure.
+//! Answers, prices, ledger lines and accounts for programs, and what is said of a failure.
 
-use crate::desk::{Desk, Failure};
-use crate::users::Role;
-use demure_curator::{
-    AggregateExplanation, Answer, Expected, Explanation, expected, price_in_words,
-};
-use demure_ledger::{Accounting, Balance, Price};
-use serde_json::{Value, json};
+use crate::query_service::{Failure, QueryService};
+use crate::users::{Account, Record, Role, Token};
 
-/// `cost ε 0.5; left ε 2.5 of 3`.
-pub(crate) fn cost(answer: &Answer) -> String {
-    let concentrated = answer.balance.limit.accounting == Accounting::Zcdp;
-    let cost = match answer.repeated {
-        true => "cost nothing: this was bought before".to_owned(),
-        false => format!("cost {}", price_in_words(&answer.price, concentrated)),
-    };
-    format!("{cost}; left {}", left(&answer.balance))
-}
+pub use crate::users::hex;
 
-/// What is left of the dataset's budget.
-pub(crate) fn left(balance: &Balance) -> String {
-    let concentrated = balance.limit.accounting == Accounting::Zcdp;
-    let left = price_in_words(&balance.left, concentrated);
-    match balance.limit.accounting {
-        Accounting::Pure => format!("{left} of ε {}", balance.limit.epsilon),
-        Accounting::Zcdp => {
-            let (spent, all) = (balance.spent_epsilon, balance.limit.epsilon);
-            format!("{left}; what is spent amounts to ε {spent:.3} of {all}")
-        }
-    }
-}
+use demure_curator::{AggregateExplanation, Answer, Expected, Explanation, expected};
+use demure_ledger::{Accounting, Entry, Price};
+use serde_json::{Map, Value, json};
+use std::time::SystemTime;
 
 /// `{"epsilon":0.5,"delta":0}`, or with `rho`.
 pub fn price(price: &Price, concentrated: bool) -> Value {
     let name = if concentrated { "rho" } else { "epsilon" };
     json!({ name: price.main, "delta": price.delta })
+}
+
+/// What is said of an answer beside its rows, for programs. `left` is what its reader has left, and `again` the
+/// name of the field that says whether it was bought before.
+pub fn answer(answer: &Answer, left: &Price, again: &str) -> Map<String, Value> {
+    let balance = &answer.balance;
+    let concentrated = balance.limit.accounting == Accounting::Zcdp;
+    let errors = answer.columns.iter().map(|column| {
+        json!({
+            "column": column.name,
+            "mechanism": column.mechanism,
+            "error_95": expected(&column.error),
+        })
+    });
+    let fields = [
+        ("cost", price(&answer.price, concentrated)),
+        ("left", price(left, concentrated)),
+        ("spent_epsilon", json!(balance.spent_epsilon)),
+        ("limit_epsilon", json!(balance.limit.epsilon.get())),
+        (again, json!(answer.repeated)),
+        ("errors", errors.collect()),
+        ("notes", json!(answer.notes)),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+}
+
+/// How a moment is written.
+pub type Moment = fn(SystemTime) -> String;
+
+/// A line of the ledger, without what says something of the data: the key that an answer is found by is nobody's
+/// business, and neither is a hash of the time when keys were plain.
+pub fn entry(entry: &Entry, concentrated: bool, moment: Moment) -> Value {
+    json!({
+        "seq": entry.seq,
+        "time": moment(entry.time),
+        "kind": entry.kind.to_string(),
+        "refers": entry.refers,
+        "who": entry.who,
+        "query": entry.query,
+        "event": entry.event,
+        "cost": price(&entry.price, concentrated),
+        "hash": entry.shareable.then(|| hex(&entry.hash)),
+    })
+}
+
+/// An account.
+pub fn account(account: &Account, moment: Moment) -> Value {
+    json!({
+        "name": account.user.name,
+        "role": account.user.role.name(),
+        "created": moment(account.created),
+        "disabled": account.disabled,
+        "locked": account.locked,
+        "tokens": account.tokens,
+    })
+}
+
+/// A token; it cannot be used from what is shown.
+pub fn token(token: &Token, moment: Moment) -> Value {
+    json!({
+        "id": token.id,
+        "name": token.name,
+        "reads": if token.name.is_some() { "everything of the account" } else { "metrics" },
+        "label": token.label,
+        "created": moment(token.created),
+        "expires": moment(token.expires),
+        "expired": token.expired,
+    })
+}
+
+/// A line of the record of accounts.
+pub fn record(record: &Record, moment: Moment) -> Value {
+    json!({
+        "time": moment(record.time),
+        "who": record.who,
+        "action": record.action,
+        "detail": record.detail,
+    })
 }
 
 /// A price and an error, before anything is bought, for programs.
@@ -93,7 +150,7 @@ pub fn plain_name(kind: &str) -> &str {
     }
 }
 
-impl Desk {
+impl QueryService {
     /// A failure as far as `role` may know it: of files, disks and threads analysts are told a
     /// number, with which a steward finds the rest.
     pub(crate) fn told(&self, failure: Failure, role: Role) -> Failure {

@@ -12,7 +12,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use demure_curator::policy::Policy;
 use demure_curator::{Curator, Outcome};
 use demure_server::http::{HttpSettings, app};
-use demure_server::{Desk, Failure, Limits, Role, Users, pg};
+use demure_server::{Failure, Limits, QueryService, Role, Users, pg};
 use std::convert::Infallible;
 use std::fs::{self, File};
 use std::path::Path;
@@ -35,8 +35,8 @@ fn write(path: &Path) {
     writer.close().unwrap();
 }
 
-/// A desk over a table and a damaged one, with this `[timing]`.
-async fn desk(timing: &str, limits: Limits) -> (Arc<Desk>, TempDir) {
+/// A service over a table and a damaged one, with this `[timing]`.
+async fn service(timing: &str, limits: Limits) -> (Arc<QueryService>, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     write(&folder.path().join("t.parquet"));
     let damaged = folder.path().join("damaged.parquet");
@@ -53,36 +53,40 @@ async fn desk(timing: &str, limits: Limits) -> (Arc<Desk>, TempDir) {
     let curator = Curator::in_memory(policy).await.unwrap();
     let users = Users::in_memory().unwrap();
     users.add("root", "ana", Role::Analyst, PASSWORD).unwrap();
-    (Desk::new(curator, users, "clinic", limits), folder)
+    (QueryService::new(curator, users, "clinic", limits), folder)
 }
 
 /// Asks, and tells how long it took.
-async fn asked(desk: &Arc<Desk>, who: &str, sql: &str) -> (Result<Outcome, Failure>, Duration) {
-    let mut session = desk.curator.session(who);
+async fn asked(
+    service: &Arc<QueryService>,
+    who: &str,
+    sql: &str,
+) -> (Result<Outcome, Failure>, Duration) {
+    let mut session = service.curator.session(who);
     let begun = Instant::now();
-    let outcome = desk.ask(&mut session, sql, &[]).await;
+    let outcome = service.ask(&mut session, sql, &[]).await;
     (outcome, begun.elapsed())
 }
 
-fn settled(desk: &Desk) -> usize {
-    let entries = desk.curator.ledger().entries_between(0, u64::MAX).unwrap();
+fn settled(service: &QueryService) -> usize {
+    let entries = service.curator.ledger().entries_between(0, u64::MAX).unwrap();
     entries.iter().filter(|entry| entry.kind.to_string() == "settle").count()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_of_an_answer_shows_before_its_moment() {
-    let (desk, _folder) = desk("step_ms = 1000", Limits::default()).await;
+    let (service, _folder) = service("step_ms = 1000", Limits::default()).await;
     let begun = Instant::now();
     let asking = tokio::spawn({
-        let desk = Arc::clone(&desk);
-        async move { asked(&desk, "ana", "SELECT COUNT(*) FROM t").await }
+        let service = Arc::clone(&service);
+        async move { asked(&service, "ana", "SELECT COUNT(*) FROM t").await }
     });
     // A second connection looks as often as it can: in the ledger, and at the price.
     let mut looks = 0;
     while begun.elapsed() < STEP - Duration::from_millis(20) {
-        let session = desk.curator.session("eve");
-        let priced = desk.explain(&session, "SELECT COUNT(*) FROM t").await.unwrap();
-        let (stored, elapsed) = (settled(&desk), begun.elapsed());
+        let session = service.curator.session("eve");
+        let priced = service.explain(&session, "SELECT COUNT(*) FROM t").await.unwrap();
+        let (stored, elapsed) = (settled(&service), begun.elapsed());
         if elapsed < STEP {
             assert!(!priced.aggregates[0].bought && stored == 0, "seen after {elapsed:?}");
         }
@@ -93,14 +97,14 @@ async fn nothing_of_an_answer_shows_before_its_moment() {
     let (outcome, took) = asking.await.unwrap();
     assert!(matches!(outcome, Ok(Outcome::Answer(_))));
     assert!(took >= STEP, "{took:?}");
-    assert_eq!((settled(&desk), desk.running()), (1, 0));
+    assert_eq!((settled(&service), service.running()), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_reads_no_rows_leaves_at_once() {
-    let (desk, _folder) = desk("step_ms = 10000", Limits::default()).await;
+    let (service, _folder) = service("step_ms = 10000", Limits::default()).await;
     let long = Duration::from_millis(10_000);
-    let mut session = desk.curator.session("ana");
+    let mut session = service.curator.session("ana");
     session.settings_mut().set("demure.epsilon", "11").unwrap();
     for (sql, kind) in [
         ("SELECT COUNT(*) FROM t", "budget"),
@@ -108,7 +112,7 @@ async fn what_reads_no_rows_leaves_at_once() {
         ("SELECT nothing FROM t", "sql"),
     ] {
         let begun = Instant::now();
-        let failure = desk.ask(&mut session, sql, &[]).await.unwrap_err();
+        let failure = service.ask(&mut session, sql, &[]).await.unwrap_err();
         let told = match failure {
             Failure::Budget { .. } => "budget",
             Failure::Refused { .. } => "refused",
@@ -123,8 +127,8 @@ async fn what_reads_no_rows_leaves_at_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_error_after_reading_leaves_on_schedule() {
     let sql = "SELECT COUNT(v) FROM damaged";
-    let (desk, _folder) = desk("step_ms = 1000", Limits::default()).await;
-    let (outcome, took) = asked(&desk, "ana", sql).await;
+    let (service, _folder) = service("step_ms = 1000", Limits::default()).await;
+    let (outcome, took) = asked(&service, "ana", sql).await;
     assert!(matches!(outcome, Err(Failure::Failed(text)) if text.contains("incident")));
     assert!(took >= STEP, "{took:?}");
 }
@@ -132,16 +136,16 @@ async fn an_error_after_reading_leaves_on_schedule() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn off_is_off() {
     // The twin of the tests above: what they see is the schedule, and no slow machine.
-    let (desk, _folder) = desk("schedule = 'off'\nstep_ms = 1000", Limits::default()).await;
+    let (service, _folder) = service("schedule = 'off'\nstep_ms = 1000", Limits::default()).await;
     let mut quickest = Duration::MAX;
     for i in 0..5 {
         let (outcome, took) =
-            asked(&desk, "ana", &format!("SELECT COUNT(*) FROM t WHERE v > {i}")).await;
+            asked(&service, "ana", &format!("SELECT COUNT(*) FROM t WHERE v > {i}")).await;
         assert!(outcome.is_ok());
         quickest = quickest.min(took);
     }
     assert!(quickest < STEP, "{quickest:?}");
-    let (failed, _) = asked(&desk, "ana", "SELECT COUNT(v) FROM damaged").await;
+    let (failed, _) = asked(&service, "ana", "SELECT COUNT(v) FROM damaged").await;
     assert!(failed.is_err());
 }
 
@@ -150,13 +154,13 @@ async fn others_work_while_answers_wait_for_their_moment() {
     // One turn for twelve statements whose moments are ten seconds away: one after the other
     // they would take two minutes.
     let limits = Limits { running: 1, ..Limits::default() };
-    let (desk, _folder) = desk("step_ms = 10000", limits).await;
+    let (service, _folder) = service("step_ms = 10000", limits).await;
     let begun = Instant::now();
     let mut all = tokio::task::JoinSet::new();
     for i in 0..12 {
-        let desk = Arc::clone(&desk);
+        let service = Arc::clone(&service);
         all.spawn(async move {
-            asked(&desk, "ana", &format!("SELECT COUNT(*) FROM t WHERE v > {i}")).await.0.is_ok()
+            asked(&service, "ana", &format!("SELECT COUNT(*) FROM t WHERE v > {i}")).await.0.is_ok()
         });
     }
     assert!(all.join_all().await.into_iter().all(|answered| answered));
@@ -166,29 +170,29 @@ async fn others_work_while_answers_wait_for_their_moment() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_analyst_buys_so_many_a_minute_and_repeats_are_free() {
     let timing = "schedule = 'off'\nnew_queries_per_minute = 2";
-    let (desk, _folder) = desk(timing, Limits::default()).await;
+    let (service, _folder) = service(timing, Limits::default()).await;
     let count = |i: usize| format!("SELECT COUNT(*) FROM t WHERE v > {i}");
     for i in 0..2 {
-        assert!(asked(&desk, "ana", &count(i)).await.0.is_ok());
+        assert!(asked(&service, "ana", &count(i)).await.0.is_ok());
     }
-    let spent = desk.curator.ledger().balance().unwrap().spent;
+    let spent = service.curator.ledger().balance().unwrap().spent;
     let Err(Failure::TooOften { per_minute: 2, retry, remedy }) =
-        asked(&desk, "ana", &count(2)).await.0
+        asked(&service, "ana", &count(2)).await.0
     else {
         panic!("a third was answered within a minute")
     };
     assert!((1..=31).contains(&retry) && remedy.contains("free"), "{retry} {remedy}");
-    assert_eq!(desk.curator.ledger().balance().unwrap().spent, spent);
+    assert_eq!(service.curator.ledger().balance().unwrap().spent, spent);
     // What was bought, prices, and other analysts.
-    assert!(asked(&desk, "ana", &count(1)).await.0.is_ok());
-    assert!(desk.explain(&desk.curator.session("ana"), &count(2)).await.is_ok());
-    assert!(asked(&desk, "ben", &count(2)).await.0.is_ok());
+    assert!(asked(&service, "ana", &count(1)).await.0.is_ok());
+    assert!(service.explain(&service.curator.session("ana"), &count(2)).await.is_ok());
+    assert!(asked(&service, "ben", &count(2)).await.0.is_ok());
 
     // On the PostgreSQL wire the same, with a code of its own.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (_stop, stopped) = watch::channel(false);
-    tokio::spawn(pg::serve(listener, pg::Encryption::None, Arc::clone(&desk), stopped));
+    tokio::spawn(pg::serve(listener, pg::Encryption::None, Arc::clone(&service), stopped));
     let mut config = tokio_postgres::Config::new();
     config.host("127.0.0.1").port(port).user("ana").dbname("clinic").password(PASSWORD);
     let (client, connection) = config.connect(tokio_postgres::NoTls).await.unwrap();
@@ -200,13 +204,13 @@ async fn one_analyst_buys_so_many_a_minute_and_repeats_are_free() {
     assert!(client.simple_query(&count(0)).await.is_ok());
 
     // And over HTTP, which says when to come back.
-    let token = desk.users.add_token("root", "ana", "test", 1).unwrap();
+    let token = service.users.add_token("root", "ana", "test", 1).unwrap();
     let request = Request::post("/api/query")
         .header("authorization", format!("Bearer {token}"))
         .header("content-type", "application/json")
         .body(Body::from(format!("{{\"sql\": \"{}\"}}", count(4))))
         .unwrap();
-    let reply = call(app(Arc::clone(&desk), HttpSettings::default()), request).await;
+    let reply = call(app(Arc::clone(&service), HttpSettings::default()), request).await;
     assert_eq!(reply.status(), StatusCode::TOO_MANY_REQUESTS);
     let retry: u64 = reply.headers()["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=31).contains(&retry), "{retry}");

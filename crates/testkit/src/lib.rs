@@ -1,4 +1,4 @@
-//! Tests of distributions and of privacy, for the other crates' tests.
+//! Tests of distributions and of privacy, for the tests of the other crates.
 //!
 //! | module | question | how |
 //! |---|---|---|
@@ -8,10 +8,9 @@
 //! | [`neighbours`] | does a mechanism keep its promise on all of them? | the whole distribution, every pair |
 //! | [`falsify`] | does a mechanism known only by its samples break its promise? | Clopper–Pearson |
 //!
-//! A test of a mechanism has two halves. [`neighbours`] checks the *formula*: it needs
-//! every output's probability, and finds any wrong sensitivity, threshold or δ in a small
-//! domain. [`fit`] checks the *sampler*: that what is drawn has that formula for its law.
-//! [`falsify`] joins them where no formula is to be had.
+//! A test of a mechanism has two halves. [`neighbours`] checks the *formula*: it needs the probability of every
+//! output, and finds any wrong sensitivity, threshold or δ in a small domain. [`fit`] checks the *sampler*: that its
+//! draws follow that formula. [`falsify`] does both where there is no formula.
 //!
 //! ```
 //! use demure_testkit::{datasets, distribution::Distribution, neighbours};
@@ -32,7 +31,7 @@
 //! # What this crate does not do
 //!
 //! - It certifies nothing. It computes in floating point and allows for the rounding
-//!   ([`distribution::ROUNDING`]); a passed check is evidence, a proof stands beside the
+//!   ([`distribution::ROUNDING`]); a passed check is evidence, and the proof is next to the
 //!   mechanism.
 //! - It is not for production: malformed tests (probabilities that do not sum to one, no
 //!   pair to compare) panic, since a test that cannot fail must not pass.

@@ -1,23 +1,21 @@
-//! The core does no I/O, keeps no clock, logs nothing, is safe and is small.
+//! Checks that the core does no I/O, reads no clock, logs nothing, is safe and is small.
 //!
-//! Tests may do as they like: a `#[cfg(test)]` item, a `tests.rs` and a `tests/` are not
-//! looked at. Crates that log or run tasks are not in the core's list of dependencies
-//! (`graph.rs`), so only the standard library's ways are looked for. The sources are
-//! formatted, so an item ends where a line closes it in its own column.
+//! Tests are exempt: a `#[cfg(test)]` item, a `tests.rs` and a `tests/` are not checked. Crates that log or run tasks
+//! are not in the core's list of dependencies (`graph.rs`), so only the standard library's functions are searched for.
+//! The sources are formatted, so an item ends at a closing line with the item's own indentation.
 
 use super::File;
 
-/// The most lines of code, without tests, comments and blank lines, that each
-/// of the core's audit targets may have: what releases values, what accounts for releases
-/// (`event`, `account`), noise that fits the data (`sensitivity`), and randomizers (`local`).
-/// The last two use the first and nothing uses them: each can be read by itself.
+/// The largest number of lines of code, without tests, comments and blank lines, of each of the core's audit targets:
+/// what releases values, what accounts for releases (`event`, `account`), noise that fits the data (`sensitivity`),
+/// and randomizers (`local`). The last two use the first and nothing uses them: each can be read by itself.
 ///
-/// The accountant has 500 more: certified bounds for rare samples (DP-SGD) need a decay bound, a
-/// merging of small losses and adaptive panels of their own, each with its proof beside it. What releases values
-/// has 200 more: every mechanism yields its event, and arguments have names (builders).
+/// The accountant has 500 more: certified bounds for rare samples (DP-SGD) need a decay bound, a merging of small
+/// losses and adaptive panels, each with its proof beside it. What releases values has 200 more: every mechanism
+/// yields its event, and arguments have names (builders).
 const MOST_LINES: [usize; 4] = [6_200, 6_500, 6_000, 6_000];
 
-/// What the core must not contain, outside comments and tests.
+/// Text that the core must not contain, outside comments and tests.
 const FORBIDDEN: [&str; 14] = [
     "std::env",
     "std::fs",
@@ -35,10 +33,10 @@ const FORBIDDEN: [&str; 14] = [
     "include_bytes!",
 ];
 
-/// The same modules, when they are imported in a group: `use std::{fs, …}`.
+/// The same modules, if they are imported in a group: `use std::{fs, …}`.
 const FORBIDDEN_IN_GROUPS: [&str; 6] = ["env", "fs", "io", "net", "os", "time"];
 
-/// What the core's sources break.
+/// The violations in the core's sources.
 pub(super) fn violations(files: &[&File]) -> Vec<String> {
     let mut broken = Vec::new();
     let safe = |file: &File| file.text.lines().any(|line| line == "#![forbid(unsafe_code)]");
@@ -77,7 +75,7 @@ pub(super) fn sizes(files: &[&File]) -> [(&'static str, usize); 4] {
 
 const TARGETS: [&str; 4] = ["the core", "its accountant", "its sensitivities", "its randomizers"];
 
-/// Which audit target a file belongs to.
+/// The audit target that a file belongs to.
 fn target(path: &str) -> &'static str {
     let within = |module: &str| path.contains(&format!("/src/{module}"));
     match () {
@@ -88,11 +86,11 @@ fn target(path: &str) -> &'static str {
     }
 }
 
-fn is_test(path: &str) -> bool {
+pub(super) fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/")
 }
 
-/// What `line` has that is forbidden, if anything.
+/// The forbidden text in `line`, if there is any.
 fn forbidden(line: &str) -> Option<&'static str> {
     let code = line.split("//").next().unwrap_or_default();
     if let Some(found) = FORBIDDEN.into_iter().find(|word| code.contains(word)) {
@@ -103,9 +101,9 @@ fn forbidden(line: &str) -> Option<&'static str> {
     words.find_map(|word| FORBIDDEN_IN_GROUPS.into_iter().find(|f| *f == word))
 }
 
-/// The lines that are not of a `#[cfg(test)]` item, numbered from one.
+/// The lines outside `#[cfg(test)]` items, numbered from one.
 pub(super) fn shipped(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    /// Where in a `#[cfg(test)]` item the reader is, with the item's indentation.
+    /// The position in a `#[cfg(test)]` item, with the item's indentation.
     enum In {
         Nothing,
         Attributes(usize),
@@ -131,77 +129,4 @@ pub(super) fn shipped(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ROOT: &str = "//! The core.\n#![forbid(unsafe_code)]\n";
-
-    fn check(text: &str) -> Vec<String> {
-        let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
-        let (root, other) =
-            (file("crates/core/src/lib.rs", ROOT), file("crates/core/src/unit.rs", text));
-        let natural = file("crates/natural/src/lib.rs", ROOT);
-        violations(&[&root, &other, &natural])
-    }
-
-    #[test]
-    fn plain_code_passes() {
-        assert!(check("use std::fmt;\nuse std::{fmt, ops};\nfn f() {}\n").is_empty());
-        assert!(
-            check("/// No `std::fs`, no println!() here.\nfn f() {} // nor dbg!()\n").is_empty()
-        );
-        assert!(check("let pid = std::process::id();\nlet x = prologue::y();\n").is_empty());
-    }
-
-    #[test]
-    fn io_clocks_and_logs_are_found() {
-        for line in [
-            "use std::fs::File;",
-            "use std::{fmt, fs};",
-            "use std::{net::TcpStream};",
-            "    println!(\"{x}\");",
-            "    eprintln!(\"{x}\");",
-            "let now = std::time::Instant::now();",
-            "async fn f() {}",
-        ] {
-            let found = check(&format!("fn f() {{}}\n{line}\n"));
-            assert_eq!(found.len(), 1, "{line}");
-            assert!(found[0].starts_with("crates/core/src/unit.rs:2: "), "{found:?}");
-        }
-    }
-
-    #[test]
-    fn tests_are_passed_over_and_what_follows_them_is_not() {
-        let tests = "#[cfg(test)]\n#[expect(x, reason = \"y\")]\nmod tests {\n    fn f() {\n        println!();\n    }\n}\n";
-        assert!(check(tests).is_empty());
-        assert_eq!(check(&format!("{tests}use std::fs;\n")).len(), 1);
-        assert_eq!(check("#[cfg(test)]\nmod fixtures;\nuse std::fs;\n").len(), 1);
-        assert!(check("#[cfg(test)]\nuse std::fs;\n").is_empty());
-        assert!(check("#[cfg(test)]\nuse std::{\n    fs,\n};\n").is_empty());
-        assert_eq!(shipped(&format!("fn f() {{}}\n{tests}")).count(), 1);
-        // Inside an item, too.
-        let method =
-            "impl A {\n    #[cfg(test)]\n    fn f() {\n        dbg!(1);\n    }\n    fn g() {}\n}\n";
-        assert_eq!(shipped(method).count(), 3);
-    }
-
-    #[test]
-    fn unsafe_code_must_be_forbidden() {
-        let root =
-            |of: &str, text: &str| File { path: format!("{of}lib.rs"), text: text.to_owned() };
-        let (safe, commented) = (ROOT, "// #![forbid(unsafe_code)]\n");
-        for (core, natural, broken) in [(safe, safe, 0), (commented, safe, 1), (safe, commented, 1)]
-        {
-            let roots = [root(super::super::CORE[0], core), root(super::super::CORE[1], natural)];
-            assert_eq!(violations(&roots.iter().collect::<Vec<_>>()).len(), broken);
-        }
-        assert_eq!(violations(&[]).len(), 2);
-    }
-
-    #[test]
-    fn a_large_core_is_found() {
-        assert!(check(&"x\n".repeat(MOST_LINES[0] - 2)).is_empty());
-        assert!(check(&"\n// note\n".repeat(MOST_LINES[0])).is_empty());
-        assert!(check(&"x\n".repeat(MOST_LINES[0]))[0].contains("what can leave it"));
-    }
-}
+mod tests;

@@ -5,9 +5,11 @@
 //! | `release` | a table and its release |
 //! | [`served`] | the set M that (n,t)-closeness compares each class with |
 //! | [`verdict`] | whether classes satisfy a model, and which comes nearest to not doing so |
+//! | [`pictures`] | class sizes, distances and risk, before and after |
 //! | [`output`] | the published columns, and the table as CSV |
 
 pub mod output;
+pub mod pictures;
 mod release;
 pub mod served;
 pub mod verdict;

@@ -1,6 +1,7 @@
 //! The set M that (n,t)-closeness compares a class with.
 
 use super::Release;
+use super::verdict::Verdict;
 use crate::class::Class;
 use crate::error::Result;
 use crate::model::{Measure, Model, Set, Witness};
@@ -32,6 +33,18 @@ pub enum Sets {
 }
 
 impl Served {
+    /// The values that the set has of the column that the verdict is about, with their rows.
+    pub fn values<'a>(
+        &'a self,
+        release: &'a Release<'_>,
+        verdict: &Verdict,
+    ) -> impl Iterator<Item = (&'a str, u64)> {
+        let column = release.sensitive.iter().find(|c| Some(&c.name) == verdict.column.as_ref());
+        let values = column.map_or(&[][..], |column| column.values.as_slice());
+        let named = values.iter().map(String::as_str).zip(self.witness.counts.iter().copied());
+        named.filter(|(_, count)| *count > 0)
+    }
+
     fn plain(witness: Witness) -> Self {
         let kind = match witness.set {
             Set::Itself => "class",

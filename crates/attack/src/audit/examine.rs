@@ -5,6 +5,7 @@ use super::event::Event;
 use super::feature::Output;
 use super::limit::{at_least, at_most, best_event, epsilon_lower, needed, reachable};
 use super::picture::Picture;
+use demure_core::unit::{Delta, Epsilon};
 use std::fmt;
 
 /// The error that an audit makes unless told otherwise: one false conviction in a million audits.
@@ -37,6 +38,27 @@ pub struct Claim {
     pub epsilon: Option<f64>,
     /// The δ at which it is claimed.
     pub delta: f64,
+}
+
+impl Claim {
+    /// A claim that makes sense.
+    ///
+    /// # Errors
+    /// The ε or the δ is out of range.
+    pub fn new(epsilon: Option<f64>, delta: f64) -> demure_core::Result<Self> {
+        let epsilon = epsilon.map(Epsilon::new).transpose()?.map(Epsilon::get);
+        Ok(Self { epsilon, delta: Delta::new(delta)?.get() })
+    }
+
+    /// Whether it stands where ε is at least so much.
+    #[must_use]
+    pub fn verdict(&self, epsilon_lower: f64) -> Verdict {
+        match self.epsilon {
+            None => Verdict::NoClaim,
+            Some(claimed) if epsilon_lower > claimed => Verdict::Violated,
+            Some(_) => Verdict::NotRefuted,
+        }
+    }
 }
 
 /// How hard to look.
@@ -102,11 +124,7 @@ impl Finding {
     /// Whether the claim stands.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        match self.claim.epsilon {
-            None => Verdict::NoClaim,
-            Some(claimed) if self.epsilon_lower > claimed => Verdict::Violated,
-            Some(_) => Verdict::NotRefuted,
-        }
+        self.claim.verdict(self.epsilon_lower)
     }
 
     /// The error of each single test.
@@ -124,6 +142,14 @@ impl Finding {
             (share(self.counts.0), at_least(self.counts.0, n, half)),
             (share(self.counts.1), at_most(self.counts.1, n, half)),
         ]
+    }
+
+    /// The bound that the event would give, at the same frequencies, with so many tested runs a side.
+    #[must_use]
+    pub fn bound_after(&self, runs: u64) -> f64 {
+        let [(p, _), (q, _)] = self.frequencies();
+        let count = |share: f64| (share * runs as f64).round() as u64;
+        epsilon_lower(count(p), count(q), runs, self.claim.delta, self.error_each())
     }
 
     /// About how many runs a side, scouting and testing, this event would need to show `share` of the claimed

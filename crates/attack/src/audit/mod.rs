@@ -8,9 +8,15 @@
 //! | `event` | sets of outputs that can be found, tested and read |
 //! | `choose` | which event to test |
 //! | `examine` | the audit: scout on some runs, test on others |
+//! | `picture`, `chart` | both sides side by side; how the bound grows with runs |
+//! | `effort` | how many runs, or how many minutes |
 //! | `one_run` | the audit of one run with many canaries |
 //! | `made_up` | rows of nobody, of a known shape |
 //! | `neighbour` | neighbouring tables, made from one |
+//! | `sides` | the same as files |
+//! | `query/` | a question to the curator, on neighbouring databases |
+//! | `survey` | a survey's randomizer, on two answers |
+//! | `program` | any program that reads a dataset and prints numbers |
 //! | `subject` | a mechanism with the neighbouring inputs to try it on |
 //! | `library/` | every mechanism of `demure-core`, which no audit may convict |
 //! | `gallery/` | broken mechanisms, which every audit must convict |
@@ -24,11 +30,13 @@
 //!
 //! # What this module does not do
 //! It acquits nobody. An audit that finds nothing may have looked at the wrong inputs or the wrong
-//! events: its verdict is [`Verdict::NotRefuted`], and the proof stands beside the mechanism. It
-//! starts no program and reads no file: whoever has outputs gives them through [`Source`].
+//! events: its verdict is [`Verdict::NotRefuted`], and the proof stands beside the mechanism. Other
+//! mechanisms can be audited too: implement [`Source`] for their outputs.
 
 mod cell;
+mod chart;
 mod choose;
+mod effort;
 mod event;
 mod examine;
 mod feature;
@@ -38,11 +46,17 @@ pub mod limit;
 pub mod made_up;
 pub mod neighbour;
 pub mod one_run;
+pub mod page;
 mod picture;
+pub mod program;
+pub mod query;
 mod score;
 mod seen;
+pub mod sides;
 mod subject;
+pub mod survey;
 
+pub use effort::{Effort, Usual};
 pub use event::{Event, Set};
 pub use examine::{Claim, FAMILY_WISE, Finding, Plan, Source, Verdict, examine};
 pub use feature::{Feature, Output, word};

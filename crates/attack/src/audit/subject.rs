@@ -2,7 +2,7 @@
 
 use super::examine::{Claim, Source};
 use super::feature::Output;
-use demure_core::random::Randomness;
+use demure_core::random::{Randomness, SeededForTests, SystemRandom};
 use demure_core::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
@@ -67,6 +67,18 @@ pub struct Subject {
     pub pairs: Vec<Pair>,
 }
 
+impl Subject {
+    /// The one of this name, or all of them.
+    ///
+    /// # Errors
+    /// There is no such mechanism.
+    pub fn named(all: Vec<Self>, name: Option<&str>) -> crate::Result<Vec<Self>> {
+        let wanted = |subject: &Self| name.is_none_or(|name| subject.name == name);
+        let found: Vec<Self> = all.into_iter().filter(wanted).collect();
+        if found.is_empty() { Err(crate::Error::NoMechanism) } else { Ok(found) }
+    }
+}
+
 impl fmt::Debug for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subject").field("name", &self.name).field("claim", &self.claim).finish()
@@ -84,6 +96,25 @@ impl<'a> Runs<'a> {
     pub fn new(subject: &'a Subject, randomness: [Box<dyn Randomness + Send>; 2]) -> Self {
         Self { subject, randomness }
     }
+
+    /// The same with the system's randomness; with a seed the runs of audit number `part` can be repeated.
+    ///
+    /// # Errors
+    /// No entropy.
+    pub fn seeded(subject: &'a Subject, seed: Option<u64>, part: u64) -> Result<Self> {
+        Ok(Self::new(subject, randomness(seed, part)?))
+    }
+}
+
+/// Each side's own.
+pub(super) fn randomness(seed: Option<u64>, part: u64) -> Result<[Box<dyn Randomness + Send>; 2]> {
+    Ok(match seed {
+        Some(seed) => {
+            let first = seed.wrapping_mul(1_000_003).wrapping_add(2 * part);
+            [first, first.wrapping_add(1)].map(|s| Box::new(SeededForTests::insecure(s)) as Box<_>)
+        }
+        None => [Box::new(SystemRandom::new()?), Box::new(SystemRandom::new()?)],
+    })
 }
 
 impl fmt::Debug for Runs<'_> {

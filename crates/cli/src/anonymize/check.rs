@@ -1,17 +1,9 @@
 //! `demure anonymize check …`: whether a published table keeps a promise.
 
-use super::columns::{Columns, positions, read, read_file};
-use super::hierarchies::Hierarchies;
 use super::options::{Promise, Source};
-use super::proof::Said;
-use super::{config, models, render};
+use super::{config, render};
 use crate::Failure;
-use clap::Parser;
-use demure_anonymize::check::{Claim, check};
-use demure_anonymize::hierarchy::Hierarchy;
-use demure_anonymize::population::Matching;
-use demure_anonymize::publish::verdict::{Verdict, warnings};
-use demure_anonymize::table::Table;
+use demure_anonymize::job;
 use demure_report::{Report, grouped};
 use std::io::Write;
 use std::path::PathBuf;
@@ -53,87 +45,20 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The same options, read again with those of a job file before them.
-#[derive(Parser)]
-#[command(no_binary_name = true, args_override_self = true)]
-struct Again {
-    #[command(flatten)]
-    args: Args,
-}
-
-pub(super) fn run(mut args: Args, out: &mut impl Write) -> Result<(), Failure> {
-    if let Some(path) = &args.source.config {
-        let words =
-            config::merge(path, args.source.file.is_some(), 3, &|key| MAKING.contains(&key))?;
-        args = Again::try_parse_from(words).map_err(|error| config::mistake(&error))?.args;
-    }
-    let table = read(&args.source, None)?;
-    positions(&args.source, &table)?;
-    let original = match &args.original {
-        Some(path) => Some(read_file(path, &args.source, None)?),
-        None => None,
-    };
-    // Labels of a release are in no hierarchy: only a sensitive column's is of use here.
-    let named = |words: &Option<crate::input::Words>| -> Vec<String> {
-        words.as_ref().map_or(Vec::new(), |words| words.0.clone())
-    };
-    let (quasi, sensitive) = (named(&args.source.qi), named(&args.source.sensitive));
-    let typed = args.source.hierarchy.clone();
-    let people = match &args.source.population {
-        Some(path) => Some(read_file(path, &args.source, None)?),
-        None => None,
-    };
-    let hierarchies = match &people {
-        Some(people) => of_people(people, &typed, &quasi)?,
-        None => Vec::new(),
-    };
-    args.source.hierarchy.retain(|typed| {
-        typed.split_once('=').is_none_or(|(name, _)| sensitive.iter().any(|s| s == name))
-    });
-    let columns = Columns::new(&args.source, original.as_ref().unwrap_or(&table), None)?;
-    let promised = models::promised(&args.promise, &args.source, &columns)?;
-    let quasi: Vec<&str> = quasi.iter().map(String::as_str).collect();
-    let names: Vec<&str> = sensitive.iter().map(String::as_str).collect();
-    let claim = Claim {
-        published: &table,
-        original: original.as_ref(),
-        quasi: &quasi,
-        sensitive: &names,
-        population: people.as_ref().map(|table| Matching { table, hierarchies: &hierarchies }),
-    };
-    let mut found = check(&claim, &promised.models)?;
-    if let Some(path) = &args.witness {
-        Said::read(path)?.decide(&promised, &claim, &typed, &mut found)?;
-    }
-    let asked = promised.models.iter().map(AsRef::as_ref).zip(&promised.notes).enumerate();
-    let verdicts: Vec<Verdict> =
-        asked.filter_map(|(at, model)| Verdict::checked(model, at, &found, &sensitive)).collect();
-    let (holds, classes, suppressed) = (found.holds(), found.classes.len(), found.suppressed);
+pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
+    let args = config::merged(args, |args| &args.source, 3, |key| MAKING.contains(&key))?;
+    let (source, promise) = (args.source.described(), args.promise.described());
+    let (original, witness) = (args.original.as_deref(), args.witness.as_deref());
+    let found = job::check(&source, &promise, args.source.table()?, original, witness)?;
     let report = Report::default()
-        .described("holds", holds, if holds { "yes" } else { "NO" })
-        .field("rows", table.rows)
-        .described("suppressed", suppressed, grouped(suppressed as f64))
-        .described("classes", classes, grouped(classes as f64));
-    render::models(report, &verdicts).print(args.json, out)?;
-    for warning in warnings(&verdicts) {
-        eprintln!("warning: {warning}");
-    }
-    match holds {
+        .described("holds", found.holds, if found.holds { "yes" } else { "NO" })
+        .field("rows", found.rows)
+        .described("suppressed", found.suppressed, grouped(found.suppressed as f64))
+        .described("classes", found.classes, grouped(found.classes as f64));
+    render::models(report, &found.verdicts).print(args.json, out)?;
+    render::warn(&found.verdicts);
+    match found.holds {
         true => Ok(()),
         false => Err(Failure::Unsatisfied("the table does not keep the promise".to_owned())),
     }
-}
-
-/// The hierarchies of the population's quasi-identifiers, where they were given.
-fn of_people(
-    people: &Table,
-    typed: &[String],
-    quasi: &[String],
-) -> Result<Vec<Option<Hierarchy>>, Failure> {
-    let about = |text: &&String| {
-        text.split_once('=').is_none_or(|(name, _)| quasi.iter().any(|q| q == name))
-    };
-    let typed: Vec<String> = typed.iter().filter(about).cloned().collect();
-    let given = Hierarchies::new(&typed, people)?;
-    quasi.iter().map(|name| given.given(&people.columns[people.position(name)?])).collect()
 }

@@ -1,158 +1,40 @@
 //! A job from a TOML file: every key is an option's name, so a file says what a call would.
 //!
-//! ```toml
-//! input = "people.csv"
-//! qi = ["zip", "points"]
-//! sensitive = ["system"]
-//! k = 3
-//! suppress = "4%"
-//!
-//! [hierarchy]
-//! zip = "zip.csv"
-//! age = "intervals:5,10,20"
-//! ```
-//!
 //! The file becomes arguments that go before those of the call, so that the call wins.
 //! Paths are relative to the file.
 
-use super::hierarchies;
+use super::options::Source;
 use crate::Failure;
-use std::ffi::OsString;
+use clap::Parser;
+use demure_anonymize::job::arguments;
 use std::path::Path;
-use toml::{Table, Value};
 
-/// Options that name a file.
-const PATHS: [&str; 5] = ["output", "report", "population", "original", "witness"];
-/// Options without a value.
-const FLAGS: [&str; 3] = ["explain", "json", "enhanced"];
+/// The same options, read again with those of a job file before them.
+#[derive(Parser)]
+#[command(no_binary_name = true, args_override_self = true)]
+struct Again<T: clap::Args> {
+    #[command(flatten)]
+    args: T,
+}
 
-/// The file's arguments, then those of the call from its `skip`-th word on.
+/// What the job file says, overruled by what was typed from the `skip`-th word of the call on.
 ///
 /// The file's `input` is left out if the call names a table, and so are the keys to be skipped.
-pub(super) fn merge(
-    path: &Path,
-    table: bool,
+pub(super) fn merged<T: clap::Args>(
+    args: T,
+    source: impl Fn(&T) -> &Source,
     skip: usize,
-    skip_key: &dyn Fn(&str) -> bool,
-) -> Result<Vec<OsString>, Failure> {
+    skip_key: impl Fn(&str) -> bool,
+) -> Result<T, Failure> {
+    let Source { config: Some(path), file, .. } = source(&args) else { return Ok(args) };
     let shown = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|source| Failure::File { what: format!("reading {shown}"), source })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let skipped = |key: &str| (table && key == "input") || skip_key(key);
-    let mut words = translate(&text, folder, &skipped)
+    let skipped = |key: &str| (file.is_some() && key == "input") || skip_key(key);
+    let mut words = arguments(&text, folder, &skipped)
         .map_err(|why| Failure::usage(format!("{shown}: {why}")))?;
     words.extend(std::env::args_os().skip(skip));
-    Ok(words)
-}
-
-/// A mistake in the merged arguments, told as one in the call.
-pub(super) fn mistake(error: &clap::Error) -> Failure {
-    Failure::usage(crate::usage::words(error))
-}
-
-fn translate(
-    text: &str,
-    folder: &Path,
-    skipped: &dyn Fn(&str) -> bool,
-) -> Result<Vec<OsString>, String> {
-    // The parser's own message would quote the file.
-    let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-        format!("line {line} is not TOML")
-    })?;
-    let mut arguments = Vec::new();
-    for (key, value) in table.iter().filter(|(key, _)| !skipped(key)) {
-        let kind = || format!("`{key}` is not of the right kind; see --help");
-        match (key.as_str(), value) {
-            ("config", _) => return Err("a job file cannot name another".to_owned()),
-            ("input", Value::String(file)) => {
-                arguments.push(folder.join(file).into_os_string());
-            }
-            ("hierarchy", Value::Table(all)) => {
-                for (column, spec) in all {
-                    let spec = spec.as_str().ok_or_else(kind)?;
-                    let mut pair = OsString::from(format!("{column}="));
-                    match hierarchies::is_file(spec) {
-                        true => pair.push(folder.join(spec)),
-                        false => pair.push(spec),
-                    }
-                    arguments.extend(["--hierarchy".into(), pair]);
-                }
-            }
-            ("order", Value::Table(all)) => {
-                for (column, order) in all {
-                    let order = plain(order).ok_or_else(kind)?;
-                    arguments.extend(["--order".into(), format!("{column}={order}").into()]);
-                }
-            }
-            ("input" | "hierarchy" | "order", _) => return Err(kind()),
-            (flag, Value::Boolean(wanted)) if FLAGS.contains(&flag) => {
-                if *wanted {
-                    arguments.push(format!("--{flag}").into());
-                }
-            }
-            (name, Value::String(file)) if PATHS.contains(&name) => {
-                arguments.push(format!("--{name}").into());
-                arguments.push(folder.join(file).into_os_string());
-            }
-            (name, value) => {
-                arguments.push(format!("--{name}={}", plain(value).ok_or_else(kind)?).into());
-            }
-        }
-    }
-    Ok(arguments)
-}
-
-/// A value as it would be typed.
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Integer(number) => Some(number.to_string()),
-        Value::Float(number) => Some(number.to_string()),
-        Value::Array(items) => {
-            let items: Option<Vec<String>> = items.iter().map(plain).collect();
-            items.map(|items| items.join(","))
-        }
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> Result<Vec<String>, String> {
-        let all = translate(text, Path::new("jobs"), &|key| key == "skipped")?;
-        Ok(all.into_iter().map(|word| word.to_string_lossy().replace('\\', "/")).collect())
-    }
-
-    #[test]
-    fn a_file_says_what_a_call_would() {
-        let text = "input = 'a.csv'\nqi = ['zip', 'age']\nk = 3\nt = 0.6\nsuppress = '4%'\n\
-                    explain = true\njson = false\nskipped = 3\noutput = 'b.csv'\n\
-                    [hierarchy]\nage = 'intervals:5'\nzip = 'zip.csv'\n";
-        let expected = "jobs/a.csv --qi=zip,age --k=3 --t=0.6 --suppress=4% --explain \
-                        --output jobs/b.csv --hierarchy age=intervals:5 --hierarchy zip=jobs/zip.csv";
-        let mut found = words(text).unwrap();
-        let mut expected: Vec<_> = expected.split_whitespace().map(str::to_owned).collect();
-        found.sort();
-        expected.sort();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn mistakes_are_placed_and_not_repeated() {
-        for (text, says) in [
-            ("k = 3\nk 31337", "line 2"),
-            ("config = 'x'", "cannot name another"),
-            ("hierarchy = 3", "right kind"),
-            ("k = { a = 31337 }", "right kind"),
-            ("[hierarchy]\nzip = 31337", "right kind"),
-        ] {
-            let why = words(text).unwrap_err();
-            assert!(why.contains(says) && !why.contains("31337"), "{why}");
-        }
-    }
+    let again = Again::try_parse_from(words);
+    Ok(again.map_err(|error| Failure::usage(crate::usage::words(&error)))?.args)
 }

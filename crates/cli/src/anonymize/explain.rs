@@ -1,21 +1,11 @@
 //! What would be done and promised, without doing it.
 
-use super::Job;
-use super::columns::Columns;
-use super::find::name;
-use super::models::Promised;
-use super::options::Method;
-use crate::Failure;
+use demure_anonymize::job::{Columns, Method, Promised, Search, metric_name};
+use demure_anonymize::model::Model;
 use demure_report::{Report, grouped, named};
 use serde_json::{Value, json};
-use std::io::Write;
 
-pub(super) fn run(
-    job: &Job,
-    columns: &Columns<'_>,
-    promised: &Promised,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
+pub(super) fn report(search: &Search, columns: &Columns<'_>, promised: &Promised) -> Report {
     let rows = columns.table.rows;
     let quasi = columns.quasi.iter().filter_map(|quasi| {
         let column = columns.table.columns.get(quasi.column)?;
@@ -28,59 +18,28 @@ pub(super) fn run(
     let lines: Vec<String> = quasi.iter().map(line).collect();
     let choices: f64 = quasi.iter().map(|(_, levels, _)| *levels as f64).product();
     let levels = named(quasi.iter().map(|(name, levels, _)| (name.clone(), *levels)));
-    let limit = job.search.suppress.rows(rows as u64);
+    let limit = search.suppress.rows(rows as u64);
     let sensitive = columns.names();
-    let method = match job.search.method {
+    let shown = if sensitive.is_empty() { "none".to_owned() } else { sensitive.join(", ") };
+    let method = match search.method {
         Method::Optimal => format!(
             "optimal: one level a column, the best of {} choices by {}",
             grouped(choices),
-            name(job.search.metric)
+            metric_name(search.metric)
         ),
         Method::Mondrian => "mondrian: boxes, halved as long as all models hold".to_owned(),
         Method::Local => {
             "local: classes made finer one by one, as long as all models hold".to_owned()
         }
     };
-    let models: Vec<Value> = promised
-        .models
-        .iter()
-        .map(|model| {
-            let column = model.column().and_then(|at| sensitive.get(at));
-            json!({
-                "name": model.name(),
-                "column": column,
-                "monotone": model.monotone(),
-                "warning": model.warning(),
-            })
-        })
-        .collect();
-    let text: Vec<String> = promised
-        .models
-        .iter()
-        .map(|model| {
-            let column = model.column().and_then(|at| sensitive.get(at));
-            let about = column.map_or(String::new(), |name| format!(" of {name}"));
-            let pruned = match model.monotone() {
-                true => "monotone: coarser never breaks it",
-                false => "not monotone: coarser may break it, so the search prunes less",
-            };
-            let warning =
-                model.warning().map_or(String::new(), |text| format!("\n  warning: {text}"));
-            format!("{}{about} ({pruned}){warning}", model.name())
-        })
-        .collect();
-    Ok(Report::default()
+    let models = || promised.models.iter().map(AsRef::as_ref);
+    let json: Vec<Value> = models().map(|model| model_json(model, &sensitive)).collect();
+    let text: Vec<String> = models().map(|model| model_text(model, &sensitive)).collect();
+    Report::default()
         .field("rows", rows)
         .described("quasi_identifiers", levels, lines.join("\n"))
-        .described(
-            "sensitive",
-            sensitive.clone(),
-            match sensitive.is_empty() {
-                true => "none".to_owned(),
-                false => sensitive.join(", "),
-            },
-        )
-        .described("models", models, text.join("\n"))
+        .described("sensitive", sensitive, shown)
+        .described("models", json, text.join("\n"))
         .described("suppress", limit, format!("at most {} rows", grouped(limit as f64)))
         .field("method", method)
         .hidden("choices", choices)
@@ -89,5 +48,24 @@ pub(super) fn run(
             "differential privacy; anything about several releases; anything against an observer \
              who knows more than the quasi-identifiers",
         )
-        .print(job.json, out)?)
+}
+
+fn model_json(model: &dyn Model, sensitive: &[String]) -> Value {
+    json!({
+        "name": model.name(),
+        "column": model.column().and_then(|at| sensitive.get(at)),
+        "monotone": model.monotone(),
+        "warning": model.warning(),
+    })
+}
+
+fn model_text(model: &dyn Model, sensitive: &[String]) -> String {
+    let column = model.column().and_then(|at| sensitive.get(at));
+    let about = column.map_or(String::new(), |name| format!(" of {name}"));
+    let pruned = match model.monotone() {
+        true => "monotone: coarser never breaks it",
+        false => "not monotone: coarser may break it, so the search prunes less",
+    };
+    let warning = model.warning().map_or(String::new(), |text| format!("\n  warning: {text}"));
+    format!("{}{about} ({pruned}){warning}", model.name())
 }

@@ -4,41 +4,33 @@
 //! |---|---|
 //! | `options.rs` | what users type |
 //! | `config.rs` | the same from a TOML file |
-//! | `columns.rs` | the table, and the part its columns play |
-//! | `hierarchies.rs`, `order.rs` | how columns become coarser, how their values are ordered |
-//! | `models.rs` | what is promised |
-//! | `find.rs` | the search, by any method |
-//! | `render.rs`, `explain.rs`, `html/` | what was found, as text, JSON and a page |
-//! | `output.rs` | the published table as a file |
 //! | `watch.rs` | progress of a long search, and Ctrl-C |
-//! | `check.rs`, `proof.rs`, `risk.rs` | the subcommands |
+//! | `check.rs`, `risk.rs` | the subcommands |
+//! | `render.rs`, `explain.rs`, `html/` | what was found, as text, JSON and a page |
 //!
-//! No differential privacy is claimed anywhere here, and the help says so.
+//! Tables, promises and searches are `demure_anonymize::job`'s. No differential privacy is claimed
+//! anywhere here, and the help says so.
 
 mod check;
-pub(crate) mod columns;
 mod config;
 mod explain;
-mod find;
-pub(crate) mod hierarchies;
 mod html;
-mod models;
 mod options;
-mod order;
-mod output;
-mod proof;
 mod render;
 mod risk;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use crate::Failure;
-use clap::{Parser, Subcommand};
-use demure_anonymize::publish::output::write;
-use demure_anonymize::publish::verdict;
+use clap::Subcommand;
+use demure_anonymize::job::{Columns, Found};
+use demure_anonymize::publish::Release;
+use demure_anonymize::publish::output::{columns, write};
 use demure_files as files;
-use options::{Promise, Search, Source};
+use options::{Promise, Search, Source, names};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Publish rows: make a table coarse until it keeps a promise (no differential privacy).
 #[derive(clap::Args)]
@@ -64,7 +56,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Which {
-    Check(check::Args),
+    Check(Box<check::Args>),
     Risk(risk::Args),
 }
 
@@ -102,75 +94,73 @@ struct Job {
     json: bool,
 }
 
-/// The same options, read again with those of a job file before them.
-#[derive(Parser)]
-#[command(no_binary_name = true, args_override_self = true)]
-struct Again {
-    #[command(flatten)]
-    job: Job,
-}
-
 pub(crate) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
-    match args.command {
-        Some(Which::Check(args)) => check::run(args, out),
-        Some(Which::Risk(args)) => risk::run(args, out),
-        None => make(&merged(args.job)?, out),
-    }
-}
-
-/// What the job file says, overruled by what was typed.
-fn merged(job: Job) -> Result<Job, Failure> {
-    let Some(path) = &job.source.config else { return Ok(job) };
     // What `check` asks for besides is of no use here.
     let skipped = |key: &str| ["original", "witness"].contains(&key);
-    let words = config::merge(path, job.source.file.is_some(), 2, &skipped)?;
-    Ok(Again::try_parse_from(words).map_err(|error| config::mistake(&error))?.job)
+    match args.command {
+        Some(Which::Check(args)) => check::run(*args, out),
+        Some(Which::Risk(args)) => risk::run(args, out),
+        None => make(&config::merged(args.job, |job| &job.source, 2, skipped)?, out),
+    }
 }
 
 fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
-    let mut table = columns::read(&job.source, job.keep.as_ref())?;
-    let population = columns::population(&job.source, &mut table)?;
-    let columns = columns::Columns::new(&job.source, &table, population)?;
-    let promised = models::promised(&job.promise, &job.source, &columns)?;
+    let (source, search, keep) = (job.source.described(), job.search.described(), names(&job.keep));
+    let mut table = source.read(job.source.table()?, &keep)?;
+    let population = source.read_population(&mut table)?;
+    let columns = Columns::new(&source, &table, population)?;
+    let promised = job.promise.described().models(&source, &columns)?;
     if job.explain {
-        return explain::run(job, &columns, &promised, out);
+        return Ok(explain::report(&search, &columns, &promised).print(job.json, out)?);
     }
-    let shown = columns.shown(job.keep.as_ref())?;
-    let attributes = columns.attributes(job.search.method)?;
-    let asked = promised.notes;
-    let (found, models) = find::release(&job.search, &columns, &attributes, promised.models)?;
-    let release = match found {
-        find::Found::Release(release) => *release,
-        find::Found::Nothing(nearest) => return render::nothing(&nearest, job.json, out),
+    let shown = columns.shown(&keep)?;
+    let attributes = columns.attributes(search.method)?;
+    let made = match watch::release(&search, &columns, &attributes, promised)? {
+        Found::Release(made) => made,
+        Found::Nothing(nearest) => return render::nothing(&nearest, job.json, out),
+        Found::Broken(model) => {
+            return Err(Failure::Unsatisfied(format!(
+                "the release found does not satisfy {model}: nothing was written; please report this"
+            )));
+        }
     };
-    let verdicts = verdict::all(&models, &asked, &release)?;
-    // The search promised them; a release that breaks one must not leave this process.
-    if let Some(broken) = verdicts.iter().find(|verdict| !verdict.holds) {
-        return Err(Failure::Unsatisfied(format!(
-            "the release found does not satisfy {}: nothing was written; please report this",
-            broken.name
-        )));
-    }
+    let release = &made.release;
     if let Some(path) = &job.output {
-        output::write_file(&release, &shown, job.source.delimiter, path)?;
+        write_file(release, &shown, job.source.delimiter, path)?;
     }
     if let Some(path) = &job.report {
-        let before = release.before();
-        let old = verdict::on(&models, &asked, &before, &release);
-        files::write(path, |file| html::write(&release, &before, &old, &verdicts, file))?;
+        let page = html::page(&made)?;
+        files::write(path, |file| file.write_all(page.as_bytes()).map_err(Failure::writing))?;
     }
-    for warning in verdict::warnings(&verdicts) {
-        eprintln!("warning: {warning}");
-    }
+    render::warn(&made.verdicts);
     let left = table.columns.len() - shown.len();
     if left > 0 {
         let columns = if left == 1 { "column that is" } else { "columns that are" };
         eprintln!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
     }
-    let report = render::report(&release, &verdicts);
+    let report = render::report(release, &made.verdicts);
     if job.json || job.output.is_some() {
         return Ok(report.print(job.json, out)?);
     }
-    write(&release, &shown, job.source.delimiter, out).map_err(Failure::writing)?;
+    write(release, &shown, job.source.delimiter, out).map_err(Failure::writing)?;
     Ok(report.print(false, &mut std::io::stderr())?)
+}
+
+/// The published table as a file: Parquet if it is called so, else CSV.
+fn write_file(
+    release: &Release<'_>,
+    shown: &[usize],
+    delimiter: u8,
+    path: &Path,
+) -> Result<(), Failure> {
+    files::write(path, |file| match files::source::is_parquet(path) {
+        true => {
+            let columns = columns(release, shown);
+            let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+            let cell = |at: usize, row: usize| columns.get(at)?.1.text(row, release);
+            let rows = release.recoding.class_of.len();
+            Ok(files::parquet::write_texts(&names, rows, cell, path, file)?)
+        }
+        false => write(release, shown, delimiter, file).map_err(Failure::writing),
+    })
 }

@@ -1,17 +1,21 @@
 //! Prints a release, its verdicts and their witness sets as text or JSON, or says that no release was found.
 
-use super::find::Nearest;
 use crate::Failure;
+use demure_anonymize::job::{Nearest, classes_json, shared_json};
 use demure_anonymize::model::Measure;
 use demure_anonymize::publish::Release;
-use demure_anonymize::publish::served::{Served, Sets};
-use demure_anonymize::publish::verdict::Verdict;
+use demure_anonymize::publish::served::Served;
+use demure_anonymize::publish::verdict::{Verdict, warnings};
 use demure_report::{Report, grouped, named, short};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::io::Write;
 
-/// More classes than this are not listed.
-const LISTED: usize = 10_000;
+/// Prints the warnings that a publisher must know.
+pub(super) fn warn(verdicts: &[Verdict]) {
+    for warning in warnings(verdicts) {
+        eprintln!("warning: {warning}");
+    }
+}
 
 /// The fields of a release.
 pub(super) fn report(release: &Release<'_>, verdicts: &[Verdict]) -> Report {
@@ -55,53 +59,12 @@ pub(super) fn report(release: &Release<'_>, verdicts: &[Verdict]) -> Report {
         let text = "yes: parts may be coarser than they had to be";
         report = report.described("stopped", parts.stopped, text);
     }
-    let shared: Vec<Value> = verdicts
-        .iter()
-        .map(|verdict| match &verdict.sets {
-            Sets::All(Some((served, _))) => set_json(served, release, values(release, verdict)),
-            _ => Value::Null,
-        })
-        .collect();
     let report = models(report, verdicts);
-    let report = match shared.iter().all(Value::is_null) {
-        true => report,
-        false => report.hidden("shared", shared),
+    let report = match shared_json(release, verdicts) {
+        Some(shared) => report.hidden("shared", shared),
+        None => report,
     };
-    report.hidden("each", each(release, verdicts))
-}
-
-/// The values of the column that a verdict is about.
-pub(super) fn values<'a>(release: &Release<'a>, verdict: &Verdict) -> &'a [String] {
-    let column = release.sensitive.iter().find(|c| Some(&c.name) == verdict.column.as_ref());
-    column.map_or(&[][..], |column| column.values.as_slice())
-}
-
-/// Every class with its labels, its size, and what each model measures of it, exactly.
-fn each(release: &Release<'_>, verdicts: &[Verdict]) -> Value {
-    let class = |at: usize, size: u64| {
-        let measure = |verdict: &Verdict| {
-            let measure = verdict.measures.get(at).copied().flatten();
-            measure.map_or(Value::Null, |measure| measure.to_string().into())
-        };
-        let mut told = json!({
-            "labels": release.labels(at),
-            "size": size,
-            "measures": verdicts.iter().map(measure).collect::<Vec<_>>(),
-        });
-        let set = |verdict: &Verdict| match (&verdict.sets, verdict.set(at)) {
-            (Sets::Each(_), Some(served)) => set_json(served, release, values(release, verdict)),
-            _ => Value::Null,
-        };
-        if verdicts.iter().any(|verdict| matches!(verdict.sets, Sets::Each(_)))
-            && let Some(told) = told.as_object_mut()
-        {
-            let sets = verdicts.iter().map(set).collect::<Vec<_>>();
-            told.insert("witnesses".to_owned(), sets.into());
-        }
-        told
-    };
-    let sizes = release.classes.iter().enumerate().take(LISTED);
-    sizes.map(|(at, found)| class(at, found.size)).collect()
+    report.hidden("each", classes_json(release, verdicts))
 }
 
 /// The field `models`.
@@ -126,7 +89,7 @@ fn sizes(release: &Release<'_>) -> String {
 /// Says that there is none, and what comes nearest: exit code 1.
 pub(super) fn nothing(nearest: &Nearest, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     if json {
-        let told = json!({
+        let answer = json!({
             "released": false,
             "proven": nearest.proven,
             "nearest": {
@@ -135,7 +98,7 @@ pub(super) fn nothing(nearest: &Nearest, json: bool, out: &mut impl Write) -> Re
             },
             "limit": nearest.limit,
         });
-        writeln!(out, "{told}").map_err(Failure::writing)?;
+        writeln!(out, "{answer}").map_err(Failure::writing)?;
     }
     let found = match nearest.proven {
         true => "no release satisfies this",
@@ -170,30 +133,6 @@ pub(super) fn about(served: &Served) -> String {
         }
         _ => format!("{rows} rows"),
     }
-}
-
-/// For programs.
-fn set_json(served: &Served, release: &Release<'_>, values: &[String]) -> Value {
-    let names = release.attributes.iter().map(|attribute| attribute.column.name.clone());
-    let counts = served.witness.counts.iter().zip(values).filter(|(count, _)| **count > 0);
-    let counts: Map<String, Value> =
-        counts.map(|(count, value)| (value.clone(), (*count).into())).collect();
-    let mut object = json!({
-        "set": served.kind,
-        "rows": served.witness.rows(),
-        "distance": served.witness.measure.to_string(),
-        "counts": counts,
-    });
-    if let Some(object) = object.as_object_mut() {
-        if !served.levels.is_empty() {
-            object.insert("levels".into(), named(names.zip(served.levels.iter().copied())));
-            object.insert("labels".into(), served.labels.clone().into());
-        }
-        if served.cuts > 0 {
-            object.insert("cuts".into(), served.cuts.into());
-        }
-    }
-    object
 }
 
 /// For programs.

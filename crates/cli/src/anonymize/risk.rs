@@ -1,19 +1,13 @@
 //! `demure anonymize risk …`: how easily rows of a table are found.
 
-use super::columns::{population, positions, read};
 use super::config;
 use super::options::Source;
 use crate::Failure;
-use clap::Parser;
-use demure_anonymize::publish::{group, matching};
-use demure_anonymize::risk::{Chance, Risk, Threshold, of_sizes};
-use demure_anonymize::table::Column;
+use demure_anonymize::job::{self, ONE_IN};
+use demure_anonymize::risk::Chance;
 use demure_report::{Report, grouped, percent, short};
 use serde_json::{Value, json};
 use std::io::Write;
-
-/// A row that is found with a higher probability than one in so many counts as at risk.
-const ONE_IN: u64 = 5;
 
 /// How easily rows are found by whoever knows their quasi-identifiers.
 ///
@@ -35,55 +29,26 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The same options, read again with those of a job file before them.
-#[derive(Parser)]
-#[command(no_binary_name = true, args_override_self = true)]
-struct Again {
-    #[command(flatten)]
-    args: Args,
-}
-
 /// Keys of a job file that matter here.
 const KEYS: [&str; 5] = ["input", "qi", "sensitive", "delimiter", "population"];
 
-pub(super) fn run(mut args: Args, out: &mut impl Write) -> Result<(), Failure> {
-    if let Some(path) = &args.source.config {
-        let table = args.source.file.is_some();
-        let words = config::merge(path, table, 3, &|key| !KEYS.contains(&key))?;
-        args = Again::try_parse_from(words).map_err(|error| config::mistake(&error))?.args;
-    }
-    let mut table = read(&args.source, None)?;
-    let (quasi, _) = positions(&args.source, &table)?;
-    let population = population(&args.source, &mut table)?;
-    let columns: Vec<&Column> = quasi.iter().filter_map(|at| table.columns.get(*at)).collect();
-    let (_, sizes) = group(&columns);
-    let people = population.as_ref().map(|people| matching(&columns, people));
-    let risk = of(&sizes, 0, people.as_deref())?;
+pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
+    let args = config::merged(args, |args| &args.source, 3, |key| !KEYS.contains(&key))?;
+    let source = args.source.described();
+    let found = job::risk(&source, args.source.table()?)?;
+    let risk = found.risk;
     let unique = format!("{} rows ({})", grouped(risk.unique as f64), percent(risk.unique_share));
     let report = Report::default()
-        .field("rows", table.rows)
-        .described("classes", sizes.len(), grouped(sizes.len() as f64))
+        .field("rows", found.rows)
+        .described("classes", found.classes, grouped(found.classes as f64))
         .described("unique", risk.unique, unique)
         .described("prosecutor", chance(&risk.prosecutor), line(&risk.prosecutor));
-    let report = match population {
+    let report = match source.population {
         Some(_) => report.described("journalist", chance(&risk.journalist), line(&risk.journalist)),
         None => report,
     };
-    Ok(report
-        .described(
-            "marketer",
-            risk.marketer,
-            format!("finds {} of all rows", percent(risk.marketer)),
-        )
-        .print(args.json, out)?)
-}
-
-/// The risks of classes of these sizes, that look like so many people of a population. A
-/// population that lacks people of the table has at least those.
-pub(super) fn of(sizes: &[u64], suppressed: u64, people: Option<&[u64]>) -> Result<Risk, Failure> {
-    let people: Option<Vec<u64>> =
-        people.map(|people| people.iter().zip(sizes).map(|(p, size)| *p.max(size)).collect());
-    Ok(of_sizes(sizes, suppressed, people.as_deref(), Threshold::new(1, ONE_IN)?)?)
+    let marketer = format!("finds {} of all rows", percent(risk.marketer));
+    Ok(report.described("marketer", risk.marketer, marketer).print(args.json, out)?)
 }
 
 fn chance(chance: &Chance) -> Value {

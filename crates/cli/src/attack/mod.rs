@@ -4,31 +4,26 @@
 //! |---|---|
 //! | `difference.rs` | knows all rows but one |
 //! | `average.rs` | asks again |
-//! | `reconstruct/` | asks for random subsets, and solves for the rows |
+//! | `reconstruct.rs` | asks for random subsets, and solves for the rows |
 //! | `membership.rs` | compares many averages with one person |
-//! | `link/` | finds people in an anonymized table |
-//! | `world.rs` | the real curator, with a ledger in memory |
-//! | `target.rs` | one person, and the world without them |
+//! | `link.rs` | finds people in an anonymized table |
+//! | `options.rs` | what they all take |
 //! | `render.rs` | where findings go: JSON, a terminal, a page |
 //!
-//! What is computed is `demure-attack`'s. The noise of an attack on the curator is the curator's
-//! own; with `--seed` it is predictable, on made-up people alone.
+//! What is asked, solved and counted is `demure-attack`'s.
 
 mod average;
 mod difference;
 mod link;
 mod membership;
+mod options;
 mod reconstruct;
 mod render;
-mod target;
-mod world;
 
 use crate::Failure;
-use crate::input::{number, whole};
 use clap::Subcommand;
-use demure_core::unit::Epsilon;
+use demure_attack::Error;
 use std::io::Write;
-use std::str::FromStr;
 
 /// Attack a release before anyone else does: see what exact, noised and anonymized answers give away.
 #[derive(clap::Args)]
@@ -63,59 +58,43 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
 }
 
-/// What makes a run repeatable.
-#[derive(clap::Args)]
-struct Seed {
-    /// Make the run repeatable: the made-up people, the attacker's choices and, on made-up people
-    /// alone, the noise
-    #[arg(long, value_name = "N", value_parser = whole)]
-    seed: Option<u64>,
-}
-
-impl Seed {
-    /// For made-up people and the attacker's choices, which are the same unless told otherwise.
-    fn of_data(&self) -> u64 {
-        self.seed.unwrap_or(2024)
-    }
-
-    /// For noise, which is new unless told otherwise.
-    fn of_noise(&self) -> Option<u64> {
-        self.seed
-    }
-}
-
-/// One ε.
-#[derive(Clone, Copy)]
-struct One(Epsilon);
-
-impl FromStr for One {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let epsilon = number(text).ok().and_then(|x| Epsilon::new(x).ok());
-        epsilon.map(Self).ok_or("must be a finite number greater than 0, e.g. 0.5")
-    }
-}
-
-/// Several, separated by commas.
-#[derive(Clone)]
-struct Epsilons(Vec<Epsilon>);
-
-impl FromStr for Epsilons {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let each: Result<Vec<One>, _> = text.split(',').map(str::parse).collect();
-        let each = each.map_err(|_| "must be numbers greater than 0, e.g. 0.1,0.5,1")?;
-        Ok(Self(each.into_iter().map(|one| one.0).collect()))
-    }
-}
-
-impl From<demure_attack::Error> for Failure {
-    fn from(error: demure_attack::Error) -> Self {
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let text = match &error {
+            // What is one word is the name of an option.
+            Error::OutOfRange { parameter, .. } if !parameter.contains(' ') => format!("--{error}"),
+            Error::Target { why } => format!("--target: {why}"),
+            _ => error.to_string(),
+        };
         match error {
-            demure_attack::Error::Core(error) => error.into(),
-            other => Self::Usage(other.to_string()),
+            Error::Core(error) => error.into(),
+            Error::Curator(error) => error.into(),
+            Error::Anonymize(error) => error.into(),
+            Error::Collect(error) => error.into(),
+            Error::Files(error) => error.into(),
+            Error::Io { doing, source } => Self::File { what: doing, source },
+            Error::PriceDependsOnData => Self::Unsatisfied(text),
+            error => Self::Usage(match remedy(&error) {
+                Some(remedy) => format!("{text}\nhint: {remedy}"),
+                None => text,
+            }),
         }
     }
+}
+
+/// Which option to change, for attacks and audits.
+fn remedy(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::NoProtectedTable => "change --query",
+        Error::NotOneNumber => "e.g. --query 'SELECT COUNT(*) FROM patients'",
+        Error::NotSensitive => "change --know",
+        Error::KnownAndSensitive => "a column is in both --qi and --sensitive",
+        Error::NobodyFits => "say how columns were made coarser with --hierarchy column=FILE",
+        Error::NotProtected | Error::WhichTable => "name a protected table with --table",
+        Error::UnitElsewhere => "name that one with --table, or give --left and --right",
+        Error::NoMechanism => "`demure audit mechanism --list` says which there are",
+        Error::NoFirstAndLast => "give two answers with --answers and --others",
+        Error::NotAnAnswer => "change --answers or --others",
+        _ => return None,
+    })
 }

@@ -1,60 +1,33 @@
-//! What an attack found: fields for programs, tables and pictures for people, on a terminal or on a page.
+//! Where findings go: JSON, a terminal, a page.
 
+use super::options::Common;
 use crate::Failure;
-use demure_attack::normal::Share;
+use demure_attack::findings::Findings;
 use demure_files as files;
-use demure_report::Report;
-use demure_report::document::Document;
-use demure_report::number::percent_aligned;
 use std::io::Write;
-use std::path::PathBuf;
 
-/// Where the findings go.
-#[derive(clap::Args)]
-pub(super) struct Output {
-    /// Print one JSON object
-    #[arg(long)]
-    pub(super) json: bool,
-
-    /// Write a report with the picture here, as a page that needs nothing else; a name that ends in
-    /// .svg gets the picture alone
-    #[arg(long, value_name = "FILE")]
-    pub(super) report: Option<PathBuf>,
-}
-
-/// What was found.
-pub(super) struct Findings {
-    /// For programs.
-    pub(super) report: Report,
-    /// For people.
-    pub(super) document: Document,
-}
-
-impl Findings {
-    /// Writes the report and prints the findings, as asked.
-    pub(super) fn print(&self, output: &Output, out: &mut impl Write) -> Result<(), Failure> {
-        if let Some(path) = &output.report {
-            let alone = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg"));
-            let text = match (alone, self.document.charts.first()) {
-                (true, Some(chart)) => chart.svg(),
-                (true, None) => {
-                    return Err(Failure::usage(
-                        "this attack has no picture\nhint: give --report a name that ends in .html",
-                    ));
-                }
-                (false, _) => self.document.html(),
-            };
-            files::write_text(path, &text)?;
-        }
-        match output.json {
-            true => Ok(self.report.print(true, out)?),
-            false => out.write_all(self.document.text().as_bytes()).map_err(Failure::writing),
-        }
+/// Writes the report and prints the findings, as asked.
+pub(super) fn print(
+    found: &Findings,
+    output: &Common,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    if let Some(path) = &output.report {
+        let alone = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("svg"));
+        let text = match (alone, found.document.charts.first()) {
+            (true, Some(chart)) => chart.svg(),
+            (true, None) => {
+                return Err(Failure::usage(
+                    "this attack has no picture\nhint: give --report a name that ends in .html",
+                ));
+            }
+            (false, _) => found.document.html(),
+        };
+        files::write_text(path, &text)?;
     }
-}
-
-/// A share with its 95 % interval: `73.1 % (71.1–75.0)`.
-pub(super) fn measured(share: Share) -> String {
-    let (low, high) = share.interval(1.96);
-    format!("{} ({:.1}–{:.1})", percent_aligned(share.rate()), 100.0 * low, 100.0 * high)
+    let text = match output.json {
+        true => format!("{}\n", found.json),
+        false => found.document.text(),
+    };
+    out.write_all(text.as_bytes()).map_err(Failure::writing)
 }

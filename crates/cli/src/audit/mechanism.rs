@@ -1,13 +1,14 @@
 //! `demure audit mechanism`: the library, and the gallery.
 
-use super::options::{Effort, Usual};
-use super::render::{Audit, tell};
+use super::options::Effort;
+use super::render::{found, tell};
 use crate::Failure;
 use crate::input::{number, whole};
-use demure_attack::audit::{Runs, Subject, gallery, library};
-use demure_core::random::{Randomness, SeededForTests, SystemRandom};
+use demure_attack::audit::page::Audit;
+use demure_attack::audit::{Claim, Runs, Subject, Usual, Verdict, gallery, library};
 use demure_core::unit::{Delta, Epsilon};
-use demure_report::{Report, grouped, short};
+use demure_report::grouped;
+use demure_report::progress::watched;
 use std::io::Write;
 
 /// A mechanism of the library, or a broken one of the gallery
@@ -63,7 +64,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    args.effort.check()?;
+    let effort = args.effort.checked()?;
     let epsilon = Epsilon::new(args.epsilon.unwrap_or(1.0))?;
     let delta = Delta::positive(args.delta.unwrap_or(0.01))?;
     if args.list {
@@ -72,54 +73,30 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let (Some(canaries), Some(name)) = (args.one_run, &args.name) {
         return one_run(args, name, canaries, (epsilon, delta), out);
     }
-    let mut subjects = match &args.broken {
-        Some(_) => gallery::all()?,
-        None => library::all(epsilon, delta)?,
-    };
-    let wanted = args.broken.as_deref().or(args.name.as_deref());
-    match wanted {
-        Some("all") => {}
-        Some(name) => subjects.retain(|subject| subject.name == name),
-        None if args.all => {}
-        None => {
-            return Err(Failure::usage(
-                "no mechanism is named\nhint: `demure audit mechanism --list` says which there are; \
-                 --all audits them all",
-            ));
-        }
-    }
-    if subjects.is_empty() {
+    let named = args.broken.as_deref().or(args.name.as_deref());
+    if named.is_none() && !args.all {
         return Err(Failure::usage(
-            "there is no mechanism of this name\nhint: `demure audit mechanism --list` says which there are",
+            "no mechanism is named\nhint: `demure audit mechanism --list` says which there are; \
+             --all audits them all",
         ));
     }
-    let count = subjects.len();
+    let named = named.filter(|name| *name != "all");
+    let subjects = match &args.broken {
+        Some(_) => Subject::named(gallery::all()?, named)?,
+        None => Subject::named(library::all(epsilon, delta)?, named)?,
+    };
+    let (count, effort) = (subjects.len(), effort.shared(subjects.len()));
     let mut audits = Vec::new();
     for (i, subject) in subjects.iter().enumerate() {
         if count > 1 {
             eprintln!("{} of {count}: {}", i + 1, subject.name);
         }
-        let mut runs = Runs::new(subject, randomness(args.seed, i as u64)?);
-        let found =
-            args.effort.audit(&mut runs, subject.claim, Usual::Runs(subject.runs), count)?;
-        audits.push(Audit {
-            name: subject.name.to_owned(),
-            about: subject.about.to_owned(),
-            found,
-        });
+        let mut runs = Runs::seeded(subject, args.seed, i as u64)?;
+        let usual = Usual::Runs(subject.runs);
+        let found = watched(|watch| effort.audit(&mut runs, subject.claim, usual, watch))?;
+        audits.push(Audit { name: subject.name.into(), about: subject.about.into(), found });
     }
     tell(&audits, &args.effort, out)
-}
-
-/// Each side's own.
-fn randomness(seed: Option<u64>, i: u64) -> Result<[Box<dyn Randomness + Send>; 2], Failure> {
-    Ok(match seed {
-        Some(seed) => {
-            let first = seed.wrapping_mul(1_000_003).wrapping_add(2 * i);
-            [first, first.wrapping_add(1)].map(|s| Box::new(SeededForTests::insecure(s)) as Box<_>)
-        }
-        None => [Box::new(SystemRandom::new()?), Box::new(SystemRandom::new()?)],
-    })
 }
 
 fn list(epsilon: Epsilon, delta: Delta, out: &mut impl Write) -> Result<(), Failure> {
@@ -132,9 +109,14 @@ fn list(epsilon: Epsilon, delta: Delta, out: &mut impl Write) -> Result<(), Fail
     };
     lines("Mechanisms:", &library::all(epsilon, delta)?).map_err(Failure::writing)?;
     lines("\nThe gallery (--broken NAME):", &gallery::all()?).map_err(Failure::writing)?;
-    let canaried: Vec<&str> =
-        library::canaried(epsilon, delta)?.iter().map(|subject| subject.name).collect();
-    writeln!(out, "\nIn one run (--one-run M): {}", canaried.join(", ")).map_err(Failure::writing)
+    let names = canaried(epsilon, delta)?;
+    writeln!(out, "\nIn one run (--one-run M): {names}").map_err(Failure::writing)
+}
+
+/// The mechanisms that one run audits.
+fn canaried(epsilon: Epsilon, delta: Delta) -> Result<String, Failure> {
+    let all = library::canaried(epsilon, delta)?;
+    Ok(all.iter().map(|subject| subject.name).collect::<Vec<_>>().join(", "))
 }
 
 /// One run, many canaries.
@@ -146,38 +128,18 @@ fn one_run(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let subjects = library::canaried(epsilon, delta)?;
-    let names: Vec<&str> = subjects.iter().map(|subject| subject.name).collect();
     let Some(subject) = subjects.iter().find(|subject| subject.name == name) else {
         return Err(Failure::usage(format!(
             "this mechanism has no form for one run\nhint: these have: {}",
-            names.join(", ")
+            canaried(epsilon, delta)?
         )));
     };
-    if !(2..=10_000_000).contains(&canaries) {
-        return Err(Failure::usage("--one-run takes from 2 to 10,000,000 canaries"));
-    }
-    let [mut rng, _] = randomness(args.seed, 0)?;
-    let guesses = subject.once(canaries as usize, rng.as_mut())?;
+    let guesses = subject.seeded(canaries, args.seed)?;
     let (claimed, delta) = subject.claim;
-    let shown = guesses.epsilon_lower(delta, args.effort.error);
-    let violated = shown > claimed;
-    let words = if violated {
-        "violated: the claim is false"
-    } else {
-        "not refuted: nothing found against the claim, which is no proof of it"
-    };
-    let verdict = if violated { "violated" } else { "not refuted" };
-    Report::default()
-        .described("audited", name, format!("{name}: {}", subject.about))
-        .described("claimed", claimed, format!("ε = {} at δ = {}", short(claimed), short(delta)))
-        .hidden("delta", delta)
-        .described("epsilon_lower", shown, format!("ε is at least {shown:.4}"))
-        .described(
-            "confidence",
-            1.0 - args.effort.error,
-            format!("wrong with probability {:e} at most", args.effort.error),
-        )
-        .described("verdict", verdict, words)
+    let error = args.effort.checked()?.error();
+    let lower = guesses.epsilon_lower(delta, error);
+    let claim = Claim { epsilon: Some(claimed), delta };
+    found((name, subject.about), claim, lower, error)
         .described(
             "canaries",
             guesses.canaries,
@@ -195,5 +157,5 @@ fn one_run(
         )
         .hidden("guesses", guesses.made)
         .print(args.effort.json, out)?;
-    if violated { Err(Failure::Told(1)) } else { Ok(()) }
+    if claim.verdict(lower) == Verdict::Violated { Err(Failure::Told(1)) } else { Ok(()) }
 }

@@ -4,21 +4,17 @@
 //! |---|---|
 //! | `options.rs` | how hard to look, and how to tell |
 //! | `mechanism.rs` | `audit mechanism`: every mechanism of the library, and a gallery of broken ones |
-//! | `query/` | `audit query`: a question to the curator, on neighbouring databases |
+//! | `query.rs` | `audit query`: a question to the curator, on neighbouring databases |
 //! | `collect.rs` | `audit collect`: a survey's randomizer |
 //! | `command.rs` | `audit command`: any program that reads a file and prints numbers |
-//! | `neighbour.rs` | neighbouring tables as files |
 //! | `render.rs` | what was found, as text and JSON |
-//! | `page.rs` | the same as an HTML page with pictures |
 //!
-//! The statistics are `demure-attack`'s. What is here runs programs, opens tables and asks questions.
+//! What is run, counted and concluded is `demure-attack`'s.
 
 mod collect;
 mod command;
 mod mechanism;
-mod neighbour;
 mod options;
-mod page;
 mod query;
 mod render;
 

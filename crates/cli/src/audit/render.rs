@@ -1,27 +1,18 @@
 //! What was found, as text and as JSON.
 
 use super::options::Effort;
-use super::page;
 use crate::Failure;
-use demure_attack::audit::{Finding, Verdict};
+use demure_attack::audit::page::{Audit, html};
+use demure_attack::audit::{Claim, Finding, Verdict};
 use demure_files as files;
 use demure_report::{Report, Table, grouped, named, short};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// One audit and what it was of.
-pub(super) struct Audit {
-    /// A short name.
-    pub(super) name: String,
-    /// What it is.
-    pub(super) about: String,
-    pub(super) found: Finding,
-}
-
 /// Prints one audit, or a table of several; exit code 1 if a claim is refuted.
 pub(super) fn tell(audits: &[Audit], effort: &Effort, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(path) = &effort.report {
-        files::write(path, |file| page::write(audits, file))?;
+        files::write_text(path, &html(audits))?;
     }
     match audits {
         [audit] => report(audit).print(effort.json, out)?,
@@ -69,97 +60,73 @@ fn side(left: bool) -> &'static str {
     if left { "left" } else { "right" }
 }
 
-/// The fields of one audit.
-fn report(Audit { name, about, found }: &Audit) -> Report {
-    let [(p, p_low), (q, q_high)] = found.frequencies();
-    let confidence = 1.0 - found.error;
-    let claimed = found.claim.epsilon.map_or(Value::Null, Value::from);
-    let needed = |share: f64| {
-        let runs = |runs: Option<u64>| runs.map_or(Value::Null, Value::from);
-        json!({ "this_event": runs(found.runs_for(share)), "at_best": runs(found.runs_at_best(share)) })
+/// What every audit says first: what is claimed of what, what was shown, and the verdict.
+pub(super) fn found((name, about): (&str, &str), claim: Claim, lower: f64, error: f64) -> Report {
+    let verdict = claim.verdict(lower);
+    let claimed = match (claim.epsilon, claim.delta) {
+        (None, _) => "nothing".to_owned(),
+        (Some(epsilon), 0.0) => format!("ε = {}", short(epsilon)),
+        (Some(epsilon), delta) => format!("ε = {} at δ = {}", short(epsilon), short(delta)),
     };
-    let mut report = Report::default()
-        .described("audited", name.as_str(), format!("{name}: {about}"))
-        .described(
-            "claimed",
-            claimed,
-            match (found.claim.epsilon, found.claim.delta) {
-                (None, _) => "nothing".to_owned(),
-                (Some(epsilon), 0.0) => format!("ε = {}", short(epsilon)),
-                (Some(epsilon), delta) => format!("ε = {} at δ = {}", short(epsilon), short(delta)),
-            },
-        )
-        .hidden("delta", found.claim.delta)
-        .described(
-            "epsilon_lower",
-            found.epsilon_lower,
-            format!("ε is at least {:.4}", found.epsilon_lower),
-        )
-        .described(
-            "confidence",
-            confidence,
-            format!("wrong with probability {:e} at most, over everything tried", found.error),
-        )
-        .described(
-            "verdict",
-            found.verdict().to_string(),
-            match found.verdict() {
-                Verdict::Violated => "violated: the claim is false".to_owned(),
-                Verdict::NotRefuted => {
-                    "not refuted: nothing found against the claim, which is no proof of it"
-                        .to_owned()
-                }
-                Verdict::NoClaim => "nothing claimed: give --epsilon to test a claim".to_owned(),
-            },
-        )
-        .described("event", found.event.to_string(), format!("“{}”", found.event))
-        .described("neighbours", found.pair.as_str(), found.pair.as_str())
+    let words = match verdict {
+        Verdict::Violated => "violated: the claim is false",
+        Verdict::NotRefuted => {
+            "not refuted: nothing found against the claim, which is no proof of it"
+        }
+        Verdict::NoClaim => "nothing claimed: give --epsilon to test a claim",
+    };
+    let confidence = format!("wrong with probability {error:e} at most, over everything tried");
+    Report::default()
+        .described("audited", name, format!("{name}: {about}"))
+        .described("claimed", claim.epsilon, claimed)
+        .hidden("delta", claim.delta)
+        .described("epsilon_lower", lower, format!("ε is at least {lower:.4}"))
+        .described("confidence", 1.0 - error, confidence)
+        .described("verdict", verdict.to_string(), words)
+}
+
+/// The fields of one audit.
+fn report(Audit { name, about, found: audit }: &Audit) -> Report {
+    let [(p, p_low), (q, q_high)] = audit.frequencies();
+    let [runs, tested, likelier, other] =
+        [audit.runs, audit.tested, audit.counts.0, audit.counts.1].map(|n| grouped(n as f64));
+    let (left, right) = (side(audit.left), side(!audit.left));
+    let limits = format!("(p ≥ {}, q ≤ {})", short(p_low), short(q_high));
+    let reachable = format!("so many runs can show ε = {:.2} at most", audit.reachable);
+    let report = found((name, about), audit.claim, audit.epsilon_lower, audit.error)
+        .described("event", audit.event.to_string(), format!("“{}”", audit.event))
+        .described("neighbours", audit.pair.as_str(), audit.pair.as_str())
         .described(
             "frequencies",
             json!([p, q]),
-            format!(
-                "{} of {} on the {}, {} on the {} (p ≥ {}, q ≤ {})",
-                grouped(found.counts.0 as f64),
-                grouped(found.tested as f64),
-                side(found.left),
-                grouped(found.counts.1 as f64),
-                side(!found.left),
-                short(p_low),
-                short(q_high)
-            ),
+            format!("{likelier} of {tested} on the {left}, {other} on the {right} {limits}"),
         )
-        .hidden("likelier", side(found.left))
-        .described(
-            "samples",
-            found.runs,
-            format!(
-                "{} runs a side, {} of them tested",
-                grouped(found.runs as f64),
-                grouped(found.tested as f64)
-            ),
-        )
-        .hidden("tested", found.tested)
-        .hidden("events_tested", found.tests)
-        .described(
-            "reachable",
-            found.reachable,
-            format!("so many runs can show ε = {:.2} at most", found.reachable),
-        );
-    if found.claim.epsilon.is_some() {
-        let words = |share: f64| {
-            let percent = 100.0 * share;
-            let this = match found.runs_for(share) {
-                Some(runs) => format!("{} runs of this event show", grouped(runs as f64)),
-                None => "no number of runs of this event shows".to_owned(),
-            };
-            let best = found.runs_at_best(share).map_or("more".to_owned(), |n| grouped(n as f64));
-            format!("{this} {percent} % of the claim; the best event that the claim allows, {best}")
-        };
-        report = report.described(
+        .hidden("likelier", left)
+        .described("samples", audit.runs, format!("{runs} runs a side, {tested} of them tested"))
+        .hidden("tested", audit.tested)
+        .hidden("events_tested", audit.tests)
+        .described("reachable", audit.reachable, reachable);
+    match audit.claim.epsilon {
+        None => report,
+        Some(_) => report.described(
             "needed",
-            named([("70%", needed(0.7)), ("90%", needed(0.9))]),
-            format!("{}\n{}", words(0.7), words(0.9)),
-        );
+            named([("70%", needed(audit, 0.7).0), ("90%", needed(audit, 0.9).0)]),
+            format!("{}\n{}", needed(audit, 0.7).1, needed(audit, 0.9).1),
+        ),
     }
-    report
+}
+
+/// How many runs would show a share of the claim: for programs, and in words.
+fn needed(audit: &Finding, share: f64) -> (Value, String) {
+    let (this, best) = (audit.runs_for(share), audit.runs_at_best(share));
+    let shows = match this {
+        Some(runs) => format!("{} runs of this event show", grouped(runs as f64)),
+        None => "no number of runs of this event shows".to_owned(),
+    };
+    let most = best.map_or("more".to_owned(), |runs| grouped(runs as f64));
+    let percent = 100.0 * share;
+    (
+        json!({ "this_event": this, "at_best": best }),
+        format!("{shows} {percent} % of the claim; the best event that the claim allows, {most}"),
+    )
 }

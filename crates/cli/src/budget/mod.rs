@@ -5,10 +5,8 @@
 //! | `mod.rs` | the commands |
 //! | `own.rs` | which ledger it is: another one, and the head for keeping elsewhere |
 //! | `show.rs` | balances and the journal, for people and programs |
-//! | `plot.rs` | spending over time, as SVG |
 
 mod own;
-mod plot;
 mod show;
 
 use crate::Failure;
@@ -17,7 +15,9 @@ use crate::curator::user as me;
 use crate::input::number;
 use clap::Subcommand;
 use demure_core::unit::{Delta, Epsilon};
-use demure_ledger::Ledger;
+use demure_files as files;
+use demure_ledger::{Accounting, Ledger, spending};
+use demure_report::chart::Chart;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ Examples:
   demure budget log clinic.toml --json
   demure budget grant clinic.toml ana --epsilon 0.5
   demure budget grant clinic.toml @oncology --epsilon 1 --members ana,bob
-  demure budget window clinic.toml --epsilon 0.2
+  demure budget period clinic.toml --epsilon 0.2
   demure budget freeze clinic.toml --why 'audit'
   demure budget anchor clinic.toml
   demure budget verify clinic.toml
@@ -46,28 +46,27 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// What is spent and left: of the dataset, the window, each slice
+    /// Show what is spent and left: of the dataset, the period, each personal limit
     Show {
         #[command(flatten)]
         of: Of,
-        /// Draw spending over time into FILE (SVG)
-        #[arg(long, value_name = "FILE")]
-        plot: Option<PathBuf>,
+        #[command(flatten)]
+        plot: Plot,
     },
-    /// Every line of the journal
+    /// Show every entry of the journal
     Log {
         #[command(flatten)]
         of: Of,
         /// Of one person only
         #[arg(long, value_name = "NAME")]
         who: Option<String>,
-        /// Draw spending over time into FILE (SVG)
-        #[arg(long, value_name = "FILE")]
-        plot: Option<PathBuf>,
+        #[command(flatten)]
+        plot: Plot,
     },
-    /// Say how much somebody, or a group, may ever be shown, whoever bought it
+    /// Set a personal limit: how much an analyst, or a group, may ever be shown
     ///
-    /// With `answers = "shared"` in the policy: may ever spend. What others bought is then free for all.
+    /// It counts every answer that they are shown, no matter who bought it. With `answers = "shared"` in the policy it
+    /// counts what they buy: answers that others bought are then free.
     Grant {
         #[command(flatten)]
         of: Of,
@@ -79,7 +78,7 @@ enum Command {
         /// In all
         #[arg(long, value_parser = number, default_value = "0")]
         delta: f64,
-        /// No slice any more: only the dataset's limit
+        /// Remove the personal limit: only the dataset's limit holds
         #[arg(long, conflicts_with = "epsilon")]
         revoke: bool,
         /// Put these analysts into the group
@@ -89,8 +88,9 @@ enum Command {
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
         leave: Vec<String>,
     },
-    /// Open a window: from now on, until the next, everyone together may spend so much
-    Window {
+    /// Open a period: until the next one, all analysts together may spend so much
+    #[command(alias = "window")]
+    Period {
         #[command(flatten)]
         of: Of,
         /// How much
@@ -99,40 +99,23 @@ enum Command {
         /// How much
         #[arg(long, value_parser = number, default_value = "0")]
         delta: f64,
-        /// Nothing may be spent until the next window
+        /// Close it: nothing may be spent until the next period
         #[arg(long, conflicts_with_all = ["epsilon", "none"])]
         close: bool,
-        /// No windows any more
+        /// Remove it: only the dataset's limit holds
         #[arg(long, conflicts_with = "epsilon")]
         none: bool,
     },
-    /// Let nobody buy or receive anything; what somebody was shown before stays free
-    Freeze {
-        #[command(flatten)]
-        of: Of,
-        /// For the record
-        #[arg(long, default_value = "")]
-        why: String,
-    },
-    /// Let them spend again
-    Thaw {
-        #[command(flatten)]
-        of: Of,
-        /// For the record
-        #[arg(long, default_value = "")]
-        why: String,
-    },
+    /// Stop all purchases; answers that an analyst was shown before stay free
+    Freeze(Reason),
+    /// Allow purchases again
+    #[command(alias = "thaw")]
+    Unfreeze(Reason),
     /// Replay the journal and check every hash
-    Verify {
-        #[command(flatten)]
-        of: Of,
-    },
-    /// Print the head of the journal, for keeping elsewhere: --expect-head checks it
-    Anchor {
-        #[command(flatten)]
-        of: Of,
-    },
-    /// Give the policy another ledger, with a full budget; what was spent before still happened
+    Verify(Of),
+    /// Print the head of the journal, to be kept elsewhere: --expect-head checks it
+    Anchor(Of),
+    /// Give the policy a new ledger with a full budget; what was spent before still counts for the same people
     New {
         /// The policy
         #[arg(value_name = "POLICY")]
@@ -161,6 +144,37 @@ pub(super) struct Of {
     head: ExpectHead,
 }
 
+#[derive(clap::Args)]
+struct Reason {
+    #[command(flatten)]
+    of: Of,
+    /// For the record
+    #[arg(long, default_value = "")]
+    why: String,
+}
+
+#[derive(clap::Args)]
+struct Plot {
+    /// Draw spending over time into FILE (SVG)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+impl Plot {
+    fn write(&self, ledger: &Ledger) -> Result<(), Failure> {
+        let Some(path) = &self.plot else { return Ok(()) };
+        let balance = ledger.balance().map_err(failed)?;
+        let steps = spending(&ledger.entries().map_err(failed)?);
+        let letter = if balance.limit.accounting == Accounting::Pure { "ε" } else { "ρ" };
+        let all = balance.spent.main + balance.left.main;
+        Ok(files::write_text(path, &Chart::spending(&steps, all, letter).svg())?)
+    }
+}
+
+fn failed(error: demure_ledger::Error) -> Failure {
+    Failure::Curator(error.into())
+}
+
 impl Of {
     fn open(&self) -> Result<Ledger, Failure> {
         Ok(demure_curator::ledger_expecting(&self.policy, self.head.anchor())?.1)
@@ -184,24 +198,19 @@ impl Of {
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let by = me();
-    let failed = |e: demure_ledger::Error| Failure::from(demure_curator::Error::from(e));
     let of = match &args.command {
         Command::Show { of, plot } => {
             let ledger = of.look()?;
-            if let Some(path) = plot {
-                plot::write(path, &ledger)?;
-            }
+            plot.write(&ledger)?;
             return show::balances(&ledger, of.json, out);
         }
         Command::Log { of, who, plot } => {
             let ledger = of.look()?;
-            if let Some(path) = plot {
-                plot::write(path, &ledger)?;
-            }
+            plot.write(&ledger)?;
             return show::journal(&ledger, who.as_deref(), of.json, out);
         }
-        Command::Verify { of } => return show::verified(&of.look()?, of.json, out),
-        Command::Anchor { of } => return own::anchor(&of.look()?, of.json, out),
+        Command::Verify(of) => return show::verified(&of.look()?, of.json, out),
+        Command::Anchor(of) => return own::anchor(&of.look()?, of.json, out),
         Command::New { policy, new_ledger, why, json } => {
             return own::renew(policy, *new_ledger, &by, why, *json, out);
         }
@@ -222,7 +231,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             leave.iter().try_for_each(|who| ledger.leave(&by, who, subject)).map_err(failed)?;
             of
         }
-        Command::Window { of, epsilon, delta, close, none } => {
+        Command::Period { of, epsilon, delta, close, none } => {
             let ledger = of.open()?;
             match epsilon {
                 _ if *close => ledger.close_window(&by),
@@ -235,11 +244,11 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             .map_err(failed)?;
             of
         }
-        Command::Freeze { of, why } => {
+        Command::Freeze(Reason { of, why }) => {
             of.open()?.freeze(&by, why).map_err(failed)?;
             of
         }
-        Command::Thaw { of, why } => {
+        Command::Unfreeze(Reason { of, why }) => {
             of.open()?.thaw(&by, why).map_err(failed)?;
             of
         }

@@ -1,5 +1,6 @@
 //! Which ledger is the policy's: another one, and the head for keeping elsewhere.
 
+use super::failed;
 use crate::Failure;
 use demure_ledger::Ledger;
 use demure_report::Report;
@@ -8,10 +9,6 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
-
-fn failed(error: demure_ledger::Error) -> Failure {
-    demure_curator::Error::from(error).into()
-}
 
 /// The last entry, on a line of its own.
 pub(super) fn anchor(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {

@@ -1,16 +1,14 @@
 //! Balances and the journal, for people and programs.
 
+use super::failed;
 use crate::Failure;
-use demure_ledger::{Accounting, Balances, Entry, Kind, Ledger, Price, Share};
+use demure_curator::entry_in_words;
+use demure_ledger::{Accounting, Balances, Entry, Ledger, Price, Share};
 use demure_report::bars::gauge;
 use demure_report::{Report, short, time};
 use demure_server::told;
 use serde_json::{Map, Value, json};
 use std::io::Write;
-
-fn failed(error: demure_ledger::Error) -> Failure {
-    demure_curator::Error::from(error).into()
-}
 
 fn price(price: &Price, accounting: Accounting) -> Value {
     told::price(price, accounting == Accounting::Zcdp)
@@ -63,7 +61,7 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         .hidden("spent_epsilon", dataset.spent_epsilon)
         .described("left", price(&dataset.left, accounting), words(&dataset.left, accounting));
     if let Some(open) = &window {
-        report = report.described("window", share(open), line(open));
+        report = report.described("period", share(open), line(open));
     }
     if !slices.is_empty() {
         let width = slices.iter().map(|slice| slice.subject.chars().count()).max().unwrap_or(0);
@@ -72,7 +70,7 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         let text = text.collect::<Vec<_>>().join("\n");
         let value: Map<String, Value> =
             slices.iter().map(|slice| (slice.subject.clone(), share(&slice.share))).collect();
-        report = report.described("slices", value, text);
+        report = report.described("limits", value, text);
     }
     if !groups.is_empty() {
         let value: Map<String, Value> =
@@ -99,42 +97,15 @@ pub(super) fn journal(
     let entries = ledger.entries().map_err(failed)?;
     let shown = |entry: &&Entry| who.is_none_or(|who| entry.who == who);
     if json {
-        let lines = entries.iter().filter(shown).map(|entry| {
-            json!({
-                "seq": entry.seq,
-                "time": time(entry.time),
-                "kind": entry.kind.to_string(),
-                "refers": entry.refers,
-                "who": entry.who,
-                "query": entry.query,
-                "event": entry.event,
-                "cost": price(&entry.price, accounting),
-                "hash": entry.shareable.then(|| hex(&entry.hash)),
-            })
-        });
+        let concentrated = accounting == Accounting::Zcdp;
+        let lines = entries.iter().filter(shown);
+        let lines = lines.map(|entry| told::entry(entry, concentrated, time));
         return Ok(Report::default()
             .field("entries", lines.collect::<Vec<Value>>())
             .print(true, out)?);
     }
     for entry in entries.iter().filter(shown) {
-        let what = match entry.kind {
-            Kind::Reserve => {
-                let query: String = entry.query.split_whitespace().collect::<Vec<_>>().join(" ");
-                let query: String = query.chars().take(100).collect();
-                format!("{}  {query}", words(&entry.price, accounting))
-            }
-            Kind::Receive => {
-                format!("{}  bought by somebody else", words(&entry.price, accounting))
-            }
-            Kind::Settle | Kind::Cancel => {
-                format!("line {}", entry.refers.map_or_else(String::new, |seq| seq.to_string()))
-            }
-            // A ledger's id and what it replaces, or what replaces it; a table's unit and source.
-            Kind::Identity | Kind::Unit | Kind::Replaced => {
-                [&*entry.key, &*entry.event, &*entry.query].join("  ")
-            }
-            _ => entry.event.clone(),
-        };
+        let what = entry_in_words(entry, accounting == Accounting::Zcdp);
         let line = format!(
             "{:6}  {}  {:8}  {:16}  {what}\n",
             entry.seq,
@@ -150,6 +121,7 @@ pub(super) fn journal(
 pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let found = ledger.verify().map_err(failed)?;
     let accounting = ledger.balance().map_err(failed)?.limit.accounting;
+    let head = told::hex(&found.head);
     Ok(Report::default()
         .described(
             "verified",
@@ -159,15 +131,11 @@ pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         .field("entries", found.entries)
         .field("reserved", found.reserved)
         .field("cancelled", found.cancelled)
-        .field("settled", found.settled)
+        .field("answered", found.settled)
         .field("received", found.received)
         .field("repriced", found.repriced)
         .field("beyond", found.beyond)
         .described("spent", price(&found.spent, accounting), words(&found.spent, accounting))
-        .described("head", hex(&found.head), format!("{} (note it elsewhere)", hex(&found.head)))
+        .described("head", head.as_str(), format!("{head} (note it elsewhere)"))
         .print(json, out)?)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,21 +1,19 @@
 //! `demure collect estimate`: reports to frequencies, with intervals.
 
-use super::render::{Table, svg, tables};
-use super::{counted, read};
+use super::Common;
+use super::render::tables;
 use crate::Failure;
 use crate::input::{Confidence, Words};
 use clap::ValueEnum;
-use demure_collect::collector::{Collector, Rejected};
-use demure_collect::cross::{self, Cell};
-use demure_collect::estimate::{Estimates, Options, estimate, from_file};
-use demure_collect::survey::Survey;
+use demure_collect::cross::Cell;
+use demure_collect::estimate::{Estimates, Options, from_file, from_lines};
 use demure_core::local::Target;
 use demure_files as files;
+use demure_report::estimates::{EstimateTable, estimates_svg};
 use demure_report::progress::Spinner;
-use demure_report::short;
-use serde_json::{Value, json};
+use demure_report::{counted, short};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Estimate from reports: frequencies, means, distributions, frequent texts
 ///
@@ -29,36 +27,25 @@ Examples:
   demure collect estimate exam.toml reports.jsonl --json
   demure collect estimate exam.toml reports.jsonl --consistent --plot estimates.svg")]
 pub(super) struct Args {
-    /// The survey
-    #[arg(value_name = "SURVEY")]
-    survey: PathBuf,
-
+    #[command(flatten)]
+    common: Common,
     /// The reports; - for standard input
     #[arg(value_name = "REPORTS")]
     reports: PathBuf,
-
     #[command(flatten)]
     how: How,
-
     /// Add estimates that are not negative and sum to one
     #[arg(long)]
     consistent: bool,
-
     /// Also a table of two attributes
     #[arg(long, value_name = "A,B")]
     cross: Option<Words>,
-
     /// Show all values, however many
     #[arg(long)]
     all: bool,
-
     /// Draw the estimates and their intervals into FILE (SVG)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 /// How sure, and of whom.
@@ -67,11 +54,9 @@ pub(super) struct How {
     /// How sure the intervals are to hold the truth
     #[arg(long, default_value = "0.95", allow_hyphen_values = true)]
     pub(super) confidence: Confidence,
-
     /// Whose frequencies
     #[arg(long, value_enum, default_value = "population")]
     target: Whose,
-
     /// Each interval for itself, not all of an attribute together
     #[arg(long)]
     each: bool,
@@ -100,7 +85,7 @@ impl How {
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let survey = read(&args.survey)?;
+    let survey = args.common.read()?;
     let options = Options { consistent: args.consistent, ..args.how.options()? };
     let pair = match args.cross.as_ref().map(|words| words.0.as_slice()) {
         None => None,
@@ -108,17 +93,19 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         Some(_) => return Err(Failure::usage("cross must be two attributes, e.g. a,b")),
     };
     let turning = Spinner::new("counting and estimating");
-    let (found, cells) = estimates(&survey, &args.reports, &options, pair)?;
+    let (found, cells) = match args.reports.as_os_str() == "-" {
+        true => from_lines(&survey, std::io::stdin().lock(), &options, pair)?,
+        false => from_file(&survey, &args.reports, &options, pair)?,
+    };
     drop(turning);
     let tables = tables(&survey, &found);
     if let Some(path) = &args.plot {
-        let svg = svg(&found.question, &tables);
-        files::write_text(path, &svg)?;
+        files::write_text(path, &estimates_svg(&found.question, &tables))?;
     }
-    if args.json {
+    if args.common.json {
         let mut object = found.to_json();
         if let (Some(cells), Some(object)) = (&cells, object.as_object_mut()) {
-            object.insert("cross".into(), cells.iter().map(cell).collect());
+            object.insert("cross".into(), cells.iter().map(Cell::to_json).collect());
         }
         return writeln!(out, "{object}").map_err(Failure::writing);
     }
@@ -130,34 +117,15 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
 }
 
-fn estimates(
-    survey: &Survey,
-    path: &Path,
-    options: &Options,
-    pair: Option<(&str, &str)>,
-) -> Result<(Estimates, Option<Vec<Cell>>), Failure> {
-    if path.as_os_str() != "-" {
-        return Ok(from_file(survey, path, options, pair)?);
-    }
-    let mut collector = Collector::new(survey);
-    if let Some((first, second)) = pair {
-        collector = collector.with_cross(first, second)?;
-    }
-    collector.add_lines(std::io::stdin().lock())?;
-    let cells = pair.is_some().then(|| cross::table(&mut collector, options)).transpose()?;
-    Ok((estimate(&mut collector, options)?, cells))
-}
-
-fn text(found: &Estimates, tables: &[Table], confidence: &str, all: bool) -> String {
+fn text(found: &Estimates, tables: &[EstimateTable], confidence: &str, all: bool) -> String {
     let mut text = format!(
         "{}\n{}, ε {} each",
         found.question,
         counted(found.people, "report"),
         short(found.epsilon)
     );
-    let dropped = rejected(&found.rejected);
-    if !dropped.is_empty() {
-        text += &format!("; not counted: {dropped}");
+    if found.rejected.total() > 0 {
+        text += &format!("; not counted: {}", found.rejected);
     }
     text.push('\n');
     for table in tables {
@@ -168,26 +136,6 @@ fn text(found: &Estimates, tables: &[Table], confidence: &str, all: bool) -> Str
         text += &format!("{}{}\n", table.text(confidence, all), table.note);
     }
     text
-}
-
-/// `2 malformed, 1 repeated`; nothing if there is none.
-pub(super) fn rejected(of: &Rejected) -> String {
-    let reasons = [
-        (of.malformed, "malformed"),
-        (of.version, "of another version"),
-        (of.other_survey, "of another survey"),
-        (of.out_of_domain, "impossible"),
-        (of.duplicate, "repeated"),
-    ];
-    let some = reasons.into_iter().filter(|(n, _)| *n > 0);
-    some.map(|(n, why)| format!("{n} {why}")).collect::<Vec<_>>().join(", ")
-}
-
-fn cell(of: &Cell) -> Value {
-    json!({
-        "values": [of.first, of.second], "estimate": of.estimate,
-        "lower": of.lower, "upper": of.upper, "sd": of.sd,
-    })
 }
 
 fn crossed(cells: &[Cell]) -> String {

@@ -3,7 +3,6 @@
 use super::Stated;
 use crate::Failure;
 use crate::input::{Bounds, Words, positive};
-use clap::ValueEnum;
 use demure_collect::report::length;
 use demure_collect::survey::{Draft, DraftDomain, Survey, init};
 use demure_core::random::SystemRandom;
@@ -28,33 +27,25 @@ pub(super) struct Args {
     /// The file to write
     #[arg(value_name = "SURVEY")]
     survey: PathBuf,
-
     /// What is asked
     #[arg(long)]
     question: String,
-
     #[command(flatten)]
     privacy: Stated,
-
     #[command(flatten)]
     domain: Domain,
-
     /// What is to be known of a number: its mean unless given
-    #[arg(long, value_enum, requires = "range")]
-    statistic: Option<Statistic>,
-
+    #[arg(long, value_parser = ["mean", "distribution"], requires = "range")]
+    statistic: Option<String>,
     /// The number of bins of a distribution; 64 unless given
     #[arg(long, value_parser = positive, allow_hyphen_values = true)]
     bins: Option<u32>,
-
     /// How answers are randomized; auto takes the one of least variance and says why
     #[arg(long, default_value = "auto")]
     mechanism: String,
-
     /// Replace the file if there is one: reports of the old survey will not count for the new
     #[arg(long)]
     force: bool,
-
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -67,22 +58,12 @@ struct Domain {
     /// One of these
     #[arg(long, value_name = "A,B,…")]
     values: Option<Words>,
-
     /// A number between these; others are clamped
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true)]
     range: Option<Bounds>,
-
     /// A text of at most so many bytes, when nobody knows which there are
     #[arg(long, value_name = "BYTES", value_parser = positive, allow_hyphen_values = true)]
     length: Option<u32>,
-}
-
-#[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Statistic {
-    /// Its mean
-    Mean,
-    /// Its distribution
-    Distribution,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -92,8 +73,8 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
              hint: give --epsilon, or of two values --gamma or --alpha; 0.5 to 4 is usual for epsilon",
         ));
     };
-    let domain = match (&args.domain, args.statistic) {
-        (Domain { range: Some(of), .. }, Some(Statistic::Distribution)) => {
+    let domain = match (&args.domain, args.statistic.as_deref()) {
+        (Domain { range: Some(of), .. }, Some("distribution")) => {
             DraftDomain::Distribution(of.low, of.high, args.bins.unwrap_or(64))
         }
         _ if args.bins.is_some() => {
@@ -105,13 +86,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             DraftDomain::Values(values.as_ref().map_or_else(Vec::new, |words| words.0.clone()))
         }
     };
-    if args.mechanism == "rappor" {
-        return Err(Failure::usage(
-            "noise that is remembered needs a second ε\n\
-             hint: init with --mechanism optimised-unary, then write mechanism = \"rappor\" and \
-             first_epsilon = … into the file",
-        ));
-    }
     let draft = Draft {
         question: args.question.clone(),
         privacy,
@@ -140,6 +114,6 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .described("mechanism", mechanism, if why.is_empty() { mechanism } else { why })
         .hidden("why", why)
         .described("bytes", length(&survey), format!("{} a report", length(&survey)))
-        .field("id", super::id(&survey));
+        .field("id", survey.id_text());
     Ok(report.print(args.json, out)?)
 }

@@ -8,22 +8,15 @@
 //! | `estimate.rs` | `collect estimate`: reports to frequencies with intervals |
 //! | `plan.rs` | `collect plan`: ε, people, error; two give the third |
 //! | `simulate.rs` | `collect simulate`: the measured error against theory |
-//! | `serve.rs` | `collect serve`: starting and stopping the service |
-//! | `service.rs` | what it answers over HTTP |
-//! | `guest.rs` | its connections: how many, and for how long they may say nothing |
-//! | `promise.rs` | what a survey promised, in a ledger |
-//! | `render.rs` | estimates as bars, in the terminal and as SVG |
-//! | `page/` | the service's live page |
+//! | `serve.rs` | `collect serve`: the collector's service, which is `demure-server`'s |
+//! | `render.rs` | estimates as rows, in the terminal and as SVG |
 
 mod estimate;
-mod guest;
 mod init;
 mod plan;
-mod promise;
 mod randomize;
 mod render;
 mod serve;
-mod service;
 mod shuffle;
 mod simulate;
 
@@ -32,8 +25,9 @@ use crate::input::number;
 use clap::Subcommand;
 use demure_collect::Error;
 use demure_collect::survey::{Privacy, Survey};
-use std::io::Write;
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
 /// Collect from people who trust nobody: each randomizes the answer before sending it
 ///
@@ -88,13 +82,39 @@ pub(crate) fn hint(error: &Error) -> Option<&'static str> {
     }
 }
 
-fn read(path: &Path) -> Result<Survey, Failure> {
-    Ok(Survey::read(path)?)
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unanswerable { what, remedy } => Self::usage(format!("{what}\nhint: {remedy}")),
+            error => Self::Collect(error),
+        }
+    }
 }
 
-/// The survey's id, as reports have it.
-fn id(survey: &Survey) -> String {
-    survey.id().iter().map(|byte| format!("{byte:02x}")).collect()
+/// A file's lines, or those of standard input for `-`.
+fn lines(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(Box::new(std::io::stdin().lock()));
+    }
+    let failed = |source| Failure::File { what: format!("reading {}", path.display()), source };
+    Ok(Box::new(BufReader::new(File::open(path).map_err(failed)?)))
+}
+
+/// What most of the commands take.
+#[derive(clap::Args)]
+struct Common {
+    /// The survey
+    #[arg(value_name = "SURVEY")]
+    survey: PathBuf,
+    /// As one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    fn read(&self) -> Result<Survey, Failure> {
+        Ok(Survey::read(&self.survey)?)
+    }
 }
 
 /// How private a report is: one of these.
@@ -104,11 +124,9 @@ struct Stated {
     /// The truth with this probability above one half (of two values)
     #[arg(long, value_parser = number, allow_hyphen_values = true)]
     gamma: Option<f64>,
-
     /// The truth with this probability, else a fair coin (of two values)
     #[arg(long, value_parser = number, allow_hyphen_values = true)]
     alpha: Option<f64>,
-
     /// The privacy loss
     #[arg(long, value_parser = number, allow_hyphen_values = true)]
     epsilon: Option<f64>,
@@ -119,10 +137,4 @@ impl Stated {
         let gamma = self.gamma.map(Privacy::Gamma);
         gamma.or(self.alpha.map(Privacy::Alpha)).or(self.epsilon.map(Privacy::Epsilon))
     }
-}
-
-/// `1 report`, `2 reports`.
-fn counted(n: u64, what: &str) -> String {
-    let number = demure_report::grouped(n as f64);
-    if n == 1 { format!("{number} {what}") } else { format!("{number} {what}s") }
 }

@@ -1,27 +1,17 @@
 //! `demure collect serve`: a collector that anyone may run.
 
-use super::estimate::{How, rejected};
-use super::guest::Door;
-use super::promise::{self, Promise};
-use super::service::{Service, router};
-use super::{counted, randomize};
+use super::Common;
+use super::estimate::How;
 use crate::Failure;
-use crate::curator::runtime;
-use crate::serve::interrupted;
-use demure_collect::desk::Desk;
-use demure_collect::survey::Survey;
-use demure_core::random::SystemRandom;
-use demure_report::{Report, short};
+use crate::curator::{runtime, user};
+use demure_report::{Report, counted, short};
+use demure_server::interrupted;
+use demure_server::reports::{Collector, CollectorError};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-
-/// The longest that open requests may take after Ctrl-C.
-const LAST: Duration = Duration::from_secs(10);
 
 /// Take reports over HTTP, store them, and show the estimates as they come in
 ///
@@ -38,28 +28,19 @@ Examples:
 
 Then: curl --data-binary @reports.jsonl http://127.0.0.1:8643/reports")]
 pub(super) struct Args {
-    /// The survey
-    #[arg(value_name = "SURVEY")]
-    survey: PathBuf,
-
+    #[command(flatten)]
+    common: Common,
     /// Where it listens
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8643")]
     http: SocketAddr,
-
     /// Where the reports are kept; beside the survey unless given
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
-
     /// Listen to other machines, without TLS: who sends what, and when, can be seen on the way
     #[arg(long)]
     insecure_remote: bool,
-
     #[command(flatten)]
     how: How,
-
-    /// Say where it listens as one JSON object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -71,33 +52,23 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             args.http
         )));
     }
-    // What is served is what was read, even if the file changes.
-    let text = std::fs::read_to_string(&args.survey).map_err(|source| Failure::File {
-        what: format!("reading the survey {}", args.survey.display()),
-        source,
-    })?;
-    let survey = Survey::parse(&text)?;
     let options = args.how.options()?;
-    let store = args.store.clone().unwrap_or_else(|| args.survey.with_extension("reports"));
-    // The promise is on disk before the first report is taken.
-    let promise = promise::write(&args.survey, &survey)?;
-    let desk = Desk::open(&store, survey, &mut SystemRandom::new()?)?;
-    let recovered = desk.recovered();
-    let opening = opening(args, &desk, &store.display().to_string(), &promise);
-    if recovered.cut > 0 {
+    let collector = Collector::open(&args.common.survey, args.store.as_deref(), options, &user())?;
+    let cut = collector.recovered().cut;
+    if cut > 0 {
         eprintln!(
-            "note: the last run ended in the middle of a write; {} that nobody was told of are cut off",
-            counted(recovered.cut, "byte")
+            "note: the last run ended in the middle of a write; {} that were never acknowledged are cut off",
+            counted(cut, "byte")
         );
     }
-    let service = Arc::new(Service::new(desk, text, options));
-    runtime()?.block_on(serve(args, &service, opening, out))?;
-    let (reports, dropped) = service.status();
-    let dropped = rejected(&dropped);
-    let also = if dropped.is_empty() { String::new() } else { format!("; not counted: {dropped}") };
+    let collector = Arc::new(collector);
+    runtime()?.block_on(serve(args, &collector, out))?;
+    let (reports, dropped) = collector.status();
+    let also =
+        if dropped.total() == 0 { String::new() } else { format!("; not counted: {dropped}") };
     // Nobody else holds it: the runtime and all its tasks are gone.
-    if let Some(service) = Arc::into_inner(service) {
-        service.close()?;
+    if let Some(collector) = Arc::into_inner(collector) {
+        collector.close()?;
     }
     eprintln!("closed; {} on disk{also}", counted(reports, "report"));
     Ok(())
@@ -105,8 +76,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 
 async fn serve(
     args: &Args,
-    service: &Arc<Service>,
-    opening: Report,
+    collector: &Arc<Collector>,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let failed = |source| Failure::File { what: format!("listening at {}", args.http), source };
@@ -115,50 +85,46 @@ async fn serve(
     let report = Report::default()
         .field("page", format!("http://{at}/"))
         .field("reports", format!("http://{at}/reports"))
-        .append(opening);
-    report.print(args.json, out)?;
-    if !args.json {
+        .append(opening(args, collector));
+    report.print(args.common.json, out)?;
+    if !args.common.json {
         writeln!(out, "Ctrl-C stops it.").map_err(Failure::writing)?;
     }
+    let interrupted = interrupted();
     out.flush().map_err(Failure::writing)?;
-
-    let (stop, stopped) = oneshot::channel::<()>();
-    let app = router(Arc::clone(service));
-    let running = axum::serve(Door::new(listener), app).with_graceful_shutdown(async {
-        // A sender that is gone stops it as well.
-        let _ = stopped.await;
-    });
-    let running = tokio::spawn(running.into_future());
-    tokio::select! {
-        () = interrupted() => eprintln!("stopping; open requests finish first"),
-        () = service.failure() => {}
-    }
-    let _ = stop.send(());
-    // A request that never ends is given up: nobody was told that its reports are stored.
-    let _ = tokio::time::timeout(LAST, running).await;
-    Ok(())
+    let stopping = async move {
+        interrupted.await;
+        eprintln!("stopping; open requests finish first");
+    };
+    collector.serve(listener, stopping).await.map_err(failed)
 }
 
-/// What is told at the start.
-fn opening(args: &Args, desk: &Desk, store: &str, promise: &Promise) -> Report {
-    let survey = desk.survey();
-    let epsilon = survey.epsilon().get();
-    let kept = desk.recovered().reports;
+/// What is said at the start.
+fn opening(args: &Args, collector: &Collector) -> Report {
+    let (survey, promise) = (collector.survey(), collector.promise());
+    let (epsilon, kept) = (survey.epsilon().get(), collector.recovered().reports);
+    let answers: Vec<String> = survey.attributes().iter().map(|a| a.domain.to_string()).collect();
     let written = if promise.new { "written now" } else { "there already" };
+    let each = format!("{} each ({})", short(epsilon), survey.parts()[0].mechanism);
+    let store = collector.store().display().to_string();
+    let stored = format!("{store} ({} in it)", counted(kept, "report"));
+    let ledger = format!("{} ({}, {written})", promise.place, promise.event);
     Report::default()
-        .field("survey", args.survey.display().to_string())
+        .field("survey", args.common.survey.display().to_string())
         .field("question", survey.question())
-        .field("answers", randomize::form(survey))
-        .described(
-            "epsilon",
-            epsilon,
-            format!("{} each ({})", short(epsilon), survey.parts()[0].mechanism),
-        )
-        .described("store", store, format!("{store} ({} in it)", counted(kept, "report")))
+        .field("answers", answers.join("; "))
+        .described("epsilon", epsilon, each)
+        .described("store", store, stored)
         .hidden("stored", kept)
-        .described(
-            "ledger",
-            promise.place.as_str(),
-            format!("{} ({}, {written})", promise.place, promise.event),
-        )
+        .described("ledger", promise.place.as_str(), ledger)
+}
+
+impl From<CollectorError> for Failure {
+    fn from(error: CollectorError) -> Self {
+        match error {
+            CollectorError::Collect(error) => error.into(),
+            CollectorError::Ledger(error) => Self::Curator(error.into()),
+            error => Self::usage(error.to_string()),
+        }
+    }
 }

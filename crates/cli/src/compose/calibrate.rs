@@ -1,11 +1,10 @@
 //! `demure compose calibrate`: the one unknown that meets a target.
 
-use super::{event, priced};
+use super::priced;
 use crate::Failure;
 use crate::input::{Relation, number};
-use demure_core::account::calibrate::calibrate;
-use demure_core::event::Template;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
+use demure_plan::batch::find_unknown;
 use demure_report::Report;
 use std::io::Write;
 
@@ -44,15 +43,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let (epsilon, delta) = (Epsilon::new(args.epsilon)?, Delta::new(args.delta)?);
     let neighbours: Neighbours = args.neighbours.into();
-    let (unknown, known): (Vec<&String>, Vec<&String>) =
-        args.events.iter().partition(|text| text.contains('?'));
-    let [text] = unknown[..] else {
-        return Err(Failure::usage("exactly one event must have a `?`, e.g. gaussian(sigma=?)"));
-    };
-    let template =
-        Template::parse(text).map_err(|error| Failure::usage(format!("in `{text}`, {error}")))?;
-    let others: Vec<_> = known.into_iter().map(|text| event(text)).collect::<Result<_, _>>()?;
-    let found = calibrate(&template, &others, epsilon, delta, neighbours)?;
+    let found = find_unknown(&args.events, epsilon, delta, neighbours)?;
     let report =
         Report::default().field("value", found.value).field("event", found.event.to_string());
     Ok(priced(report, found.epsilon)

@@ -1,19 +1,18 @@
 //! `demure compose …`: what many releases cost together.
 
 mod calibrate;
-mod curve;
-mod file;
 
 use crate::Failure;
-use crate::input::{Relation, number};
+use crate::input::{Relation, choice, number};
 use clap::Subcommand;
-use demure_core::account::{Account, Interval};
-use demure_core::event::Event;
+use demure_core::account::Interval;
 use demure_core::unit::{Delta, Neighbours};
+use demure_plan::batch::{Against, Batch, Contents, POINTS, event};
+use demure_report::progress::Progress;
 use demure_report::{Report, short};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What many releases cost together, certified.
 #[derive(clap::Args)]
@@ -59,8 +58,8 @@ pub(crate) struct Args {
     curve: Option<PathBuf>,
 
     /// What the curve is drawn against
-    #[arg(long, value_enum, default_value = "delta", requires = "curve")]
-    against: curve::Against,
+    #[arg(long, value_parser = choice(Against::ALL), default_value = "delta", requires = "curve")]
+    against: Against,
 
     /// Print one JSON object
     #[arg(long)]
@@ -88,7 +87,9 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .described("methods", by_method(&methods), table(&methods));
     report.print(args.json, out)?;
     if let Some(path) = &args.curve {
-        curve::draw(&batch, args.against, path)?;
+        let progress = Progress::new(u64::from(POINTS));
+        let chart = batch.curve(args.against, |done| progress.at(u64::from(done)))?;
+        std::fs::write(path, chart.svg()).map_err(|source| file("writing", path, source))?;
         eprintln!("drew {}", path.display());
     }
     Ok(())
@@ -97,51 +98,29 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 impl Args {
     fn batch(&self) -> Result<Batch, Failure> {
         let read = match &self.file {
-            Some(path) => file::read(path)?,
-            None => file::Contents { events: self.events.clone(), delta: None, neighbours: None },
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|source| file("reading", path, source))?;
+                Contents::parse(&text)
+                    .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?
+            }
+            None => Contents { events: self.events.clone(), ..Contents::default() },
         };
         let delta = self.delta.or(read.delta).ok_or_else(|| {
             Failure::usage("no delta: give --delta, or `delta = 1e-6` in the file")
         })?;
-        let relation = self.neighbours.or(read.neighbours).unwrap_or(Relation::AddRemove);
-        let events = read.events.iter().map(|text| event(text)).collect::<Result<_, _>>()?;
+        let relation = self.neighbours.map(Neighbours::from).or(read.neighbours);
         Ok(Batch {
-            events,
+            events: read.events.iter().map(|text| event(text)).collect::<Result<_, _>>()?,
             delta: Delta::new(delta)?,
-            neighbours: relation.into(),
+            neighbours: relation.unwrap_or(Neighbours::AddRemove),
             adaptive: self.adaptive,
         })
     }
 }
 
-/// Events to be accounted for together.
-struct Batch {
-    events: Vec<Event>,
-    delta: Delta,
-    neighbours: Neighbours,
-    adaptive: bool,
-}
-
-impl Batch {
-    /// The account of the whole batch `times` over.
-    fn account(&self, times: u64) -> Result<Account, Failure> {
-        let events: Vec<Event> = self
-            .events
-            .iter()
-            .map(|event| if times == 1 { Ok(event.clone()) } else { event.clone().repeat(times) })
-            .collect::<Result<_, _>>()?;
-        let account = Account::of(&events, self.neighbours)?;
-        Ok(if self.adaptive { account.adaptive()? } else { account })
-    }
-
-    fn shown(&self) -> Vec<String> {
-        self.events.iter().map(ToString::to_string).collect()
-    }
-}
-
-/// Reads an event; a mistake is shown where it is.
-fn event(text: &str) -> Result<Event, Failure> {
-    Event::parse(text).map_err(|error| Failure::usage(format!("in `{text}`, {error}")))
+fn file(doing: &str, path: &Path, source: std::io::Error) -> Failure {
+    Failure::File { what: format!("{doing} {}", path.display()), source }
 }
 
 /// The certified interval, whose upper end is what is charged.

@@ -33,9 +33,7 @@ impl Conversation {
             let _spinner = Spinner::new("opening the tables");
             runtime.block_on(Curator::open_expecting(policy, head.anchor()))?
         };
-        for warning in &curator.policy().warnings {
-            eprintln!("warning: {warning}");
-        }
+        warn(&curator);
         Ok(Self { session: curator.session(who), runtime })
     }
 
@@ -58,6 +56,13 @@ impl Conversation {
 
     pub(crate) fn curator(&self) -> &Curator {
         self.session.curator()
+    }
+}
+
+/// Says what the policy is warned of.
+pub(crate) fn warn(curator: &Curator) {
+    for warning in &curator.policy().warnings {
+        eprintln!("warning: {warning}");
     }
 }
 
@@ -103,20 +108,4 @@ pub(crate) fn about_setting(error: &Error) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use demure_ledger::{Accounting, Price};
-
-    #[test]
-    fn a_budget_refusal_has_a_price_and_a_hint() {
-        let error = Error::Ledger(demure_ledger::Error::OverBudget {
-            accounting: Accounting::Pure,
-            asked: Price { main: 2.0, delta: 0.0 },
-            left: Price { main: 1.5, delta: 1e-6 },
-            which: demure_ledger::Rule::Dataset,
-        });
-        let words = words(&error);
-        assert!(words.starts_with("refused: this query costs ε 2 and the budget has ε 1.5"));
-        assert!(words.contains("\nhint: "));
-    }
-}
+mod tests;

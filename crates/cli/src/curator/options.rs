@@ -11,14 +11,11 @@ pub(crate) struct Asking {
     /// The policy: a TOML file that says what may be asked
     #[arg(value_name = "POLICY")]
     pub(crate) policy: PathBuf,
-
     #[command(flatten)]
     pub(crate) set: Set,
-
     /// Who asks, as the ledger notes it; by default the user's name
     #[arg(long = "as", value_name = "NAME")]
     who: Option<String>,
-
     #[command(flatten)]
     head: ExpectHead,
 }
@@ -48,19 +45,15 @@ pub(crate) struct Set {
     /// The privacy loss to pay; by default the policy's per_query
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<String>,
-
     /// The δ to pay where group keys are not public
     #[arg(long, value_name = "D", allow_hyphen_values = true)]
     delta: Option<String>,
-
     /// Instead of ε: pay the least that keeps every 95 % error within this
     #[arg(long, value_name = "X", allow_hyphen_values = true, conflicts_with = "epsilon")]
     error_at_most: Option<String>,
-
     /// How many groups of one person count
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     max_groups: Option<String>,
-
     /// How many rows of one person count in a group
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     max_rows_per_group: Option<String>,
@@ -90,12 +83,7 @@ impl Set {
             let Some(value) = value else { continue };
             let name = format!("demure.{}", option.replace('-', "_"));
             settings.set(&name, value).map_err(|refusal| {
-                // The core's sentence is one by itself.
                 let remedy = refusal.remedy();
-                let remedy = match remedy.strip_prefix("it takes ") {
-                    Some(sentence) if sentence.contains(" must be ") => sentence,
-                    _ => remedy,
-                };
                 Failure::usage(format!("--{option} is outside its range\nhint: {remedy}"))
             })?;
         }

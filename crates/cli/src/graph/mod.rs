@@ -3,30 +3,30 @@
 //! | file | what |
 //! |---|---|
 //! | `source.rs` | the edge list, and how many vertices it has |
-//! | `parquet.rs` | edge lists in Parquet |
-//! | `render.rs` | what is promised, as fields |
-//! | `count.rs` | what counts share: methods, what is public of them, releases |
+//! | `count.rs` | options and explanations that all counts share |
 //! | `triangles.rs`, `stars.rs` | the two counts |
 //! | `degrees.rs` | degrees in order, or how many vertices have each |
 //! | `clustering.rs` | both counts, and their ratio |
 //!
 //! # Errors that are shown
-//! `error_95` is what a reader may know: computed from n, the budget and what was released. The noise of a ladder or of a
-//! smooth bound follows the graph, so its size is as protected as the graph: then `error_95` is null, and a note says why.
+//! `error_95` is what a reader may know (`demure_graph::CountRelease::error`); where there is none, a note says why.
 
 mod clustering;
 mod count;
 mod degrees;
-mod render;
 mod source;
 mod stars;
 mod triangles;
 
 use crate::Failure;
-use crate::mechanism::one_line;
+use crate::input::Relation;
+use crate::mechanism::{Loss, budget, one_line};
 use clap::Subcommand;
+use demure_core::mechanism::Guarantee;
+use demure_graph::Graph;
 use demure_report::{Report, plain};
 use serde_json::Value;
+use source::Source;
 use std::io::Write;
 
 /// Release a statistic of a graph: who is in it is public, who knows whom is not.
@@ -53,21 +53,49 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     }
 }
 
-/// How an answer is shown.
+/// What all statistics take.
 #[derive(clap::Args)]
-struct Shown {
+struct Common {
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    loss: Loss,
+    /// Which graphs count as neighbours: one edge more or less, or one for another
+    #[arg(long, value_enum, default_value = "add-remove")]
+    neighbours: Relation,
     /// Say what would be done, why, its error and its cost; open no file and draw nothing
     #[arg(long)]
     explain: bool,
-
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
-impl Shown {
-    /// Writes a value, and what is known of it: to stderr, or beside it as JSON.
-    fn answer(&self, value: &Value, known: &Report, out: &mut impl Write) -> Result<(), Failure> {
+impl Common {
+    /// Writes what would be done, and what is promised.
+    fn explained(
+        &self,
+        known: Report,
+        guarantee: Guarantee,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        Ok(self.promise(known, guarantee).print(self.json, out)?)
+    }
+
+    /// Writes a value, and what is known and promised of it: to stderr, or beside it as JSON.
+    fn answer(
+        &self,
+        value: &Value,
+        known: Report,
+        guarantee: Guarantee,
+        graph: &Graph,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        // Programs see, too, how many vertices were taken for public, and whether that was declared.
+        let known = self
+            .promise(known, guarantee)
+            .hidden("vertices", graph.vertices())
+            .hidden("vertices_declared", self.source.vertices.is_some());
         let text = match (self.json, value) {
             (true, value) => format!("{{\"value\":{value},{}}}\n", known.members()),
             (false, Value::Null) => "⊥\n".to_owned(),
@@ -85,8 +113,23 @@ impl Shown {
             )));
         }
         if !self.json {
-            eprintln!("{}", one_line(known, 1));
+            eprintln!("{}", one_line(&known, 1));
         }
         Ok(())
+    }
+
+    /// The fields that say what is promised.
+    fn promise(&self, report: Report, guarantee: Guarantee) -> Report {
+        let (name, text) = match self.neighbours {
+            Relation::AddRemove => {
+                ("add-remove", "add-remove (one edge present or absent; the vertices are public)")
+            }
+            Relation::Replace => (
+                "replace",
+                "replace (one edge in another's place; the vertices and the number of edges are public)",
+            ),
+        };
+        let report = budget(report, guarantee).described("neighbours", name, text);
+        report.field("guarantee", guarantee.to_string())
     }
 }

@@ -5,7 +5,6 @@ use crate::input::positive;
 use demure_files as files;
 use demure_graph::read::{self, EdgeList};
 use demure_graph::{Error, Graph};
-use demure_report::Report;
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -16,24 +15,12 @@ pub(super) struct Source {
     /// whose first two columns are the vertices
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-
     /// How many vertices there are, with and without edges: public
     #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
-    vertices: Option<u32>,
+    pub(super) vertices: Option<u32>,
 }
 
 impl Source {
-    /// n, where it was declared.
-    pub(super) fn declared(&self) -> Option<u32> {
-        self.vertices
-    }
-
-    /// Tells programs, too, how many vertices were taken for public, and whether anybody had said so.
-    pub(super) fn noted(&self, report: Report, graph: &Graph) -> Report {
-        let report = report.hidden("vertices", graph.vertices());
-        report.hidden("vertices_declared", self.vertices.is_some())
-    }
-
     /// Reads the graph. Says on stderr if that makes the number of vertices public.
     pub(super) fn read(&self) -> Result<Graph, Failure> {
         let file = self.file.as_deref().ok_or_else(|| {
@@ -79,25 +66,23 @@ fn no_edges(failure: Failure) -> Failure {
 
 /// Says where a file is wrong, never what is in it.
 fn unread(error: Error, file: &Path) -> Failure {
+    use ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     let name = file.display();
+    let hint = match &error {
+        Error::Core(_) => return refused(error),
+        Error::Io(source)
+            if matches!(source.kind(), UnexpectedEof | InvalidInput | InvalidData) =>
+        {
+            "the gzip file is cut short or damaged: copy it again"
+        }
+        Error::Io(_) => "the edge list is a file of text or gzip that may be read",
+        Error::TooManyVertices { .. } => "--vertices N declares them",
+        Error::Line { .. } => "the edge list is text or gzip; put a # before a header",
+        _ => "split the graph",
+    };
     match error {
-        Error::Io(source) => {
-            let hint = match source.kind() {
-                ErrorKind::UnexpectedEof | ErrorKind::InvalidInput | ErrorKind::InvalidData => {
-                    "the gzip file is cut short or damaged: copy it again"
-                }
-                _ => "the edge list is a file of text or gzip that may be read",
-            };
-            Failure::usage(format!("reading {name}: {source}\nhint: {hint}"))
-        }
-        Error::Core(error) => error.into(),
-        error @ Error::TooManyVertices { .. } => {
-            Failure::usage(format!("{name}: {error}\nhint: --vertices N declares them"))
-        }
-        error @ Error::Line { .. } => Failure::usage(format!(
-            "{name}: {error}\nhint: the edge list is text or gzip; put a # before a header"
-        )),
-        error => Failure::usage(format!("{name}: {error}\nhint: split the graph")),
+        Error::Io(source) => Failure::usage(format!("reading {name}: {source}\nhint: {hint}")),
+        error => Failure::usage(format!("{name}: {error}\nhint: {hint}")),
     }
 }
 

@@ -19,7 +19,6 @@ pub(crate) struct Args {
     /// How many neighbours a star has: 2 or more
     #[arg(long, value_name = "K", value_parser = positive, default_value = "2", allow_hyphen_values = true)]
     k: u32,
-
     #[command(flatten)]
     options: Options,
 }

@@ -5,13 +5,17 @@
 
 mod column;
 mod counts;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use column::{Column, Data};
 pub(crate) use counts::Counts;
 
 use crate::Failure;
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use demure_core::unit::{Beta, Neighbours};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 /// Which datasets count as neighbours.
@@ -30,6 +34,19 @@ impl From<Relation> for Neighbours {
             Relation::Replace => Self::Replace,
         }
     }
+}
+
+/// Reads one of a library's choices (its name, what it means, the choice) by its name.
+pub(crate) fn choice<T: Copy + Send + Sync + 'static>(
+    all: &'static [(&'static str, &'static str, T)],
+) -> ValueParser {
+    let shown = all.iter().map(|(name, meaning, _)| PossibleValue::new(*name).help(*meaning));
+    PossibleValuesParser::new(shown)
+        .try_map(move |typed: String| {
+            let found = all.iter().find(|(name, _, _)| *name == typed);
+            found.map(|(_, _, choice)| *choice).ok_or("is not one of the choices")
+        })
+        .into()
 }
 
 /// A number: `10`, `-2.5`, `1e-6`. What range it must be in is the core's to say,
@@ -95,6 +112,13 @@ impl FromStr for Confidence {
 pub(crate) struct Bounds {
     pub(crate) low: f64,
     pub(crate) high: f64,
+}
+
+impl Bounds {
+    /// From the lower to the higher.
+    pub(crate) fn range(self) -> RangeInclusive<f64> {
+        self.low..=self.high
+    }
 }
 
 impl FromStr for Bounds {
@@ -176,47 +200,5 @@ impl FromStr for Words {
             return Err("must be different words separated by commas, e.g. a,b,c".to_owned());
         }
         Ok(Self(words))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_typed_is_read_or_explained_but_never_repeated() {
-        let pairs = "a=1,b c=-2.5, d=e=0".parse::<Pairs<f64>>().unwrap().0;
-        assert_eq!(pairs, [("a".into(), 1.0), ("b c".into(), -2.5), ("d=e".into(), 0.0)]);
-        for (text, says) in [
-            ("", "at least one"),
-            ("a", "item 1"),
-            ("a=1,b=31337x", "item 2"),
-            ("a=1,=31337", "item 2"),
-            ("a=1,a=31337", "item 2 comes a second time"),
-        ] {
-            let error = text.parse::<Pairs<f64>>().err().unwrap();
-            assert!(error.contains(says) && !error.contains("31337"), "{error}");
-        }
-        assert!("a=-1".parse::<Pairs<u64>>().is_err() && "a=1.5".parse::<Pairs<u64>>().is_err());
-        let bounds: Bounds = "-5,100".parse().unwrap();
-        assert_eq!((bounds.low, bounds.high), (-5.0, 100.0));
-        for bad in ["", "0", "0,0", "1,0", "0,inf", "nan,1", "0,1,2", "a,b"] {
-            assert!(bad.parse::<Bounds>().is_err(), "{bad}");
-        }
-        assert_eq!((number("-1e-3"), whole("10_000")), (Ok(-0.001), Ok(10_000)));
-        assert!(number("1x").is_err() && whole("-1").is_err() && positive("0").is_err());
-        assert_eq!("a, b".parse::<Words>().unwrap().0, ["a", "b"]);
-        assert!("a,a".parse::<Words>().is_err() && "a,,b".parse::<Words>().is_err());
-    }
-
-    #[test]
-    fn confidence_is_a_share_or_a_percentage() {
-        for text in ["0.95", "95%", "95 %"] {
-            assert_eq!(text.parse::<Confidence>().map(Confidence::get), Ok(0.95), "{text}");
-        }
-        for bad in ["0", "1", "95", "100%", "nan", "x", "0.99999999999999999"] {
-            assert!(bad.parse::<Confidence>().is_err(), "{bad}");
-        }
-        assert_eq!("0.95".parse::<Confidence>().unwrap().percent(), "95 %");
     }
 }

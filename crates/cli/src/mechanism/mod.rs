@@ -1,33 +1,30 @@
-//! `demure mechanism …`: one release, or its explanation. One file a mechanism;
-//! what they share is in `output.rs`.
+//! `demure mechanism …`: one release, or its explanation.
+//!
+//! | file | what |
+//! |---|---|
+//! | `noise.rs` | `laplace`, `gaussian`: noise on one number |
+//! | `numbers.rs` | `count`, `sum`, `mean`, `variance`, `quantile` of a column |
+//! | `order.rs` | `median`, `trimmed-mean`: noise that fits the data |
+//! | `keys.rs` | `histogram`, `threshold`, `mode`, `top-k`: counts of keys, and the keys themselves |
+//! | `exponential.rs`, `response.rs`, `sparse.rs`, `tree.rs` | the others |
+//! | `output.rs` | what they share: options, a budget, explaining or drawing |
+//!
+//! A command is its arguments, the mechanism they make, and what is said of it; the explanations
+//! that several share are `demure_plan::explain`'s.
 
-mod bounded;
-mod compare;
-mod count;
 mod exponential;
-mod gaussian;
-mod histogram;
-mod laplace;
-mod loss;
-mod mean;
-mod median;
-mod mode;
-mod moment;
+mod keys;
+mod noise;
+mod numbers;
+mod order;
 mod output;
-mod quantile;
 mod response;
-mod smooth;
 mod sparse;
-mod stable;
-mod sum;
-mod threshold;
-mod top_k;
 mod tree;
-mod trimmed_mean;
-mod variance;
 
-pub(crate) use loss::{Loss, pure, unknown};
-pub(crate) use output::{budget, one_line};
+pub(crate) use demure_plan::budget::pure;
+pub(crate) use demure_plan::explain::{one_line, spent as budget};
+pub(crate) use output::Loss;
 pub(crate) use response::Chance;
 
 use crate::Failure;
@@ -43,44 +40,44 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Which {
-    Laplace(laplace::Args),
-    Gaussian(gaussian::Args),
+    Laplace(noise::Laplace),
+    Gaussian(noise::Gaussian),
     Exponential(exponential::Args),
     Response(response::Args),
-    Histogram(histogram::Args),
-    Threshold(threshold::Args),
-    Count(count::Args),
-    Sum(sum::Args),
-    Mean(mean::Args),
-    Variance(variance::Args),
-    Quantile(quantile::Args),
+    Histogram(keys::Histogram),
+    Threshold(keys::Threshold),
+    Count(numbers::Count),
+    Sum(numbers::Sum),
+    Mean(numbers::Mean),
+    Variance(numbers::Variance),
+    Quantile(numbers::Quantile),
     #[command(visible_alias = "range")]
     Tree(tree::Args),
     Sparse(sparse::Args),
-    Median(median::Args),
-    TrimmedMean(trimmed_mean::Args),
-    Mode(mode::Args),
-    TopK(top_k::Args),
+    Median(order::Median),
+    TrimmedMean(order::Trimmed),
+    Mode(keys::Mode),
+    TopK(keys::TopK),
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     match &args.which {
-        Which::Laplace(args) => laplace::run(args, out),
-        Which::Gaussian(args) => gaussian::run(args, out),
-        Which::Exponential(args) => exponential::run(args, out),
-        Which::Response(args) => response::run(args, out),
-        Which::Histogram(args) => histogram::run(args, out),
-        Which::Threshold(args) => threshold::run(args, out),
-        Which::Count(args) => count::run(args, out),
-        Which::Sum(args) => sum::run(args, out),
-        Which::Mean(args) => mean::run(args, out),
-        Which::Variance(args) => variance::run(args, out),
-        Which::Quantile(args) => quantile::run(args, out),
-        Which::Tree(args) => tree::run(args, out),
-        Which::Sparse(args) => sparse::run(args, out),
-        Which::Median(args) => median::run(args, out),
-        Which::TrimmedMean(args) => trimmed_mean::run(args, out),
-        Which::Mode(args) => mode::run(args, out),
-        Which::TopK(args) => top_k::run(args, out),
+        Which::Laplace(args) => args.run(out),
+        Which::Gaussian(args) => args.run(out),
+        Which::Exponential(args) => args.run(out),
+        Which::Response(args) => args.run(out),
+        Which::Histogram(args) => args.run(out),
+        Which::Threshold(args) => args.run(out),
+        Which::Count(args) => args.run(out),
+        Which::Sum(args) => args.run(out),
+        Which::Mean(args) => args.run(out),
+        Which::Variance(args) => args.run(out),
+        Which::Quantile(args) => args.run(out),
+        Which::Tree(args) => args.run(out),
+        Which::Sparse(args) => args.run(out),
+        Which::Median(args) => args.run(out),
+        Which::TrimmedMean(args) => args.run(out),
+        Which::Mode(args) => args.run(out),
+        Which::TopK(args) => args.run(out),
     }
 }

@@ -1,12 +1,13 @@
-//! What every mechanism's command has: its common options, what it promises, its draws.
+//! What every mechanism's command has: its common options, its budget, its draws.
 
 use crate::Failure;
 use crate::input::{Relation, number, positive};
-use demure_core::mechanism::{Budget, Calibration, Change, Family, Guarantee};
+use demure_core::mechanism::{Budget, Change, Guarantee};
 use demure_core::random::SystemRandom;
-use demure_core::unit::{Beta, Epsilon, Neighbours, Rho};
+use demure_core::unit::{Delta, Epsilon, Neighbours, Rho};
+use demure_plan::explain::{one_line, promised};
 use demure_report::progress::Progress;
-use demure_report::{Report, line, plain, short};
+use demure_report::{Report, line, plain};
 use serde_json::Value;
 use std::io::Write;
 
@@ -28,6 +29,20 @@ impl Common {
 
     pub(super) fn explain(&self) -> bool {
         self.output.explain
+    }
+
+    /// Says what is promised after what the mechanism is, then how wrong it may be; explains all
+    /// that, or draws.
+    pub(super) fn release<T: Into<Value>>(
+        &self,
+        mechanism: Report,
+        guarantee: Guarantee,
+        error: Report,
+        draw: impl FnMut(&mut SystemRandom) -> Result<T, Failure>,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        let report = promised(mechanism, guarantee, self.neighbours()).append(error);
+        self.output.finish(&report, draw, out)
     }
 }
 
@@ -100,68 +115,6 @@ impl Output {
     }
 }
 
-/// A report that begins with a mechanism and its noise, as for [`calibrated`].
-pub(super) fn noised(mechanism: &str, noise: Calibration, of: &str) -> Report {
-    let report = Report::default().field("mechanism", mechanism);
-    calibrated(report.field("noise", noise.family.to_string()), noise, of)
-}
-
-/// The noise that the core uses. `of` says what it is on, where that is not the answer itself.
-pub(super) fn calibrated(report: Report, noise: Calibration, of: &str) -> Report {
-    let (change, spread) = (noise.sensitivity, noise.scale);
-    let name = match noise.family {
-        Family::Laplace => "scale",
-        Family::Gaussian => "sigma",
-    };
-    let text = |x: f64| format!("{}{of}", short(x));
-    report.described("sensitivity", change, text(change)).described(name, spread, text(spread))
-}
-
-/// What is spent, in its own currency.
-pub(crate) fn budget(report: Report, guarantee: Guarantee) -> Report {
-    match guarantee {
-        Guarantee::Pure(epsilon) => report.field("epsilon", epsilon.get()).hidden("delta", 0.0),
-        Guarantee::Approximate(epsilon, delta) => {
-            report.field("epsilon", epsilon.get()).field("delta", delta.get())
-        }
-        Guarantee::Concentrated(rho) => report.field("rho", rho.get()),
-        _ => report,
-    }
-}
-
-/// What a draw cost and how wrong it may be, for stderr.
-pub(crate) fn one_line(report: &Report, draws: u32) -> String {
-    let relation = report.text_of("neighbours").split(' ').next().unwrap_or_default();
-    let times = if draws == 1 { String::new() } else { format!(", {draws} times over") };
-    let error = match report.text_of("error_95") {
-        "" => String::new(),
-        error => format!("{error}; "),
-    };
-    format!("{error}cost {}{times} ({relation})", report.text_of("guarantee"))
-}
-
-/// The fields that say what is promised.
-pub(super) fn promised(report: Report, guarantee: Guarantee, neighbours: Neighbours) -> Report {
-    let meaning = match neighbours {
-        Neighbours::AddRemove => "add-remove (one unit present or absent)",
-        Neighbours::Replace => "replace (one unit's data changed; the size is public)",
-    };
-    budget(report, guarantee)
-        .described("neighbours", neighbours.to_string(), meaning)
-        .field("guarantee", guarantee.to_string())
-}
-
-/// β for the 95 % error bars shown everywhere.
-pub(super) fn five_percent() -> Result<Beta, Failure> {
-    Ok(Beta::new(0.05)?)
-}
-
-/// `error_95`, in words.
-pub(super) fn error_95(report: Report, error: f64) -> Report {
-    let text = format!("± {} with 95 % confidence (noise alone)", short(error));
-    report.described("error_95", error, text)
-}
-
 /// How scores or queries may change: monotone where the user says so, and where it can be.
 pub(super) fn monotone(said: bool, neighbours: Neighbours) -> Result<Change, Failure> {
     match (said, neighbours) {
@@ -193,6 +146,36 @@ impl Spend {
             (Some(epsilon), _) => Ok(Epsilon::new(epsilon)?.into()),
             (None, Some(rho)) => Ok(Rho::new(rho)?.into()),
             (None, None) => Err(Failure::usage("give --epsilon or --rho")),
+        }
+    }
+}
+
+/// A privacy loss in one of three currencies.
+#[derive(clap::Args)]
+pub(crate) struct Loss {
+    /// The privacy loss
+    #[arg(long, value_parser = number, allow_hyphen_values = true, required_unless_present = "rho")]
+    epsilon: Option<f64>,
+
+    /// The probability that ε may be exceeded
+    #[arg(long, value_parser = number, allow_hyphen_values = true, requires = "epsilon")]
+    delta: Option<f64>,
+
+    /// The privacy loss as ρ-zCDP
+    #[arg(long, value_parser = number, allow_hyphen_values = true, conflicts_with_all = ["epsilon", "delta"])]
+    rho: Option<f64>,
+}
+
+impl Loss {
+    /// The most that may be promised.
+    pub(crate) fn guarantee(&self) -> Result<Guarantee, Failure> {
+        match (self.epsilon, self.delta, self.rho) {
+            (Some(epsilon), None, _) => Ok(Guarantee::Pure(Epsilon::new(epsilon)?)),
+            (Some(epsilon), Some(delta), _) => {
+                Ok(Guarantee::Approximate(Epsilon::new(epsilon)?, Delta::positive(delta)?))
+            }
+            (None, _, Some(rho)) => Ok(Guarantee::Concentrated(Rho::new(rho)?)),
+            (None, _, None) => Err(Failure::usage("give --epsilon or --rho")),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! `demure mechanism sparse`: which of many counts are above a threshold.
 
-use super::output::{Common, five_percent, monotone, promised};
+use super::output::{Common, monotone};
 use crate::Failure;
 use crate::input::{Data, number, positive};
 use demure_core::mechanism::{AboveThreshold, Answer};
 use demure_core::random::SystemRandom;
 use demure_core::unit::{Epsilon, LInf, Sensitivity};
-use demure_core::utility::Accuracy;
-use demure_report::{Report, integer, short};
+use demure_plan::explain;
+use demure_plan::number::exact_integer;
+use demure_report::integer;
 use serde_json::Value;
 use std::io::Write;
 
@@ -19,7 +20,7 @@ Examples:
   demure mechanism sparse --threshold 50 --epsilon 1 --monotone --explain
 
 Answers come in the order of the values: above, below, or halted once all the positives are used.")]
-pub(crate) struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     data: Data,
 
@@ -48,39 +49,25 @@ pub(crate) struct Args {
     common: Common,
 }
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let epsilon = Epsilon::new(args.epsilon)?;
-    let sensitivity = Sensitivity::<LInf>::new(args.sensitivity)?;
-    let neighbours = args.common.neighbours();
-    let change = monotone(args.monotone, neighbours)?;
-    let mechanism = AboveThreshold::new(epsilon, sensitivity, args.positives, change)?;
-    let threshold = whole(args.threshold, "threshold")?;
-    let (once, each) = mechanism.scales();
-    let error = mechanism.error(five_percent()?)?;
-    let report = Report::default()
-        .field("mechanism", "sparse vector (above threshold)")
-        .field("positives", args.positives)
-        .field("sensitivity", sensitivity.get())
-        .described("scale", each, format!("{} for each value", short(each)))
-        .described("threshold_scale", once, format!("{} for the threshold", short(once)));
-    let report = promised(report, mechanism.guarantee(), neighbours).described(
-        "error_95",
-        error,
-        format!(
-            "a value {} or more from the threshold is answered rightly with 95 % confidence",
-            short(error)
-        ),
-    );
-    let values = args.data.read(args.common.explain())?;
-    let values: Result<Vec<i128>, Failure> = values.iter().map(|&x| whole(x, "values")).collect();
-    let values = values?;
-    let draw = |rng: &mut SystemRandom| {
-        let mut asking = mechanism.start(threshold, rng)?;
-        let answers: Result<Vec<Value>, Failure> =
-            values.iter().map(|&value| Ok(word(asking.ask(value, rng)?.into_value()))).collect();
-        Ok(Value::Array(answers?))
-    };
-    args.common.output.finish(&report, draw, out)
+impl Args {
+    pub(super) fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let epsilon = Epsilon::new(self.epsilon)?;
+        let sensitivity = Sensitivity::<LInf>::new(self.sensitivity)?;
+        let neighbours = self.common.neighbours();
+        let change = monotone(self.monotone, neighbours)?;
+        let mechanism = AboveThreshold::new(epsilon, sensitivity, self.positives, change)?;
+        let threshold = whole(self.threshold, "threshold")?;
+        let report = explain::sparse(&mechanism, self.positives, self.sensitivity, neighbours)?;
+        let values = self.data.read(self.common.explain())?;
+        let values: Vec<i128> =
+            values.iter().map(|&x| whole(x, "values")).collect::<Result<_, _>>()?;
+        let draw = |rng: &mut SystemRandom| {
+            let mut asking = mechanism.start(threshold, rng)?;
+            let answers = values.iter().map(|&x| Ok(word(asking.ask(x, rng)?.into_value())));
+            answers.collect::<Result<Vec<Value>, Failure>>()
+        };
+        self.common.output.finish(&report, draw, out)
+    }
 }
 
 fn word(answer: Answer) -> Value {
@@ -93,8 +80,7 @@ fn word(answer: Answer) -> Value {
 }
 
 fn whole(x: f64, name: &str) -> Result<i128, Failure> {
-    if x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0 {
-        return Ok(x as i128);
-    }
-    Err(Failure::usage(format!("{name} must be whole numbers of at most 2^53 in size")))
+    exact_integer(x).ok_or_else(|| {
+        Failure::usage(format!("{name} must be whole numbers of at most 2^53 in size"))
+    })
 }

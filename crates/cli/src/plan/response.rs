@@ -1,12 +1,12 @@
 //! `demure plan response`: a share estimated by randomized response.
 
-use super::solve::{Show, Wanted, around, short_up};
+use super::Show;
 use crate::Failure;
 use crate::input::{positive, whole};
 use crate::mechanism::Chance;
-use demure_core::mechanism::{ErrorBound, Guarantee, Response, Target};
-use demure_core::unit::{Beta, Epsilon};
-use demure_report::chart::Chart;
+use demure_core::mechanism::{ErrorBound, Target};
+use demure_plan::response::{Found, Question, yes_or_no};
+use demure_plan::solve::{Wanted, short_up};
 use demure_report::{Report, grouped, plain, short};
 use std::io::Write;
 
@@ -40,20 +40,18 @@ pub(crate) struct Args {
     show: Show,
 }
 
-/// What is known by one bound: people, the mechanism and its ε, the error.
-struct Found {
-    n: u64,
-    response: Response,
-    epsilon: f64,
-    error: f64,
-}
-
 const NORMAL: ErrorBound = ErrorBound::Normal(Target::Population);
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let beta = args.show.confidence.beta()?;
-    let sure = find(args, ErrorBound::Hoeffding, beta)?;
-    let normal = find(args, NORMAL, beta)?;
+    let (confidence, beta) = (args.show.confidence, args.show.confidence.beta()?);
+    let question = Question {
+        chance: args.chance.given(),
+        n: args.n,
+        error: args.error.map(|(Wanted::Absolute(error) | Wanted::Share(error))| error),
+        categories: args.categories,
+    };
+    let sure = question.solve(ErrorBound::Hoeffding, beta)?;
+    let normal = question.solve(NORMAL, beta)?;
     let report = Report::default()
         .described("n", sure.n, people(sure.n, normal.n))
         .hidden("n_normal", normal.n)
@@ -61,56 +59,15 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .hidden("epsilon_normal", normal.epsilon)
         .described("error", sure.error, format!("± {}", both(sure.error, normal.error)))
         .hidden("error_normal", normal.error)
-        .field("confidence", args.show.confidence.get());
-    let at = |e| Response::with_epsilon(args.categories, Epsilon::new(e)?);
-    let report = report.field("truth", sure.response.p());
-    let report = if args.categories == 2 {
-        report.field("alpha", sure.response.gap()).field("gamma", 0.5 * sure.response.gap())
-    } else {
-        report
-    };
-    let report = report.field("neighbours", "replace").described(
+        .field("confidence", confidence.get())
+        .field("truth", sure.response.p());
+    let report = yes_or_no(report, &sure.response).field("neighbours", "replace").described(
         "method",
         "Hoeffding",
         "Hoeffding's inequality (in brackets: normal approximation)",
     );
-    let points = around(sure.epsilon, |e| {
-        at(e).and_then(|response| response.error(sure.n, ErrorBound::Hoeffding, beta)).ok()
-    });
-    let chosen = (sure.epsilon, sure.error);
-    let curve = Chart::curve(points, chosen, ("ε", "error"));
-    args.show.print(&sentence(args, &sure, &normal), &report, &curve, out)
-}
-
-fn find(args: &Args, bound: ErrorBound, beta: Beta) -> Result<Found, Failure> {
-    let wanted = args.error.map(|wanted| match wanted {
-        Wanted::Absolute(error) | Wanted::Share(error) => error,
-    });
-    if args.n == Some(0) {
-        return Err(Failure::usage("n must be a whole number of at least 1"));
-    }
-    let (n, response) = match (args.chance.given(), args.n, wanted) {
-        (true, None, Some(error)) => {
-            let response = args.chance.response(args.categories)?;
-            (response.people_for_error(error, bound, beta)?, response)
-        }
-        (true, Some(n), None) => (n, args.chance.response(args.categories)?),
-        (false, Some(n), Some(error)) => {
-            let epsilon = Response::epsilon_for_error(args.categories, n, error, bound, beta)?;
-            (n, Response::with_epsilon(args.categories, epsilon)?)
-        }
-        _ => {
-            return Err(Failure::usage(
-                "give two of privacy (--gamma, --alpha, --epsilon or --truth), --n and --error; \
-                 the third is the answer",
-            ));
-        }
-    };
-    let Guarantee::Pure(epsilon) = response.guarantee() else {
-        return Err(Failure::usage("randomized response has no pure epsilon here"));
-    };
-    let error = response.error(n, bound, beta)?;
-    Ok(Found { n, response, epsilon: epsilon.get(), error })
+    let sentence = sentence(args, &sure, &normal);
+    args.show.print(&sentence, &report, sure.curve(beta), (sure.epsilon, sure.error), out)
 }
 
 /// What Hoeffding's inequality says, and what the normal approximation does if it differs.

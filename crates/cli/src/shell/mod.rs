@@ -4,19 +4,17 @@
 //! |---|---|
 //! | `mod.rs` | the loop: statements to the curator, commands to us |
 //! | `lines.rs` | where lines come from: an editor with a history, or stdin |
-//! | `statement.rs` | where a statement ends |
-//! | `describe.rs` | `\d` and `\budget` |
+//! | `describe.rs` | `\d` |
 //! | `complete.rs` | what Tab offers |
 
 mod complete;
 mod describe;
 mod lines;
-mod statement;
 
 use crate::Failure;
 use crate::curator::options::Asking;
 use crate::curator::{Conversation, render, words};
-use demure_curator::{Outcome, SETTINGS};
+use demure_curator::{Outcome, SETTINGS, left_in_words, split_statement};
 use demure_report::printable;
 use lines::{Line, Lines};
 use std::io::Write;
@@ -66,8 +64,9 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     conversation.session.settings_mut().intervals = true;
     let mut lines = Lines::new(complete::Words::of(conversation.curator()))?;
     if lines.typed() {
-        let balance = conversation.curator().ledger().balance().map_err(from_ledger)?;
-        eprintln!("left {}; \\? for help, \\q to end", render::left(&balance));
+        let balance =
+            conversation.curator().ledger().balance().map_err(demure_curator::Error::from)?;
+        eprintln!("left {}; \\? for help, \\q to end", left_in_words(&balance));
     }
     let mut worst = Worst::default();
     let mut pending = String::new();
@@ -85,12 +84,12 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             Line::Text(line) => {
                 pending.push_str(&line);
                 pending.push('\n');
-                while let Some((statement, rest)) = statement::split(&pending) {
-                    if statement::left_over(&statement) {
+                while let Some((statement, rest)) = split_statement(&pending) {
+                    if left_over(statement) {
                         lines.remember(&format!("{};", statement.trim()));
-                        answer(&statement, &mut conversation, out, &mut worst)?;
+                        answer(statement, &mut conversation, out, &mut worst)?;
                     }
-                    pending = rest;
+                    pending = rest.to_owned();
                 }
             }
             Line::Cleared => pending.clear(),
@@ -98,7 +97,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         }
         out.flush().map_err(Failure::writing)?;
     }
-    if statement::left_over(&pending) {
+    if left_over(&pending) {
         eprintln!("error: the last statement has no end\nhint: end it with ;");
         worst.note(2);
     }
@@ -106,6 +105,11 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         (true, _) | (_, 0) => Ok(()),
         (false, code) => Err(Failure::Told(code)),
     }
+}
+
+/// Whether more than space and whole-line comments is left.
+fn left_over(text: &str) -> bool {
+    text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--"))
 }
 
 /// Runs a statement and shows what came of it. Only a stream that cannot be written to ends all.
@@ -166,7 +170,7 @@ fn command(
         },
         "\\budget" => match conversation.curator().ledger().balance() {
             Ok(balance) => {
-                let lines = describe::budget(&balance, conversation.curator().policy());
+                let lines = conversation.curator().policy().budget_in_words(&balance);
                 writeln!(out, "{lines}").map_err(Failure::writing)?;
             }
             Err(error) => tell(&error.into(), worst),
@@ -200,8 +204,4 @@ fn command(
         }
     }
     Ok(true)
-}
-
-fn from_ledger(error: demure_ledger::Error) -> Failure {
-    Failure::Curator(error.into())
 }

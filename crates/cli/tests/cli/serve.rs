@@ -392,7 +392,7 @@ fn killed_under_load_nothing_is_lost() {
     assert_eq!(verified.code, Some(0), "{}", verified.err);
     let verified: Value = serde_json::from_str(&verified.out).unwrap();
     let (reserved, settled) =
-        (verified["reserved"].as_u64().unwrap(), verified["settled"].as_u64().unwrap());
+        (verified["reserved"].as_u64().unwrap(), verified["answered"].as_u64().unwrap());
     assert!(settled >= received as u64 && reserved >= settled, "{received} {settled} {reserved}");
     let spent = verified["spent"]["epsilon"].as_f64().unwrap();
     assert!(spent >= 0.499 * received as f64, "{spent} for {received}");
@@ -422,7 +422,7 @@ fn budgets_are_shown_shared_out_and_frozen() {
         "ana,bob",
         "--json",
     ]);
-    assert_eq!(granted["slices"]["ana"]["granted"]["epsilon"], 0.6);
+    assert_eq!(granted["limits"]["ana"]["granted"]["epsilon"], 0.6);
     assert_eq!(granted["groups"]["@ward"][1], "bob");
     let ask = |sql: &str| run(&["query", name, sql, "--as", "ana", "--epsilon", "0.5"]);
     assert_eq!(ask("SELECT COUNT(*) FROM stays").code, Some(0));
@@ -430,7 +430,7 @@ fn budgets_are_shown_shared_out_and_frozen() {
     assert_eq!(over.code, Some(1));
     assert!(over.err.contains("the limit of ana has ε 0.1 left"), "{}", over.err);
     let spent = json(&["budget", "show", name, "--json"]);
-    let of_group = spent["slices"]["@ward"]["spent"]["epsilon"].as_f64().unwrap();
+    let of_group = spent["limits"]["@ward"]["spent"]["epsilon"].as_f64().unwrap();
     assert!((of_group - 0.5).abs() < 1e-9, "{of_group}");
     json(&["budget", "grant", name, "ana", "--revoke", "--json"]);
     json(&["budget", "freeze", name, "--why", "audit", "--json"]);
@@ -438,8 +438,8 @@ fn budgets_are_shown_shared_out_and_frozen() {
     assert_eq!(frozen.code, Some(1));
     assert!(frozen.err.contains("frozen") && frozen.err.contains("audit"), "{}", frozen.err);
     assert_eq!(ask("SELECT COUNT(*) FROM stays").code, Some(0), "what was bought stays free");
-    json(&["budget", "thaw", name, "--json"]);
-    json(&["budget", "window", name, "--epsilon", "0.4", "--json"]);
+    json(&["budget", "unfreeze", name, "--json"]);
+    json(&["budget", "period", name, "--epsilon", "0.4", "--json"]);
     assert!(ask("SELECT AVG(paid) FROM stays").err.contains("the period has ε 0.4 left"));
     json(&["budget", "window", name, "--none", "--json"]);
     let plot = folder.path().join("spent.svg");

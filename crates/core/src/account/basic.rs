@@ -1,5 +1,5 @@
-//! Adding up: what pure and approximate guarantees cost together, for any
-//! number of adaptively chosen mechanisms.
+//! Basic composition: what pure and approximate guarantees cost together, for any number of adaptively chosen
+//! mechanisms.
 
 use super::mass::Mass;
 use crate::error::{Error, Result};
@@ -35,7 +35,7 @@ pub(crate) fn add_up(a: f64, b: f64) -> f64 {
     let s = a + b;
     let part = s - a;
     let rest = (a - (s - part)) + (b - part);
-    if rest <= 0.0 { s } else { up(s) } // NaN, of an infinite sum, rounds up too
+    if rest <= 0.0 { s } else { up(s) } // NaN, from an infinite sum, rounds up too
 }
 
 /// `a·k` rounded up, exactly for k ≤ 1.
@@ -45,7 +45,7 @@ pub(crate) fn times_up(a: f64, k: u64) -> f64 {
         0 => 0.0,
         1 => a,
         _ if a == 0.0 => 0.0,
-        // k itself may round, once more.
+        // k itself may be rounded.
         _ => up(a * up(k as f64)),
     }
 }
@@ -81,24 +81,4 @@ pub(crate) fn failure(parts: impl Iterator<Item = (Delta, u64)>) -> (f64, f64) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_round_up_and_overflow_is_refused() {
-        let (e, d) = (Epsilon::new(0.1).unwrap(), Delta::new(1e-6).unwrap());
-        let (epsilon, delta) = compose(&[(e, d, 30)]).unwrap();
-        assert!((3.0..3.0 + 1e-14).contains(&epsilon) && (3e-5..3.000_001e-5).contains(&delta));
-        assert_eq!(compose(&[(e, Delta::ZERO, 1)]).unwrap(), (0.1, 0.0));
-        assert!(compose(&[(Epsilon::new(1e300).unwrap(), d, u64::MAX)]).is_err());
-    }
-
-    #[test]
-    fn failures_are_enclosed() {
-        for (d, k) in [(1e-9, 100), (1e-3, 7), (0.3, 2), (0.9, 3)] {
-            let (low, high) = failure([(Delta::new(d).unwrap(), k)].into_iter());
-            let truth = -(-d).ln_1p() * k as f64;
-            assert!(low <= truth && truth <= high && high - low <= 1e-13 * truth.max(d.min(0.1)));
-        }
-    }
-}
+mod tests;

@@ -1,11 +1,11 @@
-//! The least noise, the largest ε per query or the most queries for a target.
+//! Finds the least noise, the largest ε per query or the most queries for a target.
 
 use super::{Account, Interval};
 use crate::error::{Error, Result};
 use crate::event::{Direction, Event, Template};
 use crate::unit::{Delta, Epsilon, Neighbours};
 
-/// How close to the best value a real unknown is brought, relatively.
+/// The relative precision to which a real unknown is found.
 const TOLERANCE: f64 = 1e-10;
 
 /// The value found for the unknown, and what the event costs with it.
@@ -87,14 +87,14 @@ impl Search<'_> {
         cost.map_or(f64::INFINITY, |cost| (cost.upper / self.target).ln())
     }
 
-    /// The same from a cheap bound, to find out where to look.
+    /// The same from a cheap bound, to find where to search.
     fn rough_excess(&self, value: f64) -> f64 {
         let event = self.template.fill(value).ok();
         let cost = event.and_then(|event| self.account(&event)?.rough(self.delta).ok());
         cost.map_or(f64::INFINITY, |cost| (cost / self.target).ln())
     }
 
-    /// In logarithms: the cost falls along `±ln value`.
+    /// Searches in logarithms: the cost falls along `±ln value`.
     fn real(&self) -> Option<f64> {
         let sign = match self.template.direction() {
             Direction::Falls => 1.0,
@@ -115,10 +115,10 @@ impl Search<'_> {
     }
 }
 
-/// About the least z with `f(z) ≤ 0`, for a falling f; the z returned has it.
+/// About the least z with `f(z) ≤ 0`, for a falling f; the z returned satisfies it.
 ///
-/// Keeps one end that has it and one that has not: steps out from `start`
-/// until there are both, then secants, with a bisection every fourth time.
+/// Keeps one end that satisfies it and one that does not: steps out from `start` until it has both, then uses secants,
+/// with a bisection every fourth time.
 fn falls_below(start: f64, step: f64, tolerance: f64, f: impl Fn(f64) -> f64) -> Option<f64> {
     const FAR: f64 = 200.0;
     let mut high = (start, f(start));
@@ -138,7 +138,7 @@ fn falls_below(start: f64, step: f64, tolerance: f64, f: impl Fn(f64) -> f64) ->
         low = (low.0 - stride, f(low.0 - stride));
         stride = (2.0 * stride).min(step.max(1.0));
         if low.0 < -FAR {
-            return Some(high.0); // nothing is too much
+            return Some(high.0); // everything in reach satisfies it
         }
     }
     for round in 0..100 {
@@ -149,7 +149,7 @@ fn falls_below(start: f64, step: f64, tolerance: f64, f: impl Fn(f64) -> f64) ->
         let secant = low.0 + width * low.1 / (low.1 - high.1);
         let middle = 0.5 * (low.0 + high.0);
         let mut z = if secant.is_finite() && round % 4 != 3 { secant } else { middle };
-        // Never so close to an end that the other cannot follow.
+        // Never so close to one end that the other cannot follow.
         let margin = (0.4 * tolerance).min(0.25 * width);
         z = z.clamp(low.0 + margin, high.0 - margin);
         let found = f(z);
@@ -162,8 +162,8 @@ fn falls_below(start: f64, step: f64, tolerance: f64, f: impl Fn(f64) -> f64) ->
     Some(high.0)
 }
 
-/// The largest whole number (smallest, unless `rises`) that meets a monotone
-/// condition, looking from `start` by factors.
+/// The largest integer (smallest, unless `rises`) that satisfies a monotone condition, searched from `start` by
+/// factors.
 fn last_that_meets(
     rises: bool,
     start: f64,
@@ -209,56 +209,4 @@ fn last_that_meets(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn solve(text: &str, epsilon: f64, delta: f64) -> Result<Calibration> {
-        let template = Template::parse(text).unwrap();
-        let (epsilon, delta) = (Epsilon::new(epsilon).unwrap(), Delta::new(delta).unwrap());
-        calibrate(&template, &[], epsilon, delta, Neighbours::AddRemove)
-    }
-
-    #[test]
-    fn pure_noise_is_what_the_formula_says() {
-        let found = solve("laplace(b=?)*10", 1.0, 0.0).unwrap();
-        assert!(found.value >= 10.0 && found.value < 10.0 * (1.0 + 1e-9), "{found:?}");
-        assert!(found.epsilon.upper <= 1.0);
-        let found = solve("pure(eps=?)*10", 1.0, 0.0).unwrap();
-        assert!(found.value <= 0.1 && found.value > 0.1 * (1.0 - 1e-9), "{found:?}");
-        let found = solve("pure(eps=0.1)*?", 1.05, 0.0).unwrap();
-        assert_eq!(found.value, 10.0);
-        assert_eq!(found.event.to_string(), "pure(eps=0.1)*10");
-    }
-
-    #[test]
-    fn gaussian_noise_is_the_analytic_one() {
-        // σ = √10·σ₁ with σ₁ the analytic σ for (1, 1e-5): 3.730631634816464.
-        let found = solve("gaussian(sigma=?)*10", 1.0, 1e-5).unwrap();
-        let truth = 3.730_631_634_816_464 * 10f64.sqrt();
-        assert!(
-            found.value >= truth * (1.0 - 1e-12) && found.value < truth * (1.0 + 1e-9),
-            "{found:?}"
-        );
-    }
-
-    #[test]
-    fn optimal_composition_is_used_and_counts_are_whole() {
-        let found = solve("pure(eps=0.1)*?", 4.8, 1e-6).unwrap();
-        assert!((100.0..103.0).contains(&found.value), "{found:?}");
-        assert!(!solve("pure(eps=0.1)*?", 4.8, 1e-6).is_ok_and(|f| f.epsilon.upper > 4.8));
-        let next = Event::pure(0.1).unwrap().repeat(found.value as u64 + 1).unwrap();
-        let next = Account::of(&[next], Neighbours::AddRemove).unwrap();
-        assert!(next.epsilon(Delta::new(1e-6).unwrap()).unwrap().lower > 4.8);
-    }
-
-    #[test]
-    fn rates_and_impossibilities() {
-        let found = solve("poisson(q=?, pure(eps=1))", 0.1, 0.0).unwrap();
-        let truth = 0.1f64.exp_m1() / 1f64.exp_m1();
-        assert!(found.value <= truth && found.value > truth * (1.0 - 1e-9), "{found:?}");
-        let found = solve("poisson(q=?, pure(eps=1))", 2.0, 0.0).unwrap();
-        assert!(found.value <= 1.0 && found.value > 0.99, "{found:?}");
-        assert!(solve("compose(pure(eps=2), laplace(b=?))", 1.0, 0.0).is_err());
-        assert!(solve("gaussian(sigma=?)", 1.0, 0.0).is_err());
-    }
-}
+mod tests;

@@ -1,12 +1,11 @@
-//! The optimum for many *different* pure mechanisms: coins of unequal bias on a
-//! common grid, enclosed from both sides.
+//! The optimum for many *different* pure mechanisms: coins of unequal bias on a common grid, enclosed from both sides.
 //!
 //! Computing the heterogeneous optimum exactly is #P-hard. Here privacy losses
 //! are put on multiples of a grid h in two ways, both of which err by O(h²):
 //!
 //! - *Above.* A coin at ε, with `a ≤ ε ≤ b` neighbouring multiples of h, is a
 //!   post-processing of a coin at b with probability λ and at a otherwise,
-//!   told which. Its losses are on the grid exactly.
+//!   where the outcome says which coin it was. Its losses are on the grid exactly.
 //! - *Below.* Outcomes are sorted into buckets by rounded losses, but keep their
 //!   true probabilities. Any set of outcomes gives a true lower bound; the
 //!   buckets above a threshold are nearly the best set.
@@ -17,10 +16,10 @@ use crate::error::{Error, Result};
 use crate::num::directed::{down, up};
 use crate::num::fast;
 
-/// More multiplications than this are not spent.
+/// The largest number of multiplications.
 const WORK: f64 = 1.2e9;
 
-/// Nor more buckets, on either side of 0, be held.
+/// The largest number of buckets on either side of 0.
 const BUCKETS: f64 = 4e6;
 
 /// Bound on the relative error of one coin's probabilities and of the sums in
@@ -67,7 +66,7 @@ pub(super) fn composed(coins: &[(f64, u64)], left: &Mass) -> Result<Interval> {
             return Err(too_many);
         }
         let found = Interval::new(lower, upper);
-        // Where few outcomes matter, near the largest sum, the error is more than aimed at.
+        // If only few outcomes matter, near the largest sum, the error exceeds the target.
         if found.relative_width() <= 2e-7 || grid / 8.0 < least {
             return Ok(found);
         }
@@ -133,7 +132,7 @@ fn largest(outcomes: impl Iterator<Item = (f64, f64)>, quotient: impl Fn(f64, f6
         p.add(a);
         q.add(b);
         let found = quotient(p.total(), q.total());
-        // 0/0 where everything underflowed claims nothing.
+        // 0/0, where everything underflowed, claims nothing.
         if found > most {
             most = found;
         }
@@ -211,61 +210,4 @@ fn below(coins: &[(f64, u64)], grid: f64) -> Losses {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::account::optimal;
-    use crate::unit::{Delta, Epsilon};
-
-    #[test]
-    fn a_coin_between_two_grid_points_is_below_their_mixture() {
-        let (a, b, epsilon) = (0.5, 0.625, 0.5625 + 0.01);
-        let lambda = share(epsilon, a, b);
-        let profile = |e: f64, x: f64| {
-            let (p, q) = (e.exp() / (1.0 + e.exp()), 1.0 / (1.0 + e.exp()));
-            (p - x * q).max(0.0) + ((1.0 - p) - x * (1.0 - q)).max(0.0)
-        };
-        let mut touches = 0;
-        for i in -300..=300 {
-            let x = (f64::from(i) * 0.005).exp();
-            let mixture = lambda * profile(b, x) + (1.0 - lambda) * profile(a, x);
-            assert!(mixture >= profile(epsilon, x) - 1e-15, "{x}");
-            touches += u32::from((mixture - profile(epsilon, x)).abs() < 1e-15);
-        }
-        assert!(touches > 100); // equal outside the two gaps: no looser than it must be
-        assert_eq!(share(0.5, a, b), 0.0);
-    }
-
-    #[test]
-    fn the_enclosure_meets_the_exact_optimum() {
-        let mut state = 7u64;
-        for delta in [1e-12, 1e-6, 1e-2] {
-            let coins: Vec<(f64, u64)> = (0..16)
-                .map(|_| {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    (0.01 + (state >> 40) as f64 / 2f64.powi(24), 1)
-                })
-                .collect();
-            let parts: Vec<_> =
-                coins.iter().map(|&(e, k)| (Epsilon::new(e).unwrap(), Delta::ZERO, k)).collect();
-            let exact = optimal::heterogeneous(&parts, Delta::new(delta).unwrap()).unwrap();
-            let found = composed(&coins, &Mass::exactly(delta)).unwrap();
-            assert!(found.lower <= exact.upper && exact.lower <= found.upper, "{found} {exact}");
-            // Near the largest sum few outcomes matter, and the error is first order.
-            let narrow = if delta < 1e-9 { 1e-5 } else { 1e-6 };
-            assert!(found.relative_width() < narrow, "{found}");
-        }
-    }
-
-    #[test]
-    fn a_hundred_different_coins_are_enclosed_narrowly() {
-        let coins: Vec<(f64, u64)> =
-            (0..100).map(|i| (0.02 + 0.3 / (f64::from(i) + 7.3), 1)).collect();
-        for delta in [1e-3, 1e-6, 1e-14] {
-            let found = composed(&coins, &Mass::exactly(delta)).unwrap();
-            assert!(found.relative_width() < 1e-6, "{delta} {found}");
-        }
-        // What is out of reach is refused, not guessed.
-        assert!(composed(&[(0.1, 1 << 40), (0.11, 1)], &Mass::exactly(1e-6)).is_err());
-        assert!(composed(&coins, &Mass::exactly(1e-299)).is_err());
-    }
-}
+mod tests;

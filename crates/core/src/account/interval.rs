@@ -31,13 +31,13 @@ impl Interval {
         Self { lower: lower.min(upper), upper }
     }
 
-    /// An interval of which only the upper end is known.
+    /// An interval with only an upper end.
     #[must_use]
     pub fn at_most(upper: f64) -> Self {
         Self::new(0.0, upper)
     }
 
-    /// The relative width `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is.
+    /// The relative width `(upper − lower) / upper`; 0 for a single point, ∞ if only the upper end is infinite.
     #[must_use]
     pub fn relative_width(&self) -> f64 {
         if self.lower == self.upper {
@@ -55,10 +55,9 @@ impl Interval {
         self.lower <= x && x <= self.upper
     }
 
-    /// The intersection of two intervals that both hold the truth.
+    /// The intersection of two intervals that both contain the truth.
     ///
-    /// Disjoint intervals prove that one of the two is wrong, and nobody knows which: that
-    /// is `CONTRADICTION`, in every build.
+    /// Disjoint intervals prove that one of the two is wrong, but not which: that is `CONTRADICTION`, in every build.
     pub fn and(&self, other: &Self) -> Result<Self> {
         if self.lower <= other.upper && other.lower <= self.upper {
             Ok(Self::new(self.lower.max(other.lower), self.upper.min(other.upper)))
@@ -81,24 +80,4 @@ impl fmt::Display for Interval {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trouble_widens_and_never_narrows() {
-        let lost = Interval::new(f64::NAN, f64::NAN);
-        assert_eq!((lost.lower, lost.upper), (0.0, f64::INFINITY));
-        assert_eq!(Interval::new(-1.0, 2.0).lower, 0.0);
-        let (a, b) = (Interval::new(1.0, 3.0), Interval::new(2.0, 4.0));
-        assert_eq!(a.and(&b), Ok(Interval::new(2.0, 3.0)));
-        // Disjoint bounds are an error in every build, and touching ones are not.
-        assert_eq!(a.and(&Interval::new(3.5, 4.0)), Err(CONTRADICTION));
-        assert_eq!(Interval::new(0.0, 0.5).and(&a), Err(CONTRADICTION));
-        assert_eq!(a.and(&Interval::new(3.0, 4.0)), Ok(Interval::new(3.0, 3.0)));
-        assert_eq!(a.or(&b), Interval::new(2.0, 4.0));
-        assert!(a.contains(1.5) && !a.contains(3.5));
-        assert_eq!(Interval::INFINITE.relative_width(), 0.0);
-        assert_eq!(Interval::at_most(f64::INFINITY).relative_width(), f64::INFINITY);
-        assert_eq!(a.to_string(), "[1, 3]");
-    }
-}
+mod tests;

@@ -1,5 +1,4 @@
-//! One mechanism as the theorems see it, in every currency that has a price
-//! for it.
+//! One mechanism in the form that the theorems use, with its price under every accounting that has one.
 
 use super::pld::Component;
 use super::{amplify, basic, gaussian, renyi, shuffle, zcdp};
@@ -12,7 +11,7 @@ use std::num::NonZeroU64;
 /// Mechanisms with counts, all run on the same data.
 pub(crate) type Batch = Vec<(Leaf, u64)>;
 
-/// One mechanism, at the distance that its neighbours have.
+/// One mechanism, at the distance of its neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Leaf {
     Laplace {
@@ -60,7 +59,7 @@ pub(crate) enum Leaf {
         rate: Rate,
         scale: f64,
     },
-    /// Any batch on a sample, the worst of several.
+    /// Any batch on a sample: the worst of several ways.
     Sampled {
         rate: Rate,
         ways: Vec<Batch>,
@@ -71,7 +70,7 @@ pub(crate) enum Leaf {
     },
 }
 
-/// μ of a batch of Gaussians; `None` if it holds anything else.
+/// μ of a batch of Gaussians; `None` if it contains anything else.
 pub(crate) fn gaussians(batch: &Batch) -> Option<Result<gaussian::Mu>> {
     let noises: Option<Vec<(f64, f64, u64)>> = batch
         .iter()
@@ -83,12 +82,12 @@ pub(crate) fn gaussians(batch: &Batch) -> Option<Result<gaussian::Mu>> {
     noises.map(|noises| gaussian::Mu::of(&noises))
 }
 
-/// The largest value over the ways; `None` if any has none.
+/// The largest value over the ways; `None` if any way has none.
 pub(crate) fn worst(ways: &[Batch], value: impl Fn(&Batch) -> Option<f64>) -> Option<f64> {
     ways.iter().map(value).try_fold(0.0, |most: f64, x| Some(most.max(x?)))
 }
 
-/// Σ of the pure ε of a batch, rounded up; `None` where something is not pure.
+/// Σ of the pure ε of a batch, rounded up; `None` if something is not pure.
 pub(crate) fn pure_sum(batch: &Batch) -> Option<f64> {
     batch
         .iter()
@@ -110,7 +109,7 @@ pub(crate) fn renyi_sum(batch: &Batch, alpha: Alpha) -> Option<f64> {
 }
 
 impl Leaf {
-    /// An upper bound on the pure ε, where there is one.
+    /// An upper bound on the pure ε, if there is one.
     pub(crate) fn pure(&self) -> Option<f64> {
         match self {
             Self::Laplace { scale, distance } => Some(quotient_up(*distance, *scale)),
@@ -131,7 +130,7 @@ impl Leaf {
         }
     }
 
-    /// An upper bound on ρ, where there is one.
+    /// An upper bound on ρ, if there is one.
     pub(crate) fn rho(&self) -> Option<f64> {
         let rho = match self {
             Self::Gaussian { sigma, distance } => zcdp::of_gaussian(*sigma, *distance),
@@ -145,7 +144,7 @@ impl Leaf {
         rho.ok().map(Rho::get)
     }
 
-    /// An upper bound on `D_α`, where there is one.
+    /// An upper bound on `D_α`, if there is one.
     pub(crate) fn renyi(&self, alpha: Alpha) -> Option<f64> {
         let pure = |e: f64| Epsilon::new(e).ok().map(|e| renyi::pure(alpha, e));
         let concentrated = |rho: f64| up(alpha.get() * rho);
@@ -179,12 +178,12 @@ impl Leaf {
         }
     }
 
-    /// Bounds of orders exist at whole numbers only.
+    /// Whether bounds exist for integer orders only.
     pub(crate) fn needs_whole_orders(&self) -> bool {
         matches!(self, Self::PoissonGaussian { .. })
     }
 
-    /// (ε,δ) with a fixed δ, where there is such a pair.
+    /// (ε,δ) with a fixed δ, if there is such a pair.
     pub(crate) fn approximate(&self) -> Option<(Epsilon, Delta)> {
         match self {
             Self::Approximate { epsilon, delta } => Some((*epsilon, *delta)),
@@ -192,7 +191,7 @@ impl Leaf {
         }
     }
 
-    /// Is the worst mechanism of this kind exactly its (ε,δ) coin?
+    /// Whether the worst mechanism of this kind is exactly its (ε,δ) coin.
     pub(crate) fn is_a_coin(&self) -> bool {
         matches!(
             self,
@@ -236,8 +235,8 @@ impl Leaf {
         }
     }
 
-    /// A pair that the worst mechanism of the kind dominates, where one is known: noise is
-    /// rounded up where [`Leaf::dominating`] rounds it down.
+    /// A pair that the worst mechanism of the kind dominates, if one is known: noise is rounded up where
+    /// [`Leaf::dominating`] rounds it down.
     pub(crate) fn dominated(&self) -> Option<Component> {
         match self {
             Self::Laplace { scale, distance } => {
@@ -258,11 +257,11 @@ impl Leaf {
         }
     }
 
-    /// Has it an ε that depends on how much δ it may use, beyond its fixed one?
+    /// Whether its ε depends on how much δ it may use, beyond its fixed one.
     pub(crate) fn wants_delta(&self) -> bool {
         match self {
             Self::Shuffled { .. } => true,
-            // One pure mechanism on a sample has its best formula already.
+            // One pure mechanism on a sample already has its best formula.
             Self::Sampled { ways, .. } => {
                 let single = |way: &Batch| matches!(&way[..], [] | [(_, 1)]);
                 self.pure().is_none() || !ways.iter().all(single)
@@ -271,7 +270,7 @@ impl Leaf {
         }
     }
 
-    /// ε at a δ of its own, for what [`Leaf::wants_delta`]; `cost` prices a batch.
+    /// ε for a given share of δ, for leaves with [`Leaf::wants_delta`]; `cost` prices a batch.
     pub(crate) fn spending(
         &self,
         delta: Delta,
@@ -296,7 +295,7 @@ impl Leaf {
         }
     }
 
-    /// Does it cost at least what `other` costs, for certain?
+    /// Whether it certainly costs at least as much as `other`.
     pub(crate) fn outdoes(&self, other: &Self) -> bool {
         let louder = |a: (f64, f64), b: (f64, f64)| a.0 <= b.0 && a.1 >= b.1;
         match (self, other) {
@@ -331,7 +330,7 @@ impl Leaf {
     }
 }
 
-/// `a/b` rounded up: the fused remainder says which way the quotient went.
+/// `a/b` rounded up: the fused remainder shows in which direction the quotient was rounded.
 fn quotient_up(a: f64, b: f64) -> f64 {
     let quotient = a / b;
     if quotient.mul_add(b, -a) >= 0.0 { quotient } else { up(quotient) }

@@ -1,5 +1,5 @@
-//! From events to what the theorems are about: for each way that neighbours
-//! may differ, a flat list of mechanisms with counts.
+//! Lowers events to what the theorems are about: for each way in which neighbours may differ, a flat list of
+//! mechanisms with counts.
 
 use super::amplify;
 use super::leaf::{self, Batch, Leaf};
@@ -8,20 +8,20 @@ use crate::event::{Disjoint, Event, Rate};
 use crate::num::directed::{down, up};
 use crate::unit::{Epsilon, Neighbours};
 
-/// More ways for neighbours to differ than this are not followed.
+/// The largest number of ways in which neighbours may differ.
 const MOST_WAYS: usize = 256;
 
-/// For whom an event is priced.
+/// The neighbour relation for which an event is priced.
 #[derive(Clone, Copy)]
 struct Context {
     neighbours: Neighbours,
-    /// Do stated guarantees hold for this relation?
+    /// Whether stated guarantees hold for this relation.
     stated: bool,
-    /// Do all changes go in one direction (all additions, or all removals)?
+    /// Whether all changes go in one direction (all additions, or all removals).
     oriented: bool,
 }
 
-/// All the ways one step of the relation may touch the events.
+/// All the ways in which one step of the relation may affect the events.
 pub(crate) fn lower(events: &[Event], neighbours: Neighbours) -> Result<Vec<Batch>> {
     let context = Context { neighbours, stated: true, oriented: true };
     in_sequence(events, context)
@@ -63,7 +63,7 @@ fn push(batch: &mut Batch, leaf: Leaf, k: u64) -> Result<()> {
     Ok(())
 }
 
-/// Drops repeats, and batches of one mechanism that another batch outdoes.
+/// Drops duplicates, and batches of one mechanism that another batch outdoes.
 fn distinct(ways: Vec<Batch>) -> Result<Vec<Batch>> {
     let mut kept: Vec<Batch> = Vec::new();
     for way in ways {
@@ -83,7 +83,7 @@ fn too_many_ways() -> Error {
     }
 }
 
-/// Does `big` cost at least what `small` costs, for certain?
+/// Whether `big` certainly costs at least as much as `small`.
 ///
 /// # Proof
 /// Every run of a leaf of `small` is set against a run of its own in `big`, of a leaf that
@@ -178,7 +178,7 @@ fn lower_one(event: &Event, context: Context) -> Result<Vec<Batch>> {
     }
 }
 
-/// k times over, where each time a neighbour may be touched in another way.
+/// k times, where a neighbour may be affected in a different way each time.
 fn repeat(ways: &[Batch], k: u64) -> Result<Vec<Batch>> {
     let times = |way: &Batch, k: u64| -> Result<Batch> {
         let mut result = Batch::new();
@@ -226,7 +226,7 @@ fn parallel(parts: &[Event], because: Disjoint, context: Context) -> Result<Vec<
         let singles: Result<Vec<Vec<Batch>>> =
             parts.iter().map(|part| lower_one(part, moved)).collect();
         let singles = singles?;
-        // Parts that cost the same are one as far as pairs go; two of each do.
+        // Parts with the same cost count as one for pairs; two of each are enough.
         let mut kinds: Vec<(&Vec<Batch>, usize)> = Vec::new();
         for single in &singles {
             match kinds.iter_mut().find(|(other, _)| *other == single) {

@@ -25,10 +25,10 @@
 //! | question | theorem | file |
 //! |---|---|---|
 //! | pure and approximate guarantees add up | basic composition | [`basic`] |
-//! | … and the least they can cost, knowing only (ε,δ) | optimal composition | [`optimal`] |
+//! | … and the least they can cost, given only (ε,δ) | optimal composition | [`optimal`] |
 //! | exponential mechanisms | bounded range | [`bounded_range`] |
 //! | Gaussian noise | Gaussian privacy, exact | [`gaussian`] |
-//! | any known noise, as exactly as is wanted | privacy loss distributions | [`pld`] |
+//! | any known noise, to any precision | privacy loss distributions | [`pld`] |
 //! | one number that adds up | concentrated privacy | [`zcdp`] |
 //! | one number per order that adds up | Rényi privacy | [`renyi`] |
 //! | samples; shuffled reports | amplification | [`amplify`], [`shuffle`] |
@@ -98,7 +98,7 @@ pub enum Method {
     Gaussian,
     /// Privacy loss distributions, composed numerically.
     LossDistribution,
-    /// One sample or shuffle with all of δ to itself.
+    /// A single sample or shuffle that gets all of δ.
     Amplification,
 }
 
@@ -122,8 +122,8 @@ impl fmt::Display for Method {
 pub struct Report {
     /// The certified interval, by all methods together.
     pub epsilon: Interval,
-    /// The interval by each method that applies. A lower end above 0 is a lower bound
-    /// on the truth; most methods only have an upper one.
+    /// The interval by each method that applies. A lower end above 0 is a lower bound on the truth; most methods only
+    /// have an upper one.
     pub methods: Vec<(Method, Interval)>,
 }
 
@@ -219,7 +219,7 @@ impl Account {
         Ok(Report { epsilon, methods })
     }
 
-    /// The best interval, trying tight methods first and stopping at one.
+    /// The best interval: tries tight methods first and stops when one is tight enough.
     fn best(&self, way: &Batch, delta: Delta) -> Result<Interval> {
         if let Some(whole) = self.by(Method::Amplification, way, way, delta)? {
             return Ok(whole);
@@ -249,8 +249,7 @@ impl Account {
         self.raised(best, way, delta)
     }
 
-    /// A wide interval with a better lower end, where there is one: that of the
-    /// batch without its samples.
+    /// Improves the lower end of a wide interval, if possible: by that of the batch without its samples.
     ///
     /// # Proof
     /// Leaving releases out is post-processing: part of a batch costs no more
@@ -268,7 +267,7 @@ impl Account {
         found.and(&Interval::new(floor, f64::INFINITY))
     }
 
-    /// An upper bound from the methods that cost microseconds: where to look.
+    /// An upper bound from methods that take microseconds, to know where to search.
     fn rough(&self, delta: Delta) -> Result<f64> {
         let mut most = 0.0f64;
         for way in &self.ways {
@@ -309,7 +308,7 @@ impl Account {
         Ok(resolved)
     }
 
-    /// One method's interval, or `None` where it does not apply.
+    /// One method's interval, or `None` if it does not apply.
     fn by(
         &self,
         method: Method,
@@ -342,7 +341,7 @@ impl Account {
     }
 }
 
-/// Every mechanism as (ε,δ), where all are.
+/// Every mechanism as (ε,δ), if all have that form.
 fn pairs(batch: &Batch) -> Option<Vec<(Epsilon, Delta, u64)>> {
     batch
         .iter()
@@ -360,7 +359,7 @@ fn basic_of(batch: &Batch, delta: Delta) -> Result<Option<Interval>> {
     }))
 }
 
-/// A method that cannot answer does not apply; a contradiction is an error all the same.
+/// A method that cannot answer does not apply, but a contradiction is still an error.
 fn where_it_applies(found: Result<Interval>) -> Result<Option<Interval>> {
     match found {
         Err(error) if error == CONTRADICTION => Err(error),
@@ -387,8 +386,7 @@ fn bounded_range_of(batch: &Batch, delta: Delta, adaptive: bool) -> Result<Optio
     }
 }
 
-/// The batch without its approximate parts, with the δ that those leave; `None`
-/// when they leave nothing.
+/// The batch without its approximate parts, and the remaining δ; `None` if nothing remains.
 fn without_failures(batch: &Batch, delta: Delta) -> Option<(Batch, Delta)> {
     let mut rest = Batch::new();
     let mut spent = 0.0;

@@ -1,10 +1,9 @@
-//! Propose in floats, dispose with certificates: where a decreasing function
-//! crosses a level, and where a smooth one is least.
+//! Proposes in floats and certifies: where a decreasing function crosses a level, and where a smooth one is least.
 
 use super::Interval;
 use crate::error::Result;
 
-/// Relative distance at which a bracket is narrow enough.
+/// The relative width at which a bracket is narrow enough.
 const NARROW: f64 = 4e-14;
 
 /// Encloses the least ε ≥ 0 with `δ(ε) ≤ delta`, given a certified enclosure
@@ -35,7 +34,7 @@ pub(crate) fn crossing(
             break;
         }
         let mut x = if round % 4 == 3 { 0.5 * (low + high) } else { bracket.propose() };
-        // Step across the root once it is pinned from one side only.
+        // Step across the root if it is bracketed from one side only.
         let step = 0.4 * NARROW * high;
         if x - low < step {
             x = low + step;
@@ -84,7 +83,7 @@ impl Bracket {
         }
     }
 
-    /// The secant through the ends, in ln δ; the middle where that says nothing.
+    /// The secant through the ends, in ln δ; the midpoint if that fails.
     fn propose(&self) -> f64 {
         let ((a, fa), (b, fb)) = (self.low, self.high);
         let level = |f: f64| (f / self.delta).ln();
@@ -121,8 +120,8 @@ impl Bracket {
     }
 }
 
-/// About where a unimodal `f` is least on `[low, high]`, by golden section: a
-/// proposal, for bounds that hold wherever they are evaluated.
+/// The approximate minimum of a unimodal `f` on `[low, high]`, by golden section: a proposal, for bounds that hold
+/// wherever they are evaluated.
 pub(crate) fn least(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
     let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
@@ -143,34 +142,4 @@ pub(crate) fn least(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_crossing_is_bracketed_from_both_sides() {
-        for noise in [0.0, 1e-15, 1e-9] {
-            let profile = |x: f64| {
-                let y = (-x * x).exp();
-                Ok((y * (1.0 - noise), y * (1.0 + noise)))
-            };
-            for delta in [1e-14f64, 1e-6, 0.3, 0.999] {
-                let truth = (-delta.ln()).sqrt();
-                let found = crossing(1.0, delta, profile).unwrap();
-                assert!(
-                    found.lower <= truth * (1.0 + 1e-13) && truth * (1.0 - 1e-13) <= found.upper
-                );
-                let width = found.relative_width();
-                assert!(width <= 1e-13 + 8.0 * noise / (1.0 - delta), "{width} {noise} {delta}");
-            }
-        }
-        let flat = crossing(1.0, 0.1, |_| Ok((0.5, 0.5))).unwrap();
-        assert_eq!(flat.upper, f64::INFINITY);
-        assert_eq!(crossing(1.0, 0.6, |_| Ok((0.5, 0.5))).unwrap().upper, 0.0);
-    }
-
-    #[test]
-    fn golden_section_finds_the_least() {
-        let x = least(-3.0, 10.0, |x| (x - 1.25) * (x - 1.25));
-        assert!((x - 1.25).abs() < 1e-6);
-    }
-}
+mod tests;

@@ -372,7 +372,7 @@ fn parallel_samples_are_merged_where_one_outdoes_the_other() {
     // Neither outdoes the other: all thirteen mixtures are priced.
     let text = format!("parallel(by=key, {one}, poisson(q=0.03, gaussian(sigma=2)))*12");
     assert_eq!(account(&text, ADD_REMOVE).ways.len(), 13);
-    // The order of parts is of no account.
+    // The order of parts does not matter.
     let text = "compose(parallel(by=key, gaussian(sigma=1), laplace(b=2)), \
          parallel(by=key, laplace(b=2), gaussian(sigma=1)))";
     assert_eq!(account(text, ADD_REMOVE).ways.len(), 3);

@@ -1,4 +1,4 @@
-//! What was done: the language between mechanisms, accountants and the ledger.
+//! Privacy events: the language between mechanisms, accountants and the ledger.
 //!
 //! Every mechanism makes its own event; events can also be written as text.
 //!
@@ -18,8 +18,7 @@
 //! that an old ledger can always be read and re-accounted with newer theorems.
 //!
 //! # Neighbours
-//! An event says what was done and not to whom; [`crate::account::Account`]
-//! prices it for a neighbour relation.
+//! An event says what was done but not to whom; [`crate::account::Account`] prices it for a neighbour relation.
 //!
 //! - *Noise* ([`Event::Laplace`], [`Event::Gaussian`] and the discrete ones) is
 //!   stated relative to the distance 1 that adding or removing one unit moves
@@ -261,9 +260,9 @@ pub enum Event {
     },
     /// `reports` units each randomize their own value; a shuffler forgets who sent which.
     Shuffle {
-        /// How many report.
+        /// The number of reports.
         reports: NonZeroU64,
-        /// What each of them runs.
+        /// The event of each report.
         local: Box<Event>,
     },
     /// A function of what another event released: it costs nothing more.
@@ -319,8 +318,8 @@ impl Event {
         Ok(Self::Concentrated { rho: Rho::new(rho)? })
     }
 
-    /// This event k times. Repeating a repetition makes one repetition, so that no text, however
-    /// long, makes a deep event.
+    /// This event k times. Repeating a repetition makes a single repetition, so that no text, however long, makes a
+    /// deeply nested event.
     pub fn repeat(self, k: u64) -> Result<Self> {
         let k = positive("the number of repetitions", k)?;
         if let Self::Repeat(event, inner) = self {

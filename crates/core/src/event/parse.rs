@@ -1,4 +1,4 @@
-//! Reading events: `poisson(q=0.01, gaussian(sigma=1.1))*10000`.
+//! Parses events: `poisson(q=0.01, gaussian(sigma=1.1))*10000`.
 
 use super::{Disjoint, Event, LatticeNoise, Noise};
 use crate::error::Error;
@@ -16,7 +16,7 @@ pub enum ParseError {
         /// What was expected there.
         expected: &'static str,
     },
-    /// The text is in the grammar, but a parameter is out of its range.
+    /// The text is in the grammar, but a parameter is out of range.
     #[error("at character {position}: {source}")]
     Invalid {
         /// Counted in characters, from 1.
@@ -57,7 +57,7 @@ impl Event {
     }
 }
 
-/// Reads an event; `?` stands for `unknown`, if that is given.
+/// Parses an event; `?` stands for `unknown`, if that is given.
 pub(super) fn parse(text: &str, unknown: Option<f64>) -> Parsed<Event> {
     let mut reader = Reader { text, at: 0, unknown };
     let event = reader.event(0)?;
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Skips spaces and then `token`, if it is there.
+    /// Skips spaces, then `token` if it is next.
     fn skip(&mut self, token: char) -> bool {
         self.spaces();
         let found = self.rest().starts_with(token);

@@ -1,4 +1,4 @@
-//! Coins, exactly.
+//! Exact coins.
 
 use crate::error::{Error, Result};
 use crate::num::directed::{self, down, up};
@@ -52,7 +52,7 @@ impl Coin {
         self.0 as f64 / ONE as f64
     }
 
-    /// Whether it fell heads.
+    /// Flips the coin; true for heads.
     #[inline]
     pub(crate) fn flip(self, bits: &mut Bits) -> Result<bool> {
         Ok(bits.word()? >> 11 < self.0)

@@ -30,8 +30,8 @@ use crate::unit::Epsilon;
 /// # Guarantee
 /// ε-local DP.
 /// # Proof
-/// The row says nothing of the value; given the row, two values' entries are two bits, and
-/// [`Response`] is ε-private for those. ∎
+/// The row reveals nothing about the value; given the row, two values' entries are two bits, and [`Response`] is
+/// ε-private for those. ∎
 /// # Special values
 /// Fewer than 2 or more than 2³¹ categories, and values beyond them, are refused.
 /// # References
@@ -78,8 +78,8 @@ impl Hadamard {
         self.sign.guarantee()
     }
 
-    /// What estimation needs to know: a report (j, s) supports the categories v with `H[j,v] = s`.
-    /// For a category that is not the person's own the probability is exactly ½, as two columns agree in half of their rows.
+    /// The support for estimation: a report (j, s) supports the categories v with `H[j,v] = s`. For a category that is
+    /// not the person's own the probability is exactly ½, as two columns agree in half of their rows.
     pub fn support(&self) -> Result<Support> {
         Support::new(self.sign.p(), 0.5)
     }

@@ -1,4 +1,4 @@
-//! Optimised local hashing: few buckets, and a hash function of one's own.
+//! Optimised local hashing: few buckets, and a separate hash function for each person.
 
 use super::{Report, Response, Support, require_categories, require_category};
 use crate::error::{Error, Result};
@@ -26,8 +26,8 @@ use crate::unit::Epsilon;
 /// # Guarantee
 /// ε-local DP, whatever the hash function.
 /// # Proof
-/// h says nothing of the value; given h, two values' hashes are two of g categories, and
-/// [`Response`] is ε-private for those. ∎
+/// h reveals nothing about the value; given h, two values' hashes are two of g categories, and [`Response`] is
+/// ε-private for those. ∎
 /// # Estimation
 /// A report (h, y) supports the categories v with `h(v) = y`: the value with probability p. For
 /// another v, `h(v)` is independent of `h(x)` ([`HashFunction`]), so with `w_b` the share of
@@ -117,8 +117,7 @@ impl LocalHash {
         self.response.guarantee()
     }
 
-    /// What estimation needs to know: a report supports the categories that it hashes to its
-    /// bucket.
+    /// The support for estimation: a report supports the categories that it hashes to its bucket.
     pub fn support(&self) -> Result<Support> {
         let range = if self.is_narrow() { 1u64 << 17 } else { 1 << 32 };
         let (g, rest) = (u64::from(self.buckets()), range % u64::from(self.buckets()));

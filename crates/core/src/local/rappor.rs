@@ -1,4 +1,4 @@
-//! Repeated collection: noise that is kept, and fresh noise on top.
+//! Repeated collection: noise that is drawn once and kept, with fresh noise on top.
 
 use super::unary::{Unary, clear_beyond};
 use super::{Coin, Report, Support};
@@ -110,13 +110,13 @@ impl Rappor {
         Guarantee::Pure(self.first)
     }
 
-    /// What all reports of one value cost together: give it to an account once per value.
+    /// The event of all reports of one value together: give it to an account once per value.
     #[must_use]
     pub fn event(&self) -> Event {
         self.forever().event()
     }
 
-    /// What estimation needs to know: a report supports the categories whose bit is set.
+    /// The support for estimation: a report supports the categories whose bit is set.
     pub fn support(&self) -> Result<Support> {
         let (a, s) = (self.coins().0.p(), self.keep.p());
         let (lie, flip) = (self.coins().0.tails().p(), self.keep.tails().p());

@@ -1,4 +1,4 @@
-//! Subset selection: a set that probably has the truth in it.
+//! Subset selection: a set that probably contains the truth.
 
 use super::{Coin, MOST_BITS, Report, Support, require_categories, require_category};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::mechanism::{Guarantee, Release};
 use crate::random::Bits;
 use crate::unit::Epsilon;
 
-/// Reports a set of ω of the k categories, which probably has the person's own in it.
+/// Reports a set of ω of the k categories, which probably contains the person's own.
 ///
 /// With probability `p = ωe^ε/(ωe^ε + k − ω)` the set is the own category and ω−1 random others, else
 /// ω random others.
@@ -88,8 +88,8 @@ impl Subset {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// What estimation needs to know: a report supports the categories in it, the person's own with probability p, another with
-    /// probability `(ω − p)/(k − 1)`.
+    /// The support for estimation: a report supports the categories in it, the person's own with probability p,
+    /// another with probability `(ω − p)/(k − 1)`.
     pub fn support(&self) -> Result<Support> {
         let (p, k) = (self.own.p(), f64::from(self.categories));
         Support::new(p, (f64::from(self.size) - p) / (k - 1.0))
@@ -113,7 +113,7 @@ impl Subset {
             words[new as usize / 64] |= 1 << (new % 64);
         }
         if own {
-            small.below(others, bits)?; // as many draws, whichever way the coin fell
+            small.below(others, bits)?; // the same number of draws, whichever way the coin fell
         }
         Ok(Release::new(Report::Bits(words), self.guarantee()))
     }
@@ -130,9 +130,9 @@ impl Small {
     /// Each of 0, …, n−1 with the same probability, 1 ≤ n < 2³².
     ///
     /// # Proof
-    /// With w bits, 16 for n ≤ 2¹² and else 32, x is uniform below W = 2ʷ. `⌊xn/W⌋ = i` for the x with `iW ≤ xn < (i+1)W`; of
-    /// their remainders `xn mod W` those of at least `W mod n` are as many for every i, `⌊W/n⌋`, and x is drawn anew for
-    /// the others (Lemire 2019, arXiv:1805.10941, Lemma 4.1). ∎
+    /// With w bits, 16 for n ≤ 2¹² and else 32, x is uniform below W = 2ʷ. `⌊xn/W⌋ = i` for the x with
+    /// `iW ≤ xn < (i+1)W`; of their remainders `xn mod W` those of at least `W mod n` are as many for every i, `⌊W/n⌋`,
+    /// and x is drawn anew for the others (Lemire 2019, arXiv:1805.10941, Lemma 4.1). ∎
     #[inline]
     fn below(&mut self, n: u32, bits: &mut Bits) -> Result<u32> {
         let width = if n <= 1 << 12 { 16 } else { 32 };
@@ -152,50 +152,4 @@ impl Small {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::{Randomness, SeededForTests};
-
-    #[test]
-    fn every_number_comes_from_as_many_words() {
-        // All 2¹⁶ words, for numbers that divide 2¹⁶ and that do not: acceptance and result by the same rule.
-        for n in [1u64, 2, 3, 7, 34, 128, 1000, 4095, 4096] {
-            let mut counts = vec![0u64; n as usize];
-            for x in 0..1u64 << 16 {
-                let (product, all) = (x * n, 1 << 16);
-                let rest = product & (all - 1);
-                if rest >= n || rest >= all % n {
-                    counts[(product >> 16) as usize] += 1;
-                }
-            }
-            assert!(counts.iter().all(|&c| c == (1 << 16) / n), "{n}");
-        }
-    }
-
-    #[test] // fixed seed; χ² of 100,000 draws, false alarm 1e-6
-    fn draws_are_uniform_on_either_side_of_the_widths() {
-        let mut rng = SeededForTests::insecure(5);
-        for n in [5u32, 4096, 4097] {
-            let mut small = Small::default();
-            let mut counts = [0u32; 5];
-            let bits = rng.bits().unwrap();
-            for _ in 0..100_000 {
-                let drawn = small.below(n, bits).unwrap();
-                assert!(drawn < n);
-                counts[(u64::from(drawn) * 5 / u64::from(n)) as usize] += 1;
-            }
-            // Fifths of n, as near as whole numbers are.
-            let part =
-                |i: u64| ((i + 1) * u64::from(n)).div_ceil(5) - (i * u64::from(n)).div_ceil(5);
-            let chi: f64 = counts
-                .iter()
-                .zip(0..)
-                .map(|(&c, i)| {
-                    let expected = 1e5 * part(i) as f64 / f64::from(n);
-                    (f64::from(c) - expected).powi(2) / expected
-                })
-                .sum();
-            assert!(chi < 33.4, "{n}: {chi}"); // χ²(4), upper 1e-6 point: 33.38
-        }
-    }
-}
+mod tests;

@@ -18,16 +18,16 @@ pub struct Support {
     gap: f64,
 }
 
-/// Whose frequency is estimated.
+/// The people whose frequency is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// That of the people who reported: the only error is the noise of the mechanism.
+    /// The people who reported: the only error is the noise of the mechanism.
     Respondents,
-    /// That of a population of which they are a random sample: sampling adds to the error.
+    /// The population of which they are a random sample: sampling adds to the error.
     Population,
 }
 
-/// How to bound the error when planning.
+/// How to bound the error in planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorBound {
     /// Hoeffding's inequality: holds for every n, for either target.
@@ -49,7 +49,7 @@ impl Support {
         Err(Error::OutOfRange { parameter: "epsilon", allowed })
     }
 
-    /// With a `p − q` known better than the floats p and q tell it.
+    /// With a `p − q` that is known more precisely than from the floats p and q.
     pub(crate) fn exactly(p: f64, q: f64, gap: f64) -> Self {
         Self { p, q, gap }
     }
@@ -223,8 +223,8 @@ pub fn lower_limit(k: u64, n: u64, tail: f64) -> f64 {
     low
 }
 
-/// The upper tail of a binomial distribution, `P[Bin(n, π) ≥ k]`, for 1 ≤ k ≤ n and 0 < π ≤ k/n, so that terms fall from the first on;
-/// within a relative 10⁻¹⁵(n + 10⁵).
+/// The upper tail of a binomial distribution, `P[Bin(n, π) ≥ k]`, for 1 ≤ k ≤ n and 0 < π ≤ k/n, so that terms fall
+/// from the first on; within a relative 10⁻¹⁵(n + 10⁵).
 ///
 /// The first is Loader's form `√(n/2πk(n−k))·exp(−n·KL(k/n‖π) + s(n) − s(k) − s(n−k))`
 /// with s the remainder of Stirling's formula.

@@ -1,5 +1,4 @@
-//! The whole output matrix of every randomizer, in rational arithmetic; and that what is
-//! drawn has that law.
+//! The whole output matrix of every randomizer, in rational arithmetic, and tests that draws have that law.
 
 use super::*;
 use crate::mechanism::Guarantee;
@@ -134,8 +133,7 @@ fn epsilon_of(guarantee: Guarantee) -> Epsilon {
     }
 }
 
-/// Every pair of values and every report: the largest loss, if the ratio is at most e^ε for
-/// certain.
+/// The largest loss over every pair of values and every report, if the ratio is certainly at most e^ε.
 fn within(laws: &[Law], epsilon: Epsilon) -> Option<f64> {
     let bits = 256 + (epsilon.get() * 2.0) as u32;
     let bound = Enclosure::exp_neg(&exact(epsilon.get()), bits).upper;

@@ -1,4 +1,4 @@
-//! Unary encoding: a bit for each category, each flipped on its own.
+//! Unary encoding: a bit for each category, each flipped independently.
 
 use super::{Coin, MOST_BITS, Report, Support, require_categories, require_category};
 use crate::error::Result;
@@ -83,7 +83,7 @@ impl Unary {
         Guarantee::Pure(self.epsilon)
     }
 
-    /// What estimation needs to know: a report supports the categories whose bit is set.
+    /// The support for estimation: a report supports the categories whose bit is set.
     pub fn support(&self) -> Result<Support> {
         Support::new(self.p.p(), self.q.p())
     }
@@ -108,7 +108,7 @@ impl Unary {
     }
 }
 
-/// Clears the bits of the last word that stand for no category.
+/// Clears the bits of the last word that have no category.
 pub(super) fn clear_beyond(words: &mut [u64], categories: u32) {
     if let (Some(last), 1..) = (words.last_mut(), categories % 64) {
         *last &= (1 << (categories % 64)) - 1;

@@ -1,8 +1,7 @@
-//! Count and sum of bounded values, in fixed point; `moments` has mean and variance.
+//! Count and sum of bounded values, in fixed point; mean and variance are in `moments`.
 //!
-//! Values are clamped to public bounds `[a, b]`, put on a public grid and
-//! accumulated as integers: no floating-point sum ever meets noise. All that a
-//! release needs of the rows is in an [`Accumulator`], which adds and merges.
+//! Values are clamped to public bounds `[a, b]`, put on a public grid and accumulated as integers: these
+//! mechanisms add noise to no floating-point sum. An [`Accumulator`], which adds and merges, holds everything that a release needs of the rows.
 
 use super::histogram::{Budget, Noise};
 use super::{Calibration, Guarantee, Release};
@@ -14,7 +13,7 @@ use crate::utility::Accuracy;
 use std::borrow::Borrow;
 use std::fmt;
 
-/// The widest bounds, in grid steps: with it 2⁶⁴ squares fit an `i128`.
+/// The widest bounds, in grid steps, for which 2⁶⁴ squares fit into an `i128`.
 const WIDEST: i128 = 1 << 30;
 const FARTHEST: i128 = 1 << 62;
 
@@ -110,7 +109,7 @@ impl Bounds {
     }
 }
 
-/// Exact totals of bounded values: all that a sum, mean or variance needs of the rows.
+/// Exact totals of bounded values: everything that a sum, mean or variance needs of the rows.
 ///
 /// It holds `n`, `Σu` and `Σu²`, with u a value's distance from the lower bound in grid steps.
 /// Protected: `Debug` shows nothing.

@@ -498,7 +498,8 @@ impl Groups {
         Ok(Some(move |rows: u64| moments::mean_error(&bounds, rows.saturating_mul(each), &parts)))
     }
 
-    /// The errors of the variance, as [`Groups::mean_errors`] and [`BoundedVariance::error`](super::BoundedVariance::error).
+    /// The errors of the variance, as [`Groups::mean_errors`] and
+    /// [`BoundedVariance::error`](super::BoundedVariance::error).
     pub fn variance_errors(&self, beta: Beta) -> Result<Option<impl Fn(u64) -> f64 + use<>>> {
         if self.statistics.degree() < 2 {
             return Ok(None);

@@ -9,8 +9,8 @@ use crate::unit::{Beta, Epsilon, Neighbours, Rho, Sensitivity};
 use crate::utility::Accuracy;
 use std::collections::BTreeMap;
 
-/// What one release may spend. It decides the kind of noise: ε buys geometric noise scaled to
-/// the ℓ₁ sensitivity, ρ buys discrete Gaussian noise scaled to the ℓ₂ sensitivity.
+/// The budget of one release. It decides the kind of noise: ε buys geometric noise scaled to the ℓ₁ sensitivity, ρ
+/// buys discrete Gaussian noise scaled to the ℓ₂ sensitivity.
 ///
 /// Mechanisms take `impl Into<Budget>`: pass an [`Epsilon`] or a [`Rho`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -235,11 +235,10 @@ impl Noise {
     /// x = t/s′ that is `e^−x` times `1 + x/2`, `1 + 5x/8 + x²/8` or `1 + 33x/48 + 9x²/48 +
     /// x³/48` for k = 2, 3, 4. `s′ ≤ s + 1/12s`, as `x·coth x ≤ 1 + x²/3`.
     ///
-    /// *Gaussian*, σ ≥ 1. Y has the density `e^(−r²/2σ²)/N`, r being y rounded. `r² ≥
-    /// (|y|−½)₊² ≥ (1−η)y² − (1/η−1)/4`, for any η < 1, as `|y| ≤ ηy² + 1/4η`; and `N ≥ σ√(2π)`, by Poisson summation. So the density is at most
+    /// *Gaussian*, σ ≥ 1. Y has the density `e^(−r²/2σ²)/N`, r being y rounded. `r² ≥ (|y|−½)₊² ≥ (1−η)y² − (1/η−1)/4`,
+    /// for any η < 1, as `|y| ≤ ηy² + 1/4η`; and `N ≥ σ√(2π)`, by Poisson summation. So the density is at most
     /// `C = e^((1/η−1)/8σ²)/√(1−η)` times that of a normal G with variance `σ²/(1−η)`, and
-    /// `P[|ΣwᵢYᵢ| > t] ≤ C^k·P[|ΣwᵢGᵢ| > t]`. Here η = 1/2σ, and then
-    /// `C ≤ e^(1/4σ)/√(1−η)`. ∎
+    /// `P[|ΣwᵢYᵢ| > t] ≤ C^k·P[|ΣwᵢGᵢ| > t]`. Here η = 1/2σ, and then `C ≤ e^(1/4σ)/√(1−η)`. ∎
     pub(super) fn error_of_weighted(&self, weights: &[f64], beta: Beta) -> Result<f64> {
         let weights: Vec<f64> = weights.iter().map(|w| w.abs()).filter(|w| *w > 0.0).collect();
         let most = weights.iter().copied().fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Which [`Event`] each mechanism is, so that nobody prices a release by hand.
+//! The [`Event`] of each mechanism, so that releases are never priced by hand.
 //!
 //! Every `event()` is a *stated guarantee*: it holds for the neighbour relation that the mechanism
 //! was calibrated for, so account under that relation. Where a theorem needs the price under the
@@ -30,9 +30,9 @@ impl Guarantee {
 macro_rules! yields_event {
     ($($mechanism:ty),+ $(,)?) => { $(
         impl $mechanism {
-            /// What one release costs, to be given to an [`Account`](crate::account::Account) or a
-            /// [`Filter`](crate::account::filter::Filter). It holds for the neighbour relation
-            /// that the guarantee is for.
+            /// The privacy event of one release, for an [`Account`](crate::account::Account) or a
+            /// [`Filter`](crate::account::filter::Filter). It holds for the neighbour relation that the guarantee is
+            /// for.
             #[must_use]
             pub fn event(&self) -> crate::event::Event {
                 self.guarantee().event()
@@ -63,7 +63,7 @@ yields_event!(
 );
 
 impl Exponential {
-    /// What one choice costs: a bounded range of ε, which composes better than ε-DP alone.
+    /// The privacy event of one choice: a bounded range of ε, which composes better than ε-DP alone.
     #[must_use]
     pub fn event(&self) -> Event {
         Event::Exponential { epsilon: self.epsilon }
@@ -71,7 +71,7 @@ impl Exponential {
 }
 
 impl Quantile {
-    /// What one release costs: a bounded range of ε, which composes better than ε-DP alone.
+    /// The privacy event of one release: a bounded range of ε, which composes better than ε-DP alone.
     #[must_use]
     pub fn event(&self) -> Event {
         Event::Exponential { epsilon: self.epsilon }
@@ -79,7 +79,7 @@ impl Quantile {
 }
 
 impl Response {
-    /// What one report costs: the exact law of randomized response.
+    /// The privacy event of one report: the exact law of randomized response.
     ///
     /// # Proof
     /// The event's probability of the truth is `e^ε/(e^ε + k − 1)`, and this mechanism's p is at
@@ -91,8 +91,8 @@ impl Response {
 }
 
 impl Gaussian {
-    /// What one release costs if the sensitivity is for *add or remove*: the noise itself, which
-    /// composes far better than (ε,δ). Valid for accounts under either relation.
+    /// The privacy event of one release if the sensitivity is for *add or remove*: the noise itself, which composes
+    /// far better than (ε,δ). Valid for accounts under either relation.
     ///
     /// # Proof
     /// Every pair of neighbours that differ by one unit is at most Δ₂ apart, and the worst pair
@@ -103,8 +103,8 @@ impl Gaussian {
 }
 
 impl DiscreteGaussian {
-    /// What one release costs if the sensitivity is for *add or remove*. Calibrated to (ε,δ) it
-    /// is the noise on one integer, which composes far better; calibrated to ρ it is ρ.
+    /// The privacy event of one release if the sensitivity is for *add or remove*. If calibrated to (ε,δ), it is the
+    /// noise on one integer, which composes far better; if calibrated to ρ, it is ρ.
     pub fn add_remove_event(&self) -> Result<Event> {
         match self.guarantee() {
             Guarantee::Approximate(..) => {

@@ -57,8 +57,8 @@ impl Wide {
             .within_range(self, round)
     }
 
-    /// Beyond ±[`HUGE`], the nearest claim that is still true; an operand `from`
-    /// that claimed nothing upwards leaves nothing to claim.
+    /// Beyond ±[`HUGE`], the nearest claim that is still true. If the operand `from` claimed nothing upwards, neither
+    /// does the result.
     #[inline]
     fn within_range(self, from: Self, round: fn(f64) -> f64) -> Self {
         if self.exponent.abs() < HUGE && from.exponent < HUGE {

@@ -84,8 +84,8 @@ impl DiscreteGaussian {
         }
     }
 
-    /// What the words for strip, coin and place draw, if floats can tell: a
-    /// number, or `Some(None)` for a proposal that is rejected.
+    /// The draw from the words for strip, coin and place, if floats can decide it: a number, or `Some(None)` for a
+    /// rejected proposal.
     #[inline]
     fn surely(&self, [strip, coin, place]: [u64; 3]) -> Option<Option<i128>> {
         let (j, negative) = self.strips.pick(strip);
@@ -128,7 +128,7 @@ impl DiscreteGaussian {
         Some((i128::from(k) ^ -sign) + sign)
     }
 
-    /// Goes on after a proposal that floats left open (`doubtful`) or rejected.
+    /// Continues after a proposal that floats left undecided (`doubtful`) or rejected.
     #[cold]
     fn retry(&self, words: [u64; 3], doubtful: bool, bits: &mut Bits) -> Result<i128> {
         if doubtful && let Some(drawn) = self.certainly(words, bits)? {
@@ -146,7 +146,7 @@ impl DiscreteGaussian {
         }
     }
 
-    /// What the same words draw, in certified arithmetic.
+    /// The draw from the same words, in certified arithmetic.
     fn certainly(&self, [strip, coin, place]: [u64; 3], bits: &mut Bits) -> Result<Option<i128>> {
         let (j, negative) = self.strips.pick(strip);
         if j >= self.strips.count() {
@@ -291,8 +291,7 @@ pub(super) fn lazy_normal(bits: &mut Bits) -> Result<(bool, Real)> {
 }
 
 impl Real {
-    /// |X| for a standard normal X, and whether X is negative: a fair bit that nothing
-    /// else looks at.
+    /// |X| for a standard normal X, and whether X is negative: a fair bit that is used for nothing else.
     #[inline]
     fn normal(strips: &Strips, bits: &mut Bits) -> Result<(bool, Self)> {
         loop {

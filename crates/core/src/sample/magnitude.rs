@@ -4,7 +4,7 @@ use super::centre::{Centre, Offset};
 use crate::error::Result;
 use crate::num::Ratio;
 
-/// The search ends here: 2¹²⁵ steps, from which no centre (2¹²⁰ at most) leads back below [`LIMIT`].
+/// The end of the search: 2¹²⁵ steps, from which no centre (2¹²⁰ at most) leads back below [`LIMIT`].
 const FARTHEST: i128 = 1 << 125;
 
 /// Results are cut at ±2¹²⁴. Heavy tails get there (Cauchy noise of 2⁶⁰ steps with probability 2⁻⁶⁵), so it
@@ -16,8 +16,8 @@ pub(super) fn place(centre: &Centre, negative: bool, steps: i128) -> i128 {
     centre.place(negative, steps).clamp(-LIMIT, LIMIT)
 }
 
-/// The largest k ≥ 0 that the noise reaches, given what floats know of it: `bracket` holds
-/// it, or is `None` where they cannot say. `reaches(k)`, for k ≥ 1, is exact.
+/// The largest k ≥ 0 that the noise reaches. `bracket` contains it, or is `None` if floats cannot tell. `reaches(k)`,
+/// for k ≥ 1, is exact.
 pub(super) fn search(
     bracket: Option<(i128, i128)>,
     mut reaches: impl FnMut(i128) -> Result<bool>,
@@ -41,7 +41,7 @@ pub(super) fn search(
     Ok(low.min(FARTHEST))
 }
 
-/// The integers that `y ± w` may have for a floor, y ≥ 0; `None` where floats are too coarse.
+/// The integers that the floor of `y ± w` may be, y ≥ 0; `None` if floats are too coarse.
 #[inline]
 pub(super) fn bracket(y: f64, w: f64) -> Option<(i128, i128)> {
     // Also false for NaN.

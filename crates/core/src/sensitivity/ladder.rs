@@ -10,7 +10,7 @@ use crate::random::{Bits, Randomness};
 use crate::sample::{Geometric, LazyUniform, Scale, uniform_below};
 use crate::unit::Epsilon;
 
-/// The most rungs that are weighed one by one.
+/// The largest number of rungs that are weighed one by one.
 const MOST_RUNGS: f64 = 4_194_304.0;
 
 /// Releases a statistic with pure ε: values on a lower rung of a ladder around the truth are likelier.
@@ -39,14 +39,14 @@ const MOST_RUNGS: f64 = 4_194_304.0;
 ///   `ε′ = ε − ln(1 + g/c)`. Where the local sensitivity is above c this is almost twice as accurate.
 /// # Proof
 /// *Rungs.* W is again a profile. Let y be on rung u of x, so `|y − f(x)| ≤ Σ_{v<u} W_v(x)`. Then
-/// `|y − f(x′)| ≤ W_0(x′) + Σ_{v<u} W_{v+1}(x′)`: y is on rung u+1 of x′ or a lower one. So `|r_x(y) − r_x′(y)| ≤ 1`, and the
-/// weight of y changes by a factor of at most `e^ε′`.
-/// *Normaliser.* Rung u ≥ 1 has `2W_{u−1}` integers and rung 0 one: `N(x) = 1 + 2Σ_{u≥1} W_{u−1}(x)e^(−ε′u)`. Classic:
-/// `W_{u−1}(x′) ≤ W_u(x)`, so `N(x′) ≤ 1 + e^ε′(N(x) − 1) ≤ e^ε′ N(x)`. With a floor: `A_k(x′) ≤ A_{k+1}(x) ≤ A_k(x) + g`, so
+/// `|y − f(x′)| ≤ W_0(x′) + Σ_{v<u} W_{v+1}(x′)`: y is on rung u+1 of x′ or a lower one. So `|r_x(y) − r_x′(y)| ≤ 1`,
+/// and the weight of y changes by a factor of at most `e^ε′`. *Normaliser.* Rung u ≥ 1 has `2W_{u−1}` integers and rung
+/// 0 one: `N(x) = 1 + 2Σ_{u≥1} W_{u−1}(x)e^(−ε′u)`. Classic: `W_{u−1}(x′) ≤ W_u(x)`, so
+/// `N(x′) ≤ 1 + e^ε′(N(x) − 1) ≤ e^ε′ N(x)`. With a floor: `A_k(x′) ≤ A_{k+1}(x) ≤ A_k(x) + g`, so
 /// `W_k(x′) ≤ W_k(x) + g ≤ (1 + g/c)W_k(x)`, and `N(x′) ≤ (1 + g/c)N(x)`. ∎
 /// # Special values
-/// A statistic without a public [`most`](Statistic::most) is refused, as the weights may not add up. A width of 0 makes an
-/// empty rung. Results saturate at the ends of `i128`.
+/// A statistic without a public [`most`](Statistic::most) is refused, as the weights may not add up. A width of 0 makes
+/// an empty rung. Results saturate at the ends of `i128`.
 /// # References
 /// Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015 (SIGMOD), for the classic ladder. The floor is ours.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ pub struct Ladder {
     floor: Option<u64>,
 }
 
-/// The rungs that were weighed, and what lies beyond.
+/// The rungs that were weighed, and a bound on those beyond.
 struct Rungs {
     rate: f64,
     exact: Ratio,
@@ -81,8 +81,8 @@ impl Ladder {
         Ok(Self { epsilon, floor: Some(floor) })
     }
 
-    /// Chooses the ladder that suits a statistic, by public facts: with a floor of `⌈6g/ε⌉` (this costs about a sixth of ε), or the
-    /// classic one, whichever has the smaller [expected error](Ladder::expected_error).
+    /// Chooses the ladder that suits a statistic, by public facts: with a floor of `⌈6g/ε⌉` (this costs about a sixth
+    /// of ε), or the classic one, whichever has the smaller [expected error](Ladder::expected_error).
     pub fn for_statistic(epsilon: Epsilon, statistic: &(impl Statistic + ?Sized)) -> Result<Self> {
         let classic = Self::classic(epsilon);
         let (Some(growth), Some(most)) = (statistic.growth(), statistic.most()) else {
@@ -98,8 +98,8 @@ impl Ladder {
         Ok(if better { floored } else { classic })
     }
 
-    /// A rough guess of the error of a release, in steps, for choosing between methods. It assumes a local sensitivity of
-    /// √most and uses public facts only. The width of a rung (of the floor, or grown over 1/ε rungs) over ε′.
+    /// A rough guess of the error of a release, in steps, for choosing between methods. It assumes a local sensitivity
+    /// of √most and uses public facts only. The width of a rung (of the floor, or grown over 1/ε rungs) over ε′.
     pub fn expected_error(&self, statistic: &(impl Statistic + ?Sized)) -> Result<f64> {
         let guess = (statistic.most().ok_or_else(super::unbounded)? as f64).sqrt();
         let width = match self.floor {
@@ -199,8 +199,8 @@ impl Rungs {
     /// # Proof of exactness
     /// Rung 0 has weight 1, rung u ≤ U weight `2W_{u−1}e^(−ε′u)`, and all beyond are proposed with weight
     /// `2·most·K·e^(−ε′(U+1))`, K an integer of at least `1/(1−e^−ε′)`. Such a proposal is kept with probability
-    /// `1/(K(1−e^−ε′))`, then rung U+1+j is taken with probability `(1−e^−ε′)e^(−ε′j)` and kept with
-    /// probability `W/most`: the product is the rung's own weight. The choice is exact ([`choice`]), and so is every coin. ∎
+    /// `1/(K(1−e^−ε′))`, then rung U+1+j is taken with probability `(1−e^−ε′)e^(−ε′j)` and kept with probability
+    /// `W/most`: the product is the rung's own weight. The choice is exact ([`choice`]), and so is every coin. ∎
     fn propose(
         &self,
         statistic: &(impl Statistic + ?Sized),
@@ -239,7 +239,7 @@ impl Rungs {
                 return Ok(None);
             }
             let scale = Scale::quotient(1.0, self.rate)?;
-            // 2⁴⁰ rungs have a probability below e^(−10⁶): nobody sees the cut.
+            // 2⁴⁰ rungs have a probability below e^(−10⁶), so the cut is invisible.
             let more = Geometric::new(&scale)?.draw(rng)?.clamp(0, 1 << 40) as u64;
             let rung = count as u64 + 1 + more;
             let width = statistic.at_distance(rung - 1).max(floor).min(self.most);
@@ -275,161 +275,4 @@ impl Rungs {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::order::tests::{ALL, databases, replaced, values};
-    use super::*;
-    use crate::random::SeededForTests;
-    use demure_testkit::distribution::Distribution;
-    use demure_testkit::fit::Fit;
-    use demure_testkit::neighbours::check;
-
-    /// A statistic with a profile of its own: `min(start + k·growth, most)`.
-    struct Line {
-        value: i128,
-        start: u64,
-        growth: u64,
-        most: u64,
-    }
-
-    impl Statistic for Line {
-        fn value(&self) -> i128 {
-            self.value
-        }
-        fn at_distance(&self, k: u64) -> u64 {
-            (self.start + k * self.growth).min(self.most)
-        }
-        fn most(&self) -> Option<u64> {
-            Some(self.most)
-        }
-        fn growth(&self) -> Option<u64> {
-            Some(self.growth)
-        }
-    }
-
-    /// P[release = o], from the definition.
-    fn law(ladder: &Ladder, statistic: &dyn Statistic, reach: i128) -> Distribution<i128> {
-        let rate = ladder.rate(statistic.growth().unwrap_or(0)).unwrap();
-        let floor = ladder.floor().unwrap_or(0);
-        let mut weights = vec![1.0];
-        let (mut rung, mut far) = (0u64, 0);
-        while weights.len() as i128 <= 4 * reach {
-            far += i128::from(statistic.at_distance(rung).max(floor));
-            rung += 1;
-            weights.resize(far as usize + 1, (-rate * rung as f64).exp());
-        }
-        let mut norm = 1.0;
-        for k in 0..(45.0 / rate) as u64 {
-            let width = statistic.at_distance(k).max(floor) as f64;
-            norm += 2.0 * width * (-rate * (k + 1) as f64).exp();
-        }
-        let mass = |o: i128| weights[(o - statistic.value()).unsigned_abs() as usize] / norm;
-        let listed: f64 = (-reach..=reach).map(mass).sum();
-        let table = (-reach..=reach).map(|o| (o, mass(o)));
-        Distribution::with_tail(table, (1.0 - listed + 1e-9).clamp(0.0, 1.0))
-    }
-
-    #[test]
-    fn ladders_are_private_on_all_small_databases() {
-        for e in [0.3, 1.0, 3.0] {
-            let ladder = Ladder::classic(Epsilon::new(e).unwrap());
-            for (name, _, make) in ALL {
-                for n in (1..=6).filter(|&n| make(&values(&vec![0; n])).is_some()) {
-                    let mechanism = |x: &Vec<u8>| law(&ladder, &*make(&values(x)).unwrap(), 40);
-                    check(mechanism, databases(n), replaced, e, 0.0)
-                        .unwrap_or_else(|v| panic!("{name} {n}: {v}"));
-                }
-            }
-        }
-    }
-
-    /// Profiles that differ as neighbours may: value by up to A_0, profile by up to the growth.
-    #[test]
-    fn a_floor_pays_for_the_normaliser_and_less_does_not() {
-        for (e, floor) in [(1.0, 4), (0.5, 10), (2.0, 1)] {
-            let ladder = Ladder::with_floor(Epsilon::new(e).unwrap(), floor).unwrap();
-            let mechanism = |&(value, start): &(i128, u64)| {
-                law(&ladder, &Line { value, start, growth: 1, most: 30 }, 200)
-            };
-            let all: Vec<(i128, u64)> =
-                (0..12).flat_map(|start| (-20..=20).map(move |value| (value, start))).collect();
-            let near = |&(value, start): &(i128, u64)| -> Vec<(i128, u64)> {
-                let starts = start.saturating_sub(1)..=(start + 1).min(11);
-                let next = starts.flat_map(|s| {
-                    let reach = s.min(start) as i128;
-                    (value - reach..=value + reach).map(move |v| (v, s))
-                });
-                next.filter(|&(v, s)| v.abs() <= 20 && (v, s) != (value, start)).collect()
-            };
-            let worst = check(mechanism, all.clone(), near, e, 0.0).unwrap();
-            assert!(worst.epsilon > 0.75 * e, "{} {e}", worst.epsilon);
-            // Without a floor ε′ = ε − ln(1 + 1/c) is too much: profiles of 0 and 1 tell.
-            let bare = |&(value, start): &(i128, u64)| {
-                let rate = ladder.rate(1).unwrap();
-                let classic = Ladder::classic(Epsilon::new(2.0 * rate).unwrap());
-                law(&classic, &Line { value, start, growth: 1, most: 30 }, 200)
-            };
-            if floor > 1 {
-                assert!(check(bare, all, near, e, 0.0).is_err());
-            }
-        }
-    }
-
-    #[test]
-    fn releases_fit_the_law_and_the_test_has_power() {
-        for (seed, e, floor, start) in
-            [(1, 1.0, None, 3), (2, 0.5, Some(8), 2), (3, 2.0, None, 0), (4, 0.2, Some(1), 20)]
-        {
-            let epsilon = Epsilon::new(e).unwrap();
-            let ladder = Ladder { epsilon, floor };
-            let Ok(_) = ladder.rate(1) else { continue };
-            let line = |start| Line { value: 5, start, growth: 1, most: 40 };
-            let mut rng = SeededForTests::insecure(seed);
-            let samples: Vec<i128> = (0..100_000)
-                .map(|_| ladder.release_steps(&line(start), &mut rng).unwrap().into_value())
-                .collect();
-            let reach = 2_000;
-            let right = law(&ladder, &line(start), reach);
-            let fit = |law: &Distribution<i128>| {
-                Fit::of(samples.iter().copied(), |o| law.probability(&o), -reach..=reach)
-            };
-            assert!(fit(&right).accepts(), "{e} {floor:?}");
-            let off = Ladder { epsilon: Epsilon::new(e * 1.05).unwrap(), floor };
-            assert!(fit(&law(&off, &line(start), reach)).rejects(), "{e} {floor:?}");
-        }
-    }
-
-    #[test]
-    fn the_tail_beyond_the_listed_rungs_has_its_weight() {
-        // Cut the list short: everything beyond two rungs goes through the proposals.
-        let line = Line { value: 0, start: 2, growth: 1, most: 6 };
-        let ladder = Ladder::classic(Epsilon::new(1.0).unwrap());
-        let mut rungs = ladder.rungs(&line).unwrap();
-        rungs.widths.truncate(2);
-        let mut rng = SeededForTests::insecure(9);
-        let samples: Vec<i128> = (0..200_000)
-            .filter_map(|_| rungs.propose(&line, 0, &mut rng).unwrap())
-            .take(60_000)
-            .collect();
-        let right = law(&ladder, &line, 300);
-        assert!(Fit::of(samples, |o| right.probability(&o), -300..=300).accepts());
-    }
-
-    #[test]
-    fn what_cannot_be_weighed_is_refused() {
-        let mut rng = SeededForTests::insecure(1);
-        let e = |x| Epsilon::new(x).unwrap();
-        let line = Line { value: 0, start: 2, growth: 1, most: 1 << 61 };
-        assert!(Ladder::classic(e(1.0)).release(&line, &mut rng).is_err());
-        assert!(Ladder::with_floor(e(1.0), 0).is_err());
-        assert!(Ladder::with_floor(e(0.1), 1).unwrap().rate(1).is_err());
-        let line = Line { value: 0, start: 2, growth: 1, most: 100 };
-        assert!(Ladder::classic(e(1e-9)).release(&line, &mut rng).is_err());
-        assert_eq!(Ladder::for_statistic(e(1.0), &line).unwrap().floor(), Some(6));
-        // Steep profiles and tiny ε have no use for a floor.
-        let steep = Line { value: 0, start: 1, growth: 1_000, most: 1_000_000 };
-        assert_eq!(Ladder::for_statistic(e(1.0), &steep).unwrap().floor(), None);
-        let line = Line { value: 0, start: 2, growth: 1, most: 5_000 };
-        assert_eq!(Ladder::for_statistic(e(0.1), &line).unwrap().floor(), Some(60));
-        assert_eq!(Ladder::for_statistic(e(0.01), &line).unwrap().floor(), None);
-    }
-}
+mod tests;

@@ -9,12 +9,12 @@
 //! | `order` | median, any quantile, trimmed and winsorised mean, interquartile range | |
 //! | `smooth` | noise in proportion to a smooth bound | ε, (ε,δ) or ρ |
 //! | `ladder` | a value by the rungs of its local sensitivity | ε |
-//! | `stable` | mode, vote, top-k, model: the answer itself, where it is far from changing | (ε,δ) |
+//! | `stable` | mode, vote, top-k, model: the exact answer, if it is far from changing | (ε,δ) |
 //! | `propose` | a bound proposed, tested, used; and a search over a public list of bounds | (ε,δ) |
 //! | `bound` | a private upper bound on the local sensitivity, then noise | (ε,δ) |
 //! | `ratio` | the reciprocal of a count and the slope of a regression | |
 //! | `gate` | a noised distance above a threshold, and the chance of that: one object | (ε,δ) |
-//! | `check` | brute-force checks of statistics of your own | |
+//! | `check` | brute-force checks of your own statistics | |
 //!
 //! They share the trait [`Statistic`]: an integer, and how far it can move near the data.
 //!
@@ -39,9 +39,9 @@
 //! ```
 //!
 //! # Neighbours
-//! A [`Statistic`] is stated for one relation. Those of `order` are for *replace one*, where the
-//! number n of values is public; [`Values::padded`] gives quantiles under *add or remove*. Votes and counts (`stable`, `ratio`) know both relations. For a graph
-//! the unit is an edge, added or removed.
+//! A [`Statistic`] is stated for one relation. Those of `order` are for *replace one*, where the number n of values is
+//! public; [`Values::padded`] gives quantiles under *add or remove*. Votes and counts (`stable`, `ratio`) support both
+//! relations. For a graph the unit is an edge, added or removed.
 //!
 //! # Special values
 //! Every statistic is an integer on a public grid, so nothing is NaN, and no float sum meets noise.
@@ -107,7 +107,7 @@ impl fmt::Display for Smoothness {
     }
 }
 
-/// Distances are not looked for beyond: a cut keeps them 1-Lipschitz.
+/// Distances are not searched beyond this: a cut keeps them 1-Lipschitz.
 const FARTHEST: u64 = 1 << 40;
 
 /// Bounds are at least this many steps: a public constant, so that there is always some
@@ -134,9 +134,9 @@ pub(crate) const ENLARGE: f64 = 1.0 + 1.0 / (1u64 << 38) as f64;
 /// 3. `A_k(x) ≤ most`, which is public;
 /// 4. `A_{k+1}(x) − A_k(x) ≤ growth`, which is public. Only a private bound and a ladder with a floor need it.
 ///
-/// The largest local sensitivity within k steps of x, `LS⁽ᵏ⁾(x)`, is the least such profile.
-/// All guarantees of this module rest on these four lines, and on `answer` being public; [`check_profile`] tests them on
-/// all small datasets. With a wrong implementation a release breaks its guarantee: check your own with [`check_profile`].
+/// The largest local sensitivity within k steps of x, `LS⁽ᵏ⁾(x)`, is the least such profile. All guarantees of this
+/// module rest on these four lines, and on `answer` being public; [`check_profile`] tests them on all small datasets.
+/// With a wrong implementation a release breaks its guarantee: check your own with [`check_profile`].
 pub trait Statistic {
     /// The value of the statistic, f(x). Protected.
     fn value(&self) -> i128;
@@ -148,8 +148,8 @@ pub trait Statistic {
     /// smooth bound.
     fn most(&self) -> Option<u64>;
 
-    /// A public bound on `A_{k+1}(x) − A_k(x)`, for all k and all datasets; `None` if it can be arbitrarily large. It bounds the
-    /// sensitivity of every `A_k`: `A_k(x′) ≤ A_{k+1}(x) ≤ A_k(x) + growth`.
+    /// A public bound on `A_{k+1}(x) − A_k(x)`, for all k and all datasets; `None` if it can be arbitrarily large. It
+    /// bounds the sensitivity of every `A_k`: `A_k(x′) ≤ A_{k+1}(x) ≤ A_k(x) + growth`.
     fn growth(&self) -> Option<u64> {
         None
     }
@@ -220,7 +220,7 @@ pub trait Statistic {
     }
 }
 
-/// Why there is no smooth bound. The same for all data.
+/// The error for a statistic without a smooth bound. It is the same for all data.
 fn unbounded() -> Error {
     Error::Infeasible {
         what: "this statistic can move without bound somewhere, so its smooth sensitivity is infinite",

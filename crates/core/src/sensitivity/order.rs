@@ -1,4 +1,4 @@
-//! Statistics of order: median, any quantile, trimmed and winsorised mean, interquartile range.
+//! Order statistics: median, any quantile, trimmed and winsorised mean, interquartile range.
 //!
 //! All rest on one number. Let `G_k(j, i)` be the largest `z_j − z_i` among the datasets z within k
 //! replacements of x. Moving ℓ values to the bottom and k−ℓ to the top gives
@@ -74,7 +74,8 @@ fn too_few() -> Error {
 /// `LS⁽ᵏ⁾ = max {x_j − x_i : i ≤ r ≤ j, j − i = k+1}`, exactly; the smooth bound is
 /// `max {(x_j − x_i)e^(−t(j−i−1)) : i ≤ r ≤ j, i < j}`.
 /// # Proof
-/// One replacement takes `z_r` to `z_{r+1}` or `z_{r−1}` at most, and it can: `LS⁽ᵏ⁾ = max(G_k(r+1, r), G_k(r, r−1))`. ∎
+/// One replacement takes `z_r` to `z_{r+1}` or `z_{r−1}` at most, and it can: `LS⁽ᵏ⁾ = max(G_k(r+1, r), G_k(r, r−1))`.
+/// ∎
 /// # References
 /// Nissim, Raskhodnikova, Smith 2007 (STOC), Section 3.1 (the median, n odd).
 #[derive(Clone)]
@@ -83,7 +84,7 @@ pub struct OrderStatistic<'a> {
     rank: i64,
 }
 
-/// Without the rank: where the number of rows is protected, so is that.
+/// `Debug` omits the rank: if the number of rows is protected, so is the rank.
 impl fmt::Debug for OrderStatistic<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OrderStatistic(protected)")
@@ -119,12 +120,12 @@ impl<'a> OrderStatistic<'a> {
     /// # Guarantee
     /// What is private for one value replaced is private, too, for one row added or removed.
     /// # Proof
-    /// Think of endlessly many made-up rows at a below `x₁` and at b above `x_n`, which is what [`Values`] has beyond its
-    /// ends, and count places from the quantile's. As 0 < q < 1, `⌈q(n+1)⌉ − ⌈qn⌉` is 0 or 1. If it is 0, an added row
-    /// takes the place of a made-up one at b: the values above it move up by one place and all others stay. If it is 1, it
-    /// takes the place of one at a: those below it move down. Either way one value of an endless sequence
-    /// is replaced and the quantile's place stays; the local sensitivities above are those of that
-    /// sequence, as they only read places around it. ∎
+    /// Think of endlessly many made-up rows at a below `x₁` and at b above `x_n`, which is what [`Values`] has beyond
+    /// its ends, and count places from the quantile's. As 0 < q < 1, `⌈q(n+1)⌉ − ⌈qn⌉` is 0 or 1. If it is 0, an added
+    /// row takes the place of a made-up one at b: the values above it move up by one place and all others stay. If it
+    /// is 1, it takes the place of one at a: those below it move down. Either way one value of an endless sequence is
+    /// replaced and the quantile's place stays; the local sensitivities above are those of that sequence, as they only
+    /// read places around it. ∎
     pub fn of_rows(values: &'a Values, q: f64) -> Result<Self> {
         const ONE: u128 = 1 << 32;
         let share = (q * ONE as f64).round() as u128;

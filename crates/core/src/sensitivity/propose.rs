@@ -1,4 +1,4 @@
-//! Propose a bound on the local sensitivity, test it, and release with that much noise.
+//! Propose-test-release: propose a bound on the local sensitivity, test it, and release with noise for it.
 
 use super::Statistic;
 use super::gate::Gate;
@@ -30,17 +30,18 @@ use crate::utility::Accuracy;
 /// ```
 ///
 /// With d the distance to the nearest dataset whose local sensitivity is above β: if `d + Z > T`, it releases
-/// `f(x) + Geo(β/ε₂)`; else `None` (⊥). `P[Z = k] ∝ e^(−ε₁|k|)`, `Geo(s)` is two-sided geometric of scale s, and T is the least integer
-/// with `e^(−ε₁(T+1))/(1+e^−ε₁) ≤ δ`.
+/// `f(x) + Geo(β/ε₂)`; else `None` (⊥). `P[Z = k] ∝ e^(−ε₁|k|)`, `Geo(s)` is two-sided geometric of scale s, and T is
+/// the least integer with `e^(−ε₁(T+1))/(1+e^−ε₁) ≤ δ`.
 ///
 /// # Guarantee
-/// (ε₁ + ε₂, δ)-DP under the relation that the [`Statistic`] is for; any 1-Lipschitz lower bound on d will do.
+/// (ε₁ + ε₂, δ)-DP under the relation that the [`Statistic`] is for; any 1-Lipschitz lower bound on d is sufficient.
 /// # Proof
-/// Whether it goes on is ε₁-DP, as d is 1-Lipschitz. Let x, x′ be neighbours. If `LS(x) ≤ β`, then `|f(x) − f(x′)| ≤ β` and the second
-/// stage is ε₂-DP: together ε₁ + ε₂. If not, d(x) = 0, and x gets anything but ⊥ with probability at most δ; for ⊥ the first stage is enough. ∎
+/// Whether it goes on is ε₁-DP, as d is 1-Lipschitz. Let x, x′ be neighbours. If `LS(x) ≤ β`, then `|f(x) − f(x′)| ≤ β`
+/// and the second stage is ε₂-DP: together ε₁ + ε₂. If not, d(x) = 0, and x gets anything but ⊥ with probability at
+/// most δ; for ⊥ the first stage is enough. ∎
 /// # Special values
-/// `None` is an answer, and costs as much as any other. A β of at least the public [`most`](Statistic::most) is never refused. A β
-/// of 0 is refused, as no noise would be added.
+/// `None` is an answer, and costs as much as any other. A β of at least the public [`most`](Statistic::most) is never
+/// refused. A β of 0 is refused, as no noise would be added.
 /// # References
 /// Dwork, Lei 2009 (STOC); Dwork, Roth 2014, Section 7.2. The threshold `ln(1/δ)/ε₁` of the textbook spends δ/2.
 #[derive(Clone, Debug)]
@@ -148,11 +149,13 @@ pub(super) fn sum(a: f64, b: f64) -> f64 {
 /// ```
 ///
 /// # Guarantee
-/// (ε₁ + ε₂, δ)-DP, ε₁ for the search however long the list, ε₂ for the noise. The β that was used is part of the release.
+/// (ε₁ + ε₂, δ)-DP, ε₁ for the search however long the list, ε₂ for the noise. The β that was used is part of the
+/// release.
 /// # Proof
-/// The distances `d_i` to `{LS > β_i}` are 1-Lipschitz, so the search is an [`AboveThreshold`] with one positive answer: ε₁-DP. For a
-/// list of m, all `β_i < LS(x)` have d_i = 0 and are passed with probability at most `m·P[ν − ρ ≥ T] ≤ δ`, ν and ρ being the noises of a query and of
-/// the threshold. Otherwise `|f(x) − f(x′)| ≤ β_i` and the second stage is ε₂-DP; sum over i as for one β. ∎
+/// The distances `d_i` to `{LS > β_i}` are 1-Lipschitz, so the search is an [`AboveThreshold`] with one positive
+/// answer: ε₁-DP. For a list of m, all `β_i < LS(x)` have d_i = 0 and are passed with probability at most
+/// `m·P[ν − ρ ≥ T] ≤ δ`, ν and ρ being the noises of a query and of the threshold. Otherwise `|f(x) − f(x′)| ≤ β_i` and
+/// the second stage is ε₂-DP; sum over i as for one β. ∎
 /// # Special values
 /// As [`ProposeTestRelease`]; `None` if the list is exhausted.
 #[derive(Clone, Debug)]
@@ -188,8 +191,8 @@ impl Proposals {
         Ok(Self { epsilon, noise, delta, bounds, search: law, threshold })
     }
 
-    /// Spends 3/10 of ε on the search and the rest on the noise. The bounds double up to the largest possible step, so that
-    /// one always fits.
+    /// Spends 3/10 of ε on the search and the rest on the noise. The bounds double up to the largest possible step, so
+    /// that one always fits.
     pub fn for_statistic(
         epsilon: Epsilon,
         delta: Delta,
@@ -203,8 +206,8 @@ impl Proposals {
         Ok(Self { epsilon, ..made })
     }
 
-    /// A list of bounds that doubles from `first` and ends with `most`. If `most` is the public bound of a statistic, the
-    /// search never fails.
+    /// A list of bounds that doubles from `first` and ends with `most`. If `most` is the public bound of a statistic,
+    /// the search never fails.
     pub fn doubling(first: u64, most: u64) -> Vec<u64> {
         let doubled = std::iter::successors(Some(first.max(1)), |b| b.checked_mul(2));
         let mut list: Vec<u64> = doubled.take_while(|&b| b < most).collect();
@@ -289,10 +292,11 @@ fn least_threshold(rho: f64, nu: f64, delta: f64) -> Result<i128> {
 /// An upper bound on `P[ν − ρ ≥ t]`, for scales of at most 2²³ of which one is 1.2 times the other or more.
 ///
 /// # Proof
-/// With `a = e^(−1/ρ)` and `b = e^(−1/ν)`, `P[ν − ρ = k] = c·(ab/(1−ab)·(a^k + b^k) + (b^(k+1) − a^(k+1))/(b − a))` for k ≥ 0, where
-/// `c = (1−a)(1−b)/((1+a)(1+b))`: the sum over ρ < 0, over 0 ≤ ρ ≤ k and beyond. Sum over k ≥ t. Powers are good to a relative
-/// 2⁻⁴⁶, of which the differences `1−a`, `1−b`, `1−ab` and `b−a` lose at most 27 bits; the last numerator is a sixth of its larger
-/// part at least, as `(e^y − 1)/(e^x − 1) ≤ y/x` for y ≤ x. Together less than 2⁻¹⁷. What is cut off at e^−699 is below 10⁻³⁰⁰. ∎
+/// With `a = e^(−1/ρ)` and `b = e^(−1/ν)`, `P[ν − ρ = k] = c·(ab/(1−ab)·(a^k + b^k) + (b^(k+1) − a^(k+1))/(b − a))` for
+/// k ≥ 0, where `c = (1−a)(1−b)/((1+a)(1+b))`: the sum over ρ < 0, over 0 ≤ ρ ≤ k and beyond. Sum over k ≥ t. Powers
+/// are good to a relative 2⁻⁴⁶, of which the differences `1−a`, `1−b`, `1−ab` and `b−a` lose at most 27 bits; the last
+/// numerator is a sixth of its larger part at least, as `(e^y − 1)/(e^x − 1) ≤ y/x` for y ≤ x. Together less than 2⁻¹⁷.
+/// What is cut off at e^−699 is below 10⁻³⁰⁰. ∎
 fn difference_tail(rho: f64, nu: f64, t: u64) -> f64 {
     let power = |scale: f64, k: f64| fast::exp_neg((k / scale).min(699.0));
     let (a, b, t) = (power(rho, 1.0), power(nu, 1.0), t as f64);

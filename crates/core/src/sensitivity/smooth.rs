@@ -83,24 +83,24 @@ impl fmt::Display for NoiseFamily {
 ///
 /// # Proof
 /// For neighbours x, x′ both `|f(x) − f(x′)| ≤ S(x)` and `≤ S(x′)`, and S(x)/S(x′) is within `e^±t`. Go from M(x) to
-/// M(x′) by a *dilation* by `e^λ`, |λ| ≤ t, and then a *shift* by at most s in units of the noise.
-/// *Pure.* The log-density of the shift changes at a rate of at most `|h′/h|`, that of the
-/// dilation at `|1 + z·h′/h|`. Student: `|h′/h| = (d+1)|z|/(d+z²) ≤ (d+1)/(2√d)` and `1 + zh′/h ∈ (−d, 1]`. Laplace-Pareto:
-/// `|h′/h| ≤ 1`, as the tail starts at γ+1, and `1 + zh′/h ∈ [−γ, 1]`.
-/// *(ε,δ).* A dilation that widens is at most t-DP. One that narrows has a loss above ε₂ exactly for |z|
-/// beyond some r; `max_r P[|Z|>r] − e^ε₂·P[|Z|>re^λ]` grows with λ, as the second term shrinks for every r. At λ = t it is
-/// `(1−e^−t)·exp(−(ε₂+t)/(e^t−1))` for Laplace noise, and at most `P[Z² > 2(ε₂+t)/(e^{2t}−1)]` for Gaussian noise.
-/// Then the shift: `P[M(x)∈T] ≤ e^ε₂ P[M₁∈T] + δ₂ ≤ e^(ε₂+ε₁)P[M(x′)∈T] + e^ε₂δ₁ + δ₂`.
-/// *zCDP.* `D_α(Z‖e^t Z) ≤ αt²/2σ²`, as the dilation shifts the normal variable by t/σ; `D_α(Z‖Z+s) ≤ ½e^{3σ²}s²α`; and
-/// the triangle lemma `√ρ ≤ √ρ₁ + √ρ₂` of shifts.
-/// *Grid.* f(x) is an integer, noise is drawn exactly and rounded to integers: a post-processing on a grid that
+/// M(x′) by a *dilation* by `e^λ`, |λ| ≤ t, and then a *shift* by at most s in units of the noise. *Pure.* The
+/// log-density of the shift changes at a rate of at most `|h′/h|`, that of the dilation at `|1 + z·h′/h|`. Student:
+/// `|h′/h| = (d+1)|z|/(d+z²) ≤ (d+1)/(2√d)` and `1 + zh′/h ∈ (−d, 1]`. Laplace-Pareto: `|h′/h| ≤ 1`, as the tail starts
+/// at γ+1, and `1 + zh′/h ∈ [−γ, 1]`. *(ε,δ).* A dilation that widens is at most t-DP. One that narrows has a loss
+/// above ε₂ exactly for |z| beyond some r; `max_r P[|Z|>r] − e^ε₂·P[|Z|>re^λ]` grows with λ, as the second term shrinks
+/// for every r. At λ = t it is `(1−e^−t)·exp(−(ε₂+t)/(e^t−1))` for Laplace noise, and at most
+/// `P[Z² > 2(ε₂+t)/(e^{2t}−1)]` for Gaussian noise. Then the shift:
+/// `P[M(x)∈T] ≤ e^ε₂ P[M₁∈T] + δ₂ ≤ e^(ε₂+ε₁)P[M(x′)∈T] + e^ε₂δ₁ + δ₂`. *zCDP.* `D_α(Z‖e^t Z) ≤ αt²/2σ²`, as the
+/// dilation shifts the normal variable by t/σ; `D_α(Z‖Z+s) ≤ ½e^{3σ²}s²α`; and the triangle lemma `√ρ ≤ √ρ₁ + √ρ₂` of
+/// shifts. *Grid.* f(x) is an integer, noise is drawn exactly and rounded to integers: a post-processing on a grid that
 /// knows nothing of S. *Rounding.* S is computed to within `e^±2⁻³⁶`; t is enlarged by twice that. ∎
 /// # Special values
 /// A statistic without a public [`most`](Statistic::most) is refused, as its smooth bound is infinite; so is one whose
 /// noise could pass 2⁶⁰ steps: both whatever the data. Values beyond ±2¹²⁰ steps are clamped, results beyond ±2¹²³ cut.
 /// # References
-/// Nissim, Raskhodnikova, Smith 2007 (STOC), Section 2 (admissible noise); Bun, Steinke 2019 (arXiv:1906.02830), for Student and
-/// Laplace-log-normal noise. The ε₂ of Laplace noise is sharper here than the textbook's `t = ε/(2 ln(2/δ))`, and is proved above.
+/// Nissim, Raskhodnikova, Smith 2007 (STOC), Section 2 (admissible noise); Bun, Steinke 2019 (arXiv:1906.02830), for
+/// Student and Laplace-log-normal noise. The ε₂ of Laplace noise is sharper here than the textbook's
+/// `t = ε/(2 ln(2/δ))`, and is proved above.
 #[derive(Clone, Debug)]
 pub struct SmoothNoise {
     family: NoiseFamily,
@@ -296,7 +296,7 @@ impl SmoothNoise {
         Ok(Release::new(noised.clamp(-(1 << 123), 1 << 123), self.guarantee))
     }
 
-    /// `(S/s)·Z`, rounded; without randomness only whether it could be drawn.
+    /// `(S/s)·Z`, rounded; without randomness, only checks that it could be drawn.
     fn draw(&self, smooth: f64, rng: Option<&mut dyn Randomness>) -> Result<i128> {
         let scale = Scale::new(up(smooth / self.s))?;
         macro_rules! noise {

@@ -27,9 +27,9 @@ impl Values {
         Self { bounds, sorted, width: bounds.step(f64::INFINITY) }
     }
 
-    /// The values of all rows where their number is *protected*: filled up to a public `size` with
-    /// made-up rows. A share `rank` of these (rounded to 2⁻³²) is at the lower bound, the rest at the upper. Rows beyond
-    /// `size` are left out, the last ones first.
+    /// The values of all rows where their number is *protected*: filled up to a public `size` with made-up rows. A
+    /// share `rank` of these (rounded to 2⁻³²) is at the lower bound, the rest at the upper. Rows beyond `size` are
+    /// left out, the last ones first.
     ///
     /// The quantile `rank` of the result is a quantile `rank` of the rows, up to one rank. This is for a
     /// quantile of that one rank; trimmed means and spreads have no such filling, and are
@@ -100,7 +100,7 @@ impl Values {
         }
     }
 
-    /// `steps/of` steps above a, within the bounds: public facts and a noised number.
+    /// `steps/of` steps above a, within the bounds: computed from public facts and a noised number.
     pub(super) fn place(&self, steps: i128, of: u64) -> f64 {
         let (low, high) = (self.bounds.lower(), self.bounds.upper());
         let above = steps as f64 / of as f64 * self.bounds.grid().spacing();
@@ -115,39 +115,4 @@ impl fmt::Debug for Values {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::unit::Grid;
-    use demure_testkit::datasets::{add_or_remove_one, rows};
-
-    #[test]
-    fn filling_up_turns_add_or_remove_into_replace() {
-        let bounds = Bounds::on(0.0, 4.0, Grid::ONE).unwrap();
-        let domain = [0.0, 2.0, 4.0];
-        let steps = |x: &[u8], rank: f64| {
-            let values = x.iter().map(|&i| domain[usize::from(i)]);
-            Values::padded(bounds, values, 4, rank).unwrap().sorted
-        };
-        for rank in [0.5, 0.25, 0.9] {
-            // Longer than the public size too.
-            for x in rows(&[0u8, 1, 2], 0..=5) {
-                for y in add_or_remove_one(&x, &[0u8, 1, 2]) {
-                    let (mut p, mut q) = (steps(&x, rank), steps(&y, rank));
-                    assert_eq!((p.len(), q.len()), (4, 4));
-                    p.retain(|v| match q.iter().position(|w| w == v) {
-                        Some(i) => {
-                            q.swap_remove(i);
-                            false
-                        }
-                        None => true,
-                    });
-                    assert!(p.len() <= 1 && q.len() <= 1, "{x:?} {y:?}");
-                }
-            }
-        }
-        // Eight rows of nine at their own places: the median hardly moves.
-        let values = Values::padded(bounds, [1.0; 8], 9, 0.5).unwrap();
-        assert_eq!(values.at(5), 1);
-        assert!(!format!("{values:?}").contains("sorted"));
-    }
-}
+mod tests;

@@ -12,16 +12,16 @@ use datafusion::logical_expr::{Expr, ExprSchemable};
 use demure_core::mechanism::Bounds;
 use demure_core::unit::Grid;
 
-/// A call, and the argument columns of the aggregate so far.
+/// A call of an aggregate function, with the argument columns collected so far.
 pub(crate) struct Call<'a> {
     function: &'a AggregateFunction,
     rows: &'a Rows,
-    /// The argument, once it is known which it is.
+    /// The argument, once it has been determined.
     argument: Option<Expr>,
     columns: &'a mut Columns,
 }
 
-/// The argument columns of an aggregate: what each is, and how it is computed.
+/// The argument columns of an aggregate: what is known of each, and the expression that computes it.
 #[derive(Default)]
 pub(crate) struct Columns {
     pub(crate) values: Vec<Value>,
@@ -36,7 +36,7 @@ enum Use {
 }
 
 impl Columns {
-    /// What one aggregate function asks for; its argument becomes a column unless it is one already.
+    /// The measure that one aggregate function asks for. Its argument becomes a new column unless it already is one.
     pub(crate) fn measure(&mut self, function: &AggregateFunction, rows: &Rows) -> Result<Measure> {
         let mut call = Call { function, rows, argument: None, columns: self };
         for family in FAMILIES {
@@ -62,41 +62,41 @@ impl<'a> Call<'a> {
         self.function.params.distinct
     }
 
-    /// Whose the rows are.
+    /// The owner of the rows.
     pub(super) fn owner(&self) -> &Owner {
         &self.rows.owner
     }
 
-    /// Whether the argument is the unit's id, of all rows.
+    /// Whether the call counts people: its argument is the unit's id, over all rows.
     pub(super) fn counts_people(&self) -> Result<bool> {
         let argument = self.argument()?;
         let unit = matches!(argument.unalias(), Expr::Column(c) if self.rows.is_unit(&c));
         Ok(unit && self.function.params.filter.is_none())
     }
 
-    /// Whether every row counts: the argument is a constant.
+    /// Whether the call counts every row: its argument is a constant.
     pub(super) fn counts_rows(&self) -> Result<bool> {
         let argument = self.argument()?;
         let constant = matches!(&argument, Expr::Literal(value, _) if !value.is_null());
         Ok(constant && self.function.params.filter.is_none())
     }
 
-    /// The place of the argument among the columns, as it is.
+    /// The index of the argument column, with values of any type.
     pub(super) fn any_value(&mut self) -> Result<usize> {
         self.column(None)
     }
 
-    /// The place of the argument, as a number that sums are taken of.
+    /// The index of the argument column, as a number to be summed.
     pub(super) fn summed_number(&mut self) -> Result<usize> {
         self.column(Some(Use::Sum))
     }
 
-    /// The place of the argument, as a number whose rank counts.
+    /// The index of the argument column, as a number to be ranked.
     pub(super) fn ranked_number(&mut self) -> Result<usize> {
         self.column(Some(Use::Rank))
     }
 
-    /// The only argument. What goes with it must be what the function allows.
+    /// The only argument. Refuses DISTINCT, ORDER BY and further arguments where the function does not allow them.
     fn argument(&self) -> Result<Expr> {
         let (name, params) = (self.name(), &self.function.params);
         let median = matches!(name, "median" | "approx_median");
@@ -119,8 +119,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The rank of `approx_percentile_cont(x, 0.9)` or `approx_percentile_cont(0.9) WITHIN GROUP (ORDER BY x)`; from then on
-    /// x is the argument.
+    /// The rank in `approx_percentile_cont(x, 0.9)` or `approx_percentile_cont(0.9) WITHIN GROUP (ORDER BY x)`. From
+    /// then on, x is the argument.
     pub(super) fn take_rank(&mut self) -> Result<f64> {
         let name = self.name();
         let (args, order) = (&self.function.params.args, &self.function.params.order_by);
@@ -151,7 +151,7 @@ impl<'a> Call<'a> {
         Ok(if descending { 1.0 - q } else { q })
     }
 
-    /// The place of the argument: that of the same argument before, or a new one.
+    /// The index of the argument column: an existing column if the argument was used before, otherwise a new one.
     fn column(&mut self, number: Option<Use>) -> Result<usize> {
         let (argument, rows) = (self.argument()?, self.rows);
         let data_type = argument.get_type(rows.schema()).map_err(|e| Error::planning(&e))?;
@@ -189,7 +189,7 @@ fn refuse(what: impl Into<String>, remedy: &str) -> Error {
     Refusal::new(Rule::Aggregate, what, remedy).into()
 }
 
-/// The bounds a number is clamped to, on its grid.
+/// The bounds that a number is clamped to, on its grid.
 fn bounds(known: &Facts, data_type: &DataType, call: &str, used: Use) -> Result<Bounds> {
     if !data_type.is_numeric() {
         return Err(refuse(
@@ -205,11 +205,11 @@ fn bounds(known: &Facts, data_type: &DataType, call: &str, used: Use) -> Result<
              CLAMP(x, low, high)",
         )
     })?;
-    // A constant still needs room for a grid.
+    // A constant still needs bounds that are wide enough for a grid.
     let high = if high > low { high } else { low + low.abs().max(1.0) * 1e-3 };
     let bounds = match known.grid {
         Some(exponent) => Bounds::on(low, high, Grid::power_of_two(exponent)?),
-        // The ranks of integers are those of integers, where they fit.
+        // Integers are ranked on a grid of integers if their range is small enough.
         None if used == Use::Rank && known.integral && high - low <= (1u64 << 30) as f64 => {
             let high = if high - low < 1.0 { low + 1.0 } else { high };
             Bounds::on(low, high, Grid::ONE)

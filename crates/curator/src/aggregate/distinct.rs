@@ -1,4 +1,4 @@
-//! COUNT(DISTINCT x): a count of the different values that bounded rows have.
+//! COUNT(DISTINCT x): the number of distinct values in bounded rows.
 
 use super::numbers::Summaries;
 use super::{
@@ -13,7 +13,7 @@ use demure_core::mechanism::{Contributions, GroupTotals, Groups};
 use demure_core::random::Randomness;
 use demure_core::unit::Beta;
 
-/// `COUNT(DISTINCT x)` and `APPROX_DISTINCT(x)`; people are counted by [`super::numbers`].
+/// `COUNT(DISTINCT x)` and `APPROX_DISTINCT(x)`. [`super::numbers`] counts people.
 pub(super) struct Distinct;
 
 const CODE: isize = 3;
@@ -50,7 +50,7 @@ impl BlockPlan for DistinctPlan {
     }
 }
 
-/// A row adds or removes one different value at most, so this is a count of rows to the mechanism.
+/// A row adds or removes at most one distinct value, so the mechanism treats this as a count of rows.
 pub(crate) struct DistinctBlock {
     pub(crate) value: usize,
     pub(crate) groups: Groups,

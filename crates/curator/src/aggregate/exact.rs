@@ -7,13 +7,13 @@ use datafusion::common::ScalarValue;
 use demure_core::mechanism::Bounds;
 use std::collections::BTreeMap;
 
-/// The groups that are released, in their order, and the form in which each value was kept. Protected.
+/// The released groups in order, and the form in which each value was kept. Protected.
 pub(crate) struct ExactGroups<'a> {
     groups: Vec<Option<&'a ExactGroup>>,
     forms: &'a [(usize, Form)],
 }
 
-/// A number's exact totals in one group, in steps from its lower bound.
+/// The exact totals of a number in one group, in steps from its lower bound.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Steps {
     pub(super) rows: u64,
@@ -22,12 +22,12 @@ pub(super) struct Steps {
 }
 
 impl<'a> ExactGroups<'a> {
-    /// The groups of the keys that come back; `None` where no row has the key.
+    /// The groups of the released keys; `None` where no row has the key.
     pub(crate) fn new(groups: Vec<Option<&'a ExactGroup>>, forms: &'a [(usize, Form)]) -> Self {
         Self { groups, forms }
     }
 
-    /// Each group, if a row has its key.
+    /// Each group; `None` where no row has its key.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<&'a ExactGroup>> + '_ {
         self.groups.iter().copied()
     }
@@ -39,7 +39,7 @@ impl<'a> ExactGroups<'a> {
         group.arguments.get(self.forms.iter().position(same)?)
     }
 
-    /// How many rows of each group have a value.
+    /// The number of rows with a non-NULL value, for each group.
     pub(super) fn present(&self, value: usize) -> impl Iterator<Item = u64> + '_ {
         let wanted = (value, Form::Present);
         self.iter().map(move |group| match group.and_then(|g| self.argument(g, &wanted)) {
@@ -48,7 +48,7 @@ impl<'a> ExactGroups<'a> {
         })
     }
 
-    /// Each value of each group, and how many rows have it. NULL does not count as a value.
+    /// Each value of each group, with the number of rows that have it. NULL is not a value.
     pub(super) fn codes(
         &self,
         value: usize,
@@ -69,7 +69,7 @@ impl<'a> ExactGroups<'a> {
         })
     }
 
-    /// A number for each group, made of its histogram.
+    /// A number for each group, computed from its histogram.
     pub(super) fn release_each(
         &self,
         value: usize,
@@ -81,7 +81,7 @@ impl<'a> ExactGroups<'a> {
         Ok(Box::new(made?))
     }
 
-    /// How many values of each group are how many steps from the lower bound.
+    /// The histogram of each group: how many values lie how many steps above the lower bound.
     fn histograms(
         &self,
         value: usize,

@@ -14,7 +14,7 @@ use demure_core::unit::{Beta, Epsilon, Neighbours, Sensitivity};
 use demure_core::utility::Accuracy;
 use std::collections::BTreeMap;
 
-/// The most points that are asked for, from the far end inwards.
+/// The largest number of grid points queried, from the far end inwards.
 const POINTS: f64 = 4096.0;
 
 /// `MIN(x)` and `MAX(x)`: the quantiles of rank 0 and 1.
@@ -54,9 +54,9 @@ impl BlockPlan for ExtremePlan {
     }
 }
 
-/// From the far end of the bounds inwards, the first point of a grid which at least T rows
-/// reach: MAX is the largest `o` with `#{x ≥ o} ≥ T`, MIN the smallest with `#{x ≤ o} ≥ T`, both
-/// noised. T is large enough that an empty stretch is passed over.
+/// The first point of a grid, from the far end of the bounds inwards, that at least T rows reach: MAX is the largest
+/// `o` with `#{x ≥ o} ≥ T`, MIN the smallest with `#{x ≤ o} ≥ T`, both noised. T is so large that empty stretches are
+/// passed over.
 ///
 /// # Guarantee
 /// The block's budget, for all groups together, under either relation.
@@ -66,14 +66,14 @@ impl BlockPlan for ExtremePlan {
 /// groups change: gε′, or g·ε′²/2 as zCDP. *Replace* is a removal and an addition: at most 2gε′; as
 /// zCDP at most g groups change twice, `g·(2ε′)²/2`, or 2g once, `2g·ε′²/2`. ∎
 /// # Special values
-/// Where no point passes, the near end of the bounds comes out.
+/// If no point passes, the near end of the bounds is released.
 pub(crate) struct Extreme {
     pub(crate) value: usize,
     pub(crate) largest: bool,
     mechanism: AboveThreshold,
     threshold: i128,
     bounds: Bounds,
-    /// A point is 2^coarse steps of the column's grid.
+    /// The size of a point: 2^coarse steps of the column's grid.
     coarse: u32,
     points: u32,
     event: Event,
@@ -98,7 +98,8 @@ impl Extreme {
         let steps = (bounds.upper() - bounds.lower()) / bounds.grid().spacing();
         let coarse = (steps / POINTS).log2().ceil().max(0.0) as u32;
         let points = (steps as u64 >> coarse) as u32 + 1;
-        // Noise of all points at once, and of the threshold, each exceeded in 1 of 40 cases.
+        // Bounds on the noise of all points together and on that of the threshold, each exceeded with probability
+        // 1/40.
         let (first, second) = mechanism.scales();
         let threshold = first * 40f64.ln() + second * (40.0 * f64::from(points)).ln();
         let threshold = threshold.ceil() as i128;
@@ -110,12 +111,12 @@ impl Extreme {
         self.mechanism.scales().1
     }
 
-    /// How many rows may lie beyond the answer.
+    /// The number of rows that may lie beyond the answer.
     fn error(&self, beta: Beta) -> Result<f64> {
         Ok(self.threshold as f64 + self.mechanism.error(beta)?)
     }
 
-    /// Releases the extreme of one group, from the counts of the column's grid steps.
+    /// Releases the extreme of one group from the counts at the column's grid steps.
     fn release_one(&self, histogram: &BTreeMap<u32, u64>, rng: &mut dyn Randomness) -> Result<f64> {
         let mut counts = vec![0u64; self.points as usize];
         for (step, n) in histogram {

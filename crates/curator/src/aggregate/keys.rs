@@ -1,4 +1,4 @@
-//! Group keys: one group, a public list, or keys of which only those of many people come back.
+//! Group keys: a single group, a public list, or private keys, of which only those with many people are released.
 
 use super::{PrivateAggregate, part_of};
 use crate::error::Result;
@@ -14,13 +14,13 @@ use demure_core::unit::{Delta, Epsilon};
 pub(crate) enum Keys {
     /// No GROUP BY: one group.
     One,
-    /// Every combination comes back, whatever the data.
+    /// A public list: every combination is released, whatever the data.
     Public(Vec<Vec<ScalarValue>>),
-    /// Which keys come back is itself a private answer.
+    /// Private keys: which of them are released is itself a private answer.
     Private,
 }
 
-/// The choice of private keys, for a share of the query's ε and for δ.
+/// Selects private keys, at a share of the query's ε and at δ.
 pub(crate) fn select_keys(
     aggregate: &PrivateAggregate,
     budget: &BudgetPolicy,

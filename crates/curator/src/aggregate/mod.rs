@@ -1,25 +1,25 @@
-//! What an aggregate over protected rows asks, and how each family of functions answers it.
+//! Aggregates over protected rows, and the families of functions that answer them.
 //!
-//! A family is a file. It says which SQL functions are its own, what its mechanism reads, what it costs, what its
+//! Each family has a file. It says which SQL functions belong to it, what its mechanism reads, what it costs, what its
 //! error will be, and how it is released. To add an aggregate, write its file and add a line to [`FAMILIES`].
 //!
-//! A query's budget is divided between *blocks*. Numbers of one column share a block: its
-//! count, sum, mean and variance come out of one vector of noised parts, at one price
-//! ([`demure_core::mechanism::Groups`]). Other families have a block for each measure.
+//! A query's budget is divided between *blocks*. Statistics of one column share a block: its count, sum, mean and
+//! variance come out of one vector of noised parts, at one price ([`demure_core::mechanism::Groups`]). Other families
+//! use one block per measure.
 //!
 //! | file | what |
 //! |---|---|
-//! | `mod.rs` | the aggregate, its measures, and what every family does |
+//! | `mod.rs` | the aggregate, its measures, and the traits that every family implements |
 //! | `call.rs` | one call of an aggregate function, as a query writes it |
 //! | `numbers.rs` | COUNT, SUM, AVG, VAR, STDDEV |
 //! | `distinct.rs` | COUNT(DISTINCT x) |
 //! | `quantile.rs` | MEDIAN and other quantiles: by ranks, or by smooth sensitivity |
 //! | `extreme.rs` | MIN and MAX |
 //! | `deviation.rs` | MEDIAN_ABSOLUTE_DEVIATION |
-//! | `mode.rs` | the most common value: drawn, or released where it is stable |
-//! | `keys.rs` | where group keys come from, and the choice of private ones |
-//! | `share.rs` | the budget of one block, and of one group and row of it |
-//! | `exact.rs` | what a block reads of the exact groups |
+//! | `mode.rs` | the most common value: chosen by noised counts, or released where it is stable |
+//! | `keys.rs` | where group keys come from, and how private ones are selected |
+//! | `share.rs` | the budget of one block, and of one row in one group |
+//! | `exact.rs` | the exact groups, as blocks read them |
 //! | `quote.rs` | the price of an aggregate: the budget divided between its blocks |
 //! | `release.rs` | exact groups in, noised table out |
 
@@ -69,7 +69,7 @@ use std::any::Any;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// Every family, in the order in which a call is shown to them.
+/// All families, in the order in which they are asked to recognise a call.
 static FAMILIES: &[&dyn Family] = &[
     &numbers::Numbers,
     &distinct::Distinct,
@@ -79,36 +79,37 @@ static FAMILIES: &[&dyn Family] = &[
     &deviation::Deviations,
 ];
 
-/// The confidence that errors are stated with is 1 − this.
+/// Errors are stated at confidence 1 − `BETA`.
 pub(crate) const BETA: f64 = 0.05;
-/// Rows that the error of an average is illustrated with: their number is protected.
+/// The row count used to illustrate the error of an average, since the true count is protected.
 pub(crate) const TYPICAL_ROWS: u64 = 1_000;
 
-/// Aggregate functions of one kind.
+/// A family of aggregate functions.
 pub(crate) trait Family: Any + Sync {
     /// The measure that a call asks for; `None` if the function belongs to another family.
     fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>>;
 
-    /// The functions that SQL lacks without this family.
+    /// The functions that this family adds to SQL.
     fn functions(&self) -> Vec<AggregateUDF> {
         Vec::new()
     }
 
-    /// A measure of this family, as a query would write it.
+    /// The SQL text of a measure of this family.
     fn written(&self, measure: &Measure, argument: &str) -> String;
 
-    /// The blocks that these measures need, which are all of this family.
+    /// The blocks that these measures, all of this family, need.
     fn blocks(&self, measures: &[(usize, Measure)], aggregate: &PrivateAggregate) -> Vec<Planned>;
 }
 
-/// What one aggregate function of a query asks of each group.
+/// One aggregate function of a query, to be measured in each group.
 #[derive(Clone, Copy)]
 pub(crate) struct Measure {
     pub(crate) family: &'static dyn Family,
-    /// Which function. Bought answers are found by these numbers, so none is given to another function:
-    /// 0 to 7 numbers and distinct counts, 8 quantiles and extremes, 9 modes, 10 median absolute deviations.
+    /// The code of the function. It is part of the key of bought answers, so a code must never be reused for another
+    /// function: 0 to 7 are numbers and distinct counts, 8 quantiles and extremes, 9 modes, 10 median absolute
+    /// deviations.
     pub(crate) code: isize,
-    /// The argument's place among the values; `None` for COUNT(*).
+    /// The index of the argument among the values; `None` for COUNT(*).
     pub(crate) value: Option<usize>,
     /// The rank of a quantile.
     pub(crate) rank: Option<f64>,
@@ -127,7 +128,7 @@ impl fmt::Debug for Measure {
 }
 
 impl Measure {
-    /// The place of its argument.
+    /// The index of its argument.
     pub(crate) fn argument(&self) -> Result<usize> {
         self.value.ok_or_else(|| internal("a measure without an argument"))
     }
@@ -136,38 +137,38 @@ impl Measure {
 /// A block before it has a price.
 pub(crate) struct Planned {
     pub(crate) place: Place,
-    /// The measures that are taken from it.
+    /// The measures that are computed from it.
     pub(crate) serves: Vec<usize>,
     pub(crate) block: Box<dyn BlockPlan>,
 }
 
-/// The order of blocks: those of a column first, then those of a measure.
+/// The order of blocks: per-column blocks first, then per-measure blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Column(usize),
     Measure(usize),
 }
 
-/// What a block will measure.
+/// A block to be calibrated.
 pub(crate) trait BlockPlan {
-    /// Whether it cannot do without a δ, or may be better with one.
+    /// Whether it needs a δ, or may be more accurate with one.
     fn wants_delta(&self) -> bool {
         false
     }
 
-    /// Its mechanism, for this share of the budget.
+    /// Calibrates the mechanism for this share of the budget.
     fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>>;
 }
 
-/// A mechanism, calibrated for all groups of an aggregate together.
+/// A mechanism that is calibrated for all groups of an aggregate together.
 pub(crate) trait Block: Any + Send + Sync {
-    /// What it costs.
+    /// The privacy event that it costs.
     fn event(&self) -> Result<Event>;
 
-    /// The value it reads, and what is kept of it; `None` if rows or people are counted.
+    /// The value it reads, and the form it is kept in; `None` if rows or people are counted.
     fn reads(&self) -> Option<(usize, Form)>;
 
-    /// What a measure that is taken from it will be like.
+    /// Describes a measure that is computed from this block.
     fn describe(&self, measure: &Measure, of: &PrivateAggregate, beta: Beta) -> Result<Described>;
 
     /// Releases all groups.
@@ -178,20 +179,20 @@ pub(crate) trait Block: Any + Send + Sync {
     ) -> Result<Box<dyn ReleasedColumns>>;
 }
 
-/// What a block released.
+/// The released values of a block.
 pub(crate) trait ReleasedColumns {
-    /// The values of one measure, and for each half the width of its 95 % interval.
+    /// The values of one measure, each with the half-width of its 95 % interval.
     fn column(&self, measure: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>>;
 }
 
-/// Values that are released as they are, without an error in their own units.
+/// Values that are released without an error in their own units.
 impl ReleasedColumns for Vec<ScalarValue> {
     fn column(&self, _: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>> {
         Ok(self.iter().map(|value| (value.clone(), None)).collect())
     }
 }
 
-/// What one noised column will be like.
+/// The mechanism, noise and expected error of one noised column.
 pub(crate) struct Described {
     pub(crate) mechanism: String,
     pub(crate) sensitivity: String,
@@ -201,27 +202,27 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// The same for a column of this name.
+    /// The quote for a column of this name.
     pub(crate) fn named(self, name: String) -> ColumnQuote {
         let Self { mechanism, sensitivity, scale, error, why } = self;
         ColumnQuote { name, mechanism, sensitivity, scale, error, why }
     }
 }
 
-/// What one noised column will be like.
+/// The mechanism, noise and expected error of one noised column, by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnQuote {
     /// Its name.
     pub name: String,
-    /// How it is made private.
+    /// The mechanism.
     pub mechanism: String,
-    /// By how much one unit can change it, in words.
+    /// How much one unit can change it, in words.
     pub sensitivity: String,
-    /// The scale of its noise, in its own units.
+    /// The noise scale, in the column's units.
     pub scale: f64,
-    /// Its expected 95 % error.
+    /// The expected 95 % error.
     pub error: Expected,
-    /// Why it is made private in this way, where there was a choice.
+    /// Why this mechanism was chosen, where there was a choice.
     pub why: Option<String>,
 }
 
@@ -233,48 +234,48 @@ pub enum Expected {
     Within(f64),
     /// In the column's units, for a group of this many rows.
     WithinAt {
-        /// The rows of the group.
+        /// The number of rows in the group.
         rows: u64,
         /// The error.
         error: f64,
     },
-    /// The released value's place among the group's values, in ranks.
+    /// The rank of the released value among the group's values is off by at most this many.
     Ranks(f64),
-    /// The same, where the values around it are evenly spread; on other data it can be anything.
+    /// The same, if the values around the quantile are evenly spread. For other data there is no bound.
     EvenRanks(f64),
-    /// The most common value is released if it occurs this many times more than the next, and
-    /// otherwise NULL is.
+    /// The most common value is released if it occurs this many times more often than the next; otherwise the answer
+    /// is NULL.
     Lead(f64),
-    /// The chosen value occurs at most this many times less than the most common one.
+    /// The chosen value occurs at most this many times less often than the most common one.
     Votes(f64),
 }
 
 /// An aggregate over protected rows, ready to be priced.
 #[derive(Clone, Debug)]
 pub(crate) struct PrivateAggregate {
-    /// Columns: the unit's id if there is one, the keys, the arguments.
+    /// The input's columns are the unit's id, if any, then the keys, then the arguments.
     pub(crate) input: LogicalPlan,
-    /// Whether the input's first column is the id of people whose rows must be bounded.
+    /// Whether the first input column is the id of people whose contributions must be bounded.
     pub(crate) bounded: bool,
-    /// At most so many groups of a unit, at most so many rows in each.
+    /// The contribution bounds: groups per unit, and rows per group.
     pub(crate) limits: Limits,
     pub(crate) keys: Keys,
     pub(crate) key_count: usize,
-    /// What each argument column is.
+    /// The argument columns.
     pub(crate) values: Vec<Value>,
-    /// One for each aggregate of the query.
+    /// The aggregate functions of the query.
     pub(crate) measures: Vec<Measure>,
-    /// What the query calls the columns: keys, then measures.
+    /// The column names in the query: keys, then measures.
     pub(crate) schema: DFSchemaRef,
 }
 
 /// An argument column of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
-    /// How the query writes it.
+    /// The SQL text of the argument.
     pub(crate) text: String,
     pub(crate) facts: Facts,
-    /// Numbers: the bounds their sums and ranks are taken in.
+    /// The bounds in which a number is summed or ranked.
     pub(crate) bounds: Option<Bounds>,
 }
 
@@ -288,11 +289,11 @@ impl Hasher for Fingerprint {
     }
 
     fn finish(&self) -> u64 {
-        0 // nobody asks: the whole digest is taken
+        0 // never called: the whole digest is taken
     }
 }
 
-/// A plan's structure and text, as a name.
+/// A digest of a plan's structure and text.
 pub(crate) fn digest(plan: &LogicalPlan) -> String {
     let mut hasher = Fingerprint::default();
     plan.hash(&mut hasher);
@@ -301,7 +302,7 @@ pub(crate) fn digest(plan: &LogicalPlan) -> String {
 }
 
 impl PrivateAggregate {
-    /// What is asked, for people to read.
+    /// The question in words.
     pub(crate) fn text(&self) -> String {
         let names: Vec<String> = self.measures.iter().map(|one| self.written(one)).collect();
         let Limits { groups, rows } = self.limits;
@@ -312,13 +313,13 @@ impl PrivateAggregate {
         )
     }
 
-    /// A measure, as a query would write it.
+    /// The SQL text of a measure.
     pub(crate) fn written(&self, measure: &Measure) -> String {
         let argument = measure.value.and_then(|v| self.values.get(v));
         measure.family.written(measure, argument.map_or("*", |value| &value.text))
     }
 
-    /// The blocks that the measures need, in their order, and for each measure its block.
+    /// The blocks that the measures need, in order, and the index of each measure's block.
     pub(crate) fn blocks(&self) -> (Vec<Box<dyn BlockPlan>>, Vec<usize>) {
         let mut planned: Vec<Planned> = Vec::new();
         for family in FAMILIES {
@@ -327,7 +328,7 @@ impl PrivateAggregate {
                 .iter()
                 .copied()
                 .enumerate()
-                // By type: units have no address of their own.
+                // Families are compared by type: values of zero size have no distinct addresses.
                 .filter(|(_, measure)| (*measure.family).type_id() == (**family).type_id())
                 .collect();
             planned.extend(family.blocks(&own, self));
@@ -345,12 +346,12 @@ impl PrivateAggregate {
         self.values[value].bounds.ok_or_else(|| internal("a number without bounds"))
     }
 
-    /// Whether there is one group, whatever the data.
+    /// Whether there is exactly one group, whatever the data.
     pub(crate) fn single(&self) -> bool {
         matches!(self.keys, Keys::One)
     }
 
-    /// What one unit changes at most, in words, where it has so many rows in a group.
+    /// The most that one unit can change, in words, if it has this many rows in a group.
     pub(crate) fn reach(&self, rows: u32) -> String {
         let plural = if rows == 1 { "row" } else { "rows" };
         match (self.bounded, self.limits.groups, rows) {
@@ -362,12 +363,12 @@ impl PrivateAggregate {
         }
     }
 
-    /// Equal for aggregates that ask the same, and different for others: what an answer is found
-    /// by. The plan's own structure is hashed, not a text of it, which two plans can share.
+    /// Equal for aggregates that ask the same question, and different for all others. Bought answers are found by it.
+    /// It hashes the plan's structure, because two different plans can have the same text.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = Fingerprint::default();
         self.input.hash(&mut hasher);
-        // A number's hash does not say its type; its text does.
+        // The hash of a number does not include its type, but the text does.
         self.input.display_indent().to_string().hash(&mut hasher);
         (self.bounded, self.limits.groups, self.limits.rows, self.key_count).hash(&mut hasher);
         for value in &self.values {
@@ -388,12 +389,12 @@ impl PrivateAggregate {
     }
 }
 
-/// The aggregate functions that SQL lacks without the families.
+/// The functions that the families add to SQL.
 pub(crate) fn functions() -> impl Iterator<Item = AggregateUDF> {
     FAMILIES.iter().flat_map(|family| family.functions())
 }
 
-/// A block for each different measure, at the place of the first that asks for it.
+/// A block for each distinct measure, at the position of its first use.
 pub(crate) fn each_its_block(
     measures: &[(usize, Measure)],
     plan: impl Fn(&Measure) -> Box<dyn BlockPlan>,
@@ -411,8 +412,8 @@ pub(crate) fn each_its_block(
     found.into_iter().map(|(_, planned)| planned).collect()
 }
 
-/// A released number as its column's type has it: the nearest whole number, and the nearest that the type can
-/// hold. A sum of unsigned numbers whose noise takes it below 0 is 0.
+/// Converts a released number to its column's type: rounds it to a whole number and clamps it to the type's range. So
+/// a sum of unsigned numbers that noise takes below 0 becomes 0.
 pub(crate) fn as_type(value: ScalarValue, data_type: &DataType) -> Result<ScalarValue> {
     use DataType as T;
     use ScalarValue as S;
@@ -431,7 +432,7 @@ pub(crate) fn as_type(value: ScalarValue, data_type: &DataType) -> Result<Scalar
     })
 }
 
-/// What a range of bounds is called in a sensitivity.
+/// The description of a range of bounds in a sensitivity.
 fn within(bounds: &Bounds) -> String {
     format!(", values within {} to {}", short(bounds.lower()), short(bounds.upper()))
 }
@@ -441,16 +442,4 @@ pub(crate) fn internal(what: &str) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_that_its_type_cannot_hold_becomes_the_nearest() {
-        let of = |x: f64, data_type| as_type(ScalarValue::Float64(Some(x)), &data_type).unwrap();
-        assert_eq!(of(-3.6, DataType::UInt64), ScalarValue::UInt64(Some(0)));
-        assert_eq!(of(-3.6, DataType::Int64), ScalarValue::Int64(Some(-4)));
-        assert_eq!(of(300.0, DataType::Int8), ScalarValue::Int8(Some(127)));
-        assert_eq!(of(1e300, DataType::Int64), ScalarValue::Int64(Some(i64::MAX)));
-        assert_eq!(of(2.5, DataType::Float64), ScalarValue::Float64(Some(2.5)));
-    }
-}
+mod tests;

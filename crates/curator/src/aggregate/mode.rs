@@ -1,8 +1,8 @@
-//! The most common value: by which mechanism, and why.
+//! MODE, the most common value: which mechanism releases it, and why.
 //!
-//! Both kinds are compared by the lead that is enough for the right answer, 95 times in 100. Drawing by
-//! noised counts needs the list of all values to be public, and always answers. A stable release gives the true value or none,
-//! needs a δ, and no list: whatever the values are, one that leads by far is nobody's secret.
+//! Both mechanisms are compared by the lead at which the answer is right 95 times in 100. Choosing by noised counts
+//! needs a public list of all values, and always answers. A stable release answers with the true value or NULL. It
+//! needs a δ but no list: a value that leads by far depends on no single person.
 
 use super::share::down;
 use super::{
@@ -12,8 +12,8 @@ use super::{
 use crate::bound::Form;
 use crate::error::Result;
 use crate::refusal::{Refusal, Rule};
+use crate::rows::added_functions::{Returns, planned_only};
 use crate::rows::domain::normal;
-use crate::rows::functions::{Returns, planned_only};
 use crate::words::short;
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
@@ -74,7 +74,7 @@ impl BlockPlan for ModePlan {
     }
 }
 
-/// Values that are not public, and no δ.
+/// The refusal where values are not public and there is no δ.
 fn no_delta() -> crate::Error {
     Refusal::new(
         Rule::Keys,
@@ -90,7 +90,7 @@ pub(crate) struct Mode {
     pub(crate) value: usize,
     method: Method,
     price: Price,
-    /// How many public values there are; 0 if they are not public.
+    /// The number of public values; 0 if they are not public.
     listed: usize,
     /// The public values, if they are public.
     candidates: Option<Vec<ScalarValue>>,
@@ -101,7 +101,7 @@ pub(crate) struct Mode {
 pub(crate) enum Chooser {
     /// Never worse than the exponential mechanism at the same ε.
     PermuteAndFlip(PermuteAndFlip),
-    /// Under zCDP its bounded range buys it twice the ε.
+    /// Under zCDP, its bounded range allows twice the ε.
     Exponential(Exponential),
 }
 
@@ -110,19 +110,19 @@ enum Method {
     Stable(Stable),
 }
 
-/// What all groups of a unit may cost together.
+/// The budget for all groups of a unit together.
 #[derive(Clone, Copy)]
 struct Price {
     share: Share,
     groups: u32,
     rows: u32,
     single: bool,
-    /// Whether groups and rows of a unit are bounded; if not, `rows` is the number of a row's copies.
+    /// Whether contributions of a unit are bounded. If not, `rows` is the number of copies of a row.
     bounded: bool,
 }
 
 impl Mode {
-    /// For a column with so many public values; `None` if they are not public.
+    /// For a column with this many public values; `None` if they are not public.
     fn new(value: usize, listed: Option<usize>, price: Price) -> Result<Option<Self>> {
         if listed == Some(0) {
             return Err(Refusal::new(
@@ -199,7 +199,7 @@ impl Mode {
     /// Releases the most common value of one group, or NULL.
     ///
     /// # Guarantee
-    /// For all groups together what the block was given: see [`Price::stable`] and [`Chooser::choose`].
+    /// The block's budget, for all groups together: see [`Price::stable`] and [`Chooser::choose`].
     fn release_one(
         &self,
         counted: &HashMap<ScalarValue, u64>,
@@ -279,8 +279,8 @@ impl Block for Mode {
     }
 }
 
-/// The values that somebody has, by bytes that are in their order and different for different
-/// values, as texts of values are not: a public rule for ties, and no value is lost.
+/// The values that occur, sorted by their byte encoding. It keeps different values apart, which their text does not,
+/// so no value is lost, and it is a public rule for ties.
 fn in_order(counted: &HashMap<ScalarValue, u64>) -> Result<BTreeMap<Vec<u8>, (&ScalarValue, u64)>> {
     let odd = |_| internal("a mode of such values");
     let present: Vec<(&ScalarValue, u64)> = counted
@@ -321,7 +321,7 @@ impl Price {
         })
     }
 
-    /// ε of the whole block for a stable release, which has no better price under zCDP.
+    /// The ε of the whole block for a stable release, which is no cheaper under zCDP.
     fn epsilon(&self) -> Result<Epsilon> {
         Ok(match self.share.budget {
             Budget::Pure(epsilon) => epsilon,
@@ -330,10 +330,10 @@ impl Price {
     }
 
     /// # Proof
-    /// In one group it is (ε′,δ′)-DP for a unit of m rows ([`Tally::rows`], [`mode_of_counts`]), whether they come, go
-    /// or, with the step of *replace*, do both. *Add or remove*: g groups change, or as many as a row has copies, which may be
-    /// in as many groups. *Replace*: one, if there is
-    /// one group, else the old rows' g and the new rows' g. Groups have no row in common: ε′ and δ′ add up. ∎
+    /// In one group it is (ε′,δ′)-DP for a unit of m rows ([`Tally::rows`], [`mode_of_counts`]), whether they are
+    /// added, removed or, with the step of *replace*, both. *Add or remove*: g groups change, or as many as a row has
+    /// copies, which may be in as many groups. *Replace*: one group changes if there is only one, otherwise the g
+    /// groups of the old rows and the g groups of the new rows. Groups have no row in common, so ε′ and δ′ add up. ∎
     fn stable(&self) -> Result<Option<Stable>> {
         let Some(delta) = self.share.delta else { return Ok(None) };
         let touched = match self.share.neighbours {
@@ -343,11 +343,11 @@ impl Price {
         };
         let epsilon = Epsilon::new(down(self.epsilon()?.get() / touched))?;
         let delta = Delta::new(down(delta.get() / touched))?;
-        // Where the threshold would be out of reach, there is none.
+        // `None` where the threshold would be out of reach.
         Ok(Stable::new(epsilon, delta).ok())
     }
 
-    /// Groups that a unit has rows in, at most.
+    /// The largest number of groups that a unit has rows in.
     fn reached(&self) -> f64 {
         let groups = f64::from(self.groups);
         if self.bounded { groups } else { groups * f64::from(self.rows) }
@@ -360,7 +360,7 @@ impl Price {
         }
     }
 
-    /// By how many rows a unit changes the lead.
+    /// The number of rows by which a unit changes the lead.
     fn step(&self) -> f64 {
         let rows = f64::from(self.rows);
         match self.share.neighbours {
@@ -388,9 +388,9 @@ impl Chooser {
     /// Chooses a candidate by its count, for one group.
     ///
     /// # Guarantee
-    /// For all groups together what the block was given: a group whose counts rise and fall
-    /// costs ε′, one whose counts only rise or only fall costs ε′ if the noise is for that
-    /// (add or remove), and ε′/2 if it is for both (replace): gε′ in all, or g·ε′²/8.
+    /// The block's budget, for all groups together. A group whose counts both rise and fall costs ε′. One whose counts
+    /// only rise or only fall costs ε′ if the noise is for that case (add or remove), and ε′/2 if it is for both
+    /// (replace): gε′ in all, or g·ε′²/8.
     fn choose(
         &self,
         counts: &[u64],
@@ -405,7 +405,7 @@ impl Chooser {
         Ok(chosen.into_value())
     }
 
-    /// The lead of the best value that is enough, 95 times in 100.
+    /// The lead that is enough for the best value to be chosen 95 times in 100.
     fn error(&self, candidates: usize, neighbours: Neighbours) -> Result<f64> {
         let (beta, n, change) = (Beta::new(BETA)?, candidates.max(1), change(neighbours));
         Ok(match self {
@@ -424,7 +424,7 @@ impl Mode {
         }
     }
 
-    /// ε and δ of one group, and by how much a unit may change a gap there.
+    /// ε and δ of one group, and the largest change of a gap by one unit.
     pub(crate) fn stable(&self) -> Option<(Epsilon, Delta, f64)> {
         use demure_core::mechanism::Guarantee;
         let Method::Stable(stable) = &self.method else { return None };
@@ -434,80 +434,4 @@ impl Mode {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use demure_core::random::SeededForTests;
-
-    fn price(delta: f64, neighbours: Neighbours) -> Price {
-        let budget = Budget::Pure(Epsilon::new(1.0).unwrap());
-        let delta = Some(Delta::new(delta).unwrap());
-        let share = Share { budget, delta, neighbours };
-        Price { share, groups: 1, rows: 2, single: true, bounded: true }
-    }
-
-    #[test]
-    fn lists_are_drawn_from_unless_they_are_long_and_no_list_is_stable() {
-        let of = |candidates, delta| {
-            Mode::new(0, candidates, price(delta, Neighbours::Replace)).unwrap().unwrap()
-        };
-        assert!(of(Some(12), 1e-8).stable().is_none());
-        assert!(of(Some(10_000_000), 1e-8).stable().is_none());
-        assert!(of(Some(10_000_000), 1e-3).stable().is_some());
-        assert!(of(None, 1e-8).stable().is_some());
-        let some = price(0.1, Neighbours::Replace);
-        let none = Price { share: Share { delta: None, ..some.share }, ..some };
-        assert!(Mode::new(0, None, none).unwrap().is_none());
-        assert!(Mode::new(0, Some(10_000_000), none).unwrap().unwrap().stable().is_none());
-    }
-
-    #[test]
-    fn different_values_stay_different_whatever_their_texts() {
-        let bytes = |last: u8| ScalarValue::Binary(Some([[b'a'; 20].as_slice(), &[last]].concat()));
-        let day = |n: i32| ScalarValue::Date32(Some(i32::MAX - n));
-        for values in [[bytes(1), bytes(2)], [day(1), day(2)]] {
-            let [leader, other] = &values;
-            assert_eq!(leader.to_string(), other.to_string(), "their texts are one");
-            let counted = HashMap::from([(leader.clone(), 2_000), (other.clone(), 1)]);
-            assert_eq!(in_order(&counted).unwrap().len(), 2);
-            let mode = Mode::new(0, None, price(1e-8, Neighbours::AddRemove)).unwrap().unwrap();
-            let mut rng = SeededForTests::insecure(1);
-            for _ in 0..50 {
-                assert_eq!(mode.release_one(&counted, &mut rng).unwrap(), *leader);
-            }
-        }
-    }
-
-    #[test]
-    fn copies_of_a_row_in_several_groups_are_all_paid_for() {
-        let of = |bounded| {
-            let price =
-                Price { rows: 20, single: false, bounded, ..price(1e-6, Neighbours::AddRemove) };
-            let mode = Mode::new(0, None, price).unwrap().unwrap();
-            mode.stable().unwrap().0.get()
-        };
-        assert!((of(true) - 1.0).abs() < 1e-9, "20 rows in one group");
-        assert!((of(false) - 0.05).abs() < 1e-9, "20 copies in 20 groups");
-        assert!(Mode::new(0, Some(0), price(0.1, Neighbours::Replace)).is_err());
-    }
-
-    #[test] // fixed seed; at the lead that is told 1,000 draws of 1,000 may fail 5 % of the time, give or take 7
-    fn the_lead_that_is_told_is_enough_and_half_of_it_is_not() {
-        let mut rng = SeededForTests::insecure(3);
-        for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
-            let price = price(1e-8, neighbours);
-            let mode = Mode::new(0, None, price).unwrap().unwrap();
-            let (_, _, Expected::Lead(lead)) = mode.told().unwrap() else { panic!() };
-            let mut answered = |lead: f64| {
-                let counted = HashMap::from([
-                    (ScalarValue::from("flu"), 100 + lead as u64),
-                    (ScalarValue::from("asthma"), 100),
-                    (ScalarValue::Utf8(None), 100_000),
-                ]);
-                let released = (0..1_000).map(|_| mode.release_one(&counted, &mut rng).unwrap());
-                released.filter(|value| *value == ScalarValue::from("flu")).count()
-            };
-            assert!(answered(lead) >= 915, "{neighbours}");
-            assert!(answered(lead / 2.0) < 500, "{neighbours}");
-        }
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! COUNT, SUM, AVG, VAR and STDDEV: numbers that are sums over rows.
 //!
-//! What is asked of one column is released together, at one price: AVG with its count and its sum, VAR with all three.
-//! COUNT(*) rides along with the first column whose count is released anyway.
+//! All statistics of one column are released together, at one price: AVG with its count and sum, VAR with all three.
+//! COUNT(*) is taken from the first column whose count is released anyway.
 
 use super::{
     BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Place,
@@ -70,7 +70,7 @@ impl Family for Numbers {
         let rows = measures.iter().any(|(_, m)| m.code == ROWS);
         let mut found: Vec<(Source, Planned)> = Vec::new();
         let mut rows_block = None;
-        // Columns first: the count of all rows rides along with one of them.
+        // Columns first: COUNT(*) is taken from one of them.
         for value in 0..aggregate.values.len() {
             let rides = rows && rows_block.is_none();
             let sum = asks(SUM, value);
@@ -117,7 +117,7 @@ impl Family for Numbers {
     }
 }
 
-/// What a block is made of.
+/// What a block counts or sums.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source {
     /// Rows of each group.
@@ -158,7 +158,7 @@ impl BlockPlan for Source {
 pub(crate) struct NumbersBlock {
     pub(crate) source: Source,
     pub(crate) groups: Groups,
-    /// Of a value.
+    /// The bounds of the value, if there is one.
     bounds: Option<Bounds>,
     event: Event,
 }
@@ -244,7 +244,7 @@ impl Block for NumbersBlock {
     }
 }
 
-/// The noised parts of each group, and the mechanism that knows their errors.
+/// The noised parts of each group, and the mechanism that computes their errors.
 pub(super) struct Summaries {
     groups: Groups,
     released: Vec<GroupSummary>,
@@ -267,14 +267,14 @@ impl ReleasedColumns for Summaries {
     }
 }
 
-/// How wrong a number may be, as far as that is the same for every group.
+/// The error of a number, as far as it is the same for every group.
 struct Errors {
-    /// Of the number itself, where it does not depend on the group.
+    /// The error of the number itself, if it does not depend on the group.
     own: Option<f64>,
-    /// Of a mean or a variance, by the least number of rows that the noise of their count
-    /// allows: each at half of β.
+    /// The error of a mean or a variance, given the smallest row count that the noise of the count allows. Each of the
+    /// two gets half of β.
     by_rows: Option<Box<dyn Fn(u64) -> f64>>,
-    /// Of that count.
+    /// The error of that count.
     rows: f64,
 }
 
@@ -298,14 +298,14 @@ impl Errors {
         Ok(Self { own, by_rows: None, rows: 0.0 })
     }
 
-    /// For a group with this noised count.
+    /// The error for a group with this noised count.
     fn at(&self, count: Option<f64>) -> Option<f64> {
         let least = (count? - self.rows).max(0.0) as u64;
         self.by_rows.as_ref().map(|error| error(least))
     }
 }
 
-/// A number of one group, made consistent where that is free: counts are not negative.
+/// A number of one group, made consistent by post-processing: counts are never negative.
 fn number(
     measure: &Measure,
     summary: &GroupSummary,
@@ -326,7 +326,7 @@ fn number(
     })
 }
 
-/// How far √v is from the root of a released variance, if v is within `error` of it.
+/// The largest distance of √v from the root of a released variance, if v is within `error` of it.
 fn root_error(variance: f64, error: f64) -> f64 {
     let root = variance.sqrt();
     let (low, high) = ((variance - error).max(0.0).sqrt(), (variance + error).sqrt());
@@ -334,21 +334,4 @@ fn root_error(variance: f64, error: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::root_error;
-
-    #[test]
-    fn the_error_of_a_root_covers_all_variances_within_the_error() {
-        for (variance, error) in [(0.0, 0.0), (0.0, 4.0), (100.0, 19.0), (100.0, 400.0), (1e9, 1.0)]
-        {
-            let told = root_error(variance, error);
-            for i in 0..=100 {
-                let v: f64 = variance - error + 2.0 * error * f64::from(i) / 100.0;
-                let off = (v.max(0.0).sqrt() - f64::sqrt(variance)).abs();
-                assert!(off <= told + 1e-9, "{variance} {error} {v}");
-            }
-        }
-        // Much less than √error where the variance is large beside it.
-        assert!(root_error(100.0, 19.0) == 1.0);
-    }
-}
+mod tests;

@@ -1,11 +1,11 @@
-//! MEDIAN and other quantiles: by which mechanism, and why.
+//! MEDIAN and other quantiles: which mechanism releases them, and why.
 //!
-//! Which of the two errs less depends on the data; what is known in public is ε, the relation and
-//! how many rows a person has. So both are compared on values that are evenly spread around the
-//! quantile, farther apart than the grid's points, by the root mean square of their error in ranks. There the exponential mechanism has a
-//! two-sided exponential error of scale r, so √2·r; and the smooth sensitivity of values that lie d
-//! apart is `d·max_k (k+1)e^(−tk)`, so its noise has that many deviations. A stable release would
-//! find the values next to the quantile different and give no answer, whatever ε is.
+//! Which of the two mechanisms has the smaller error depends on the data. Only ε, the neighbour relation and the
+//! number of rows per person are public. So both are compared on values that are evenly spread around the quantile,
+//! farther apart than the grid's points, by the root mean square of their error in ranks. There the exponential
+//! mechanism has a two-sided exponential error of scale r, so √2·r. The smooth sensitivity of values that lie d apart
+//! is `d·max_k (k+1)e^(−tk)`, so its noise has that many deviations. A stable release would find that the values next
+//! to the quantile differ, and would never answer, whatever ε is.
 
 use super::share::down;
 use super::{
@@ -24,13 +24,13 @@ use demure_core::utility::Accuracy;
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
-/// Of the budget of one row, what the smoothing may take: one of these.
+/// The shares of one row's budget that the smoothing is tried with.
 const SHARES: [f64; 8] = [0.02, 0.05, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25];
 
-/// `MEDIAN(x)`, `APPROX_PERCENTILE_CONT(x, q)` and their like.
+/// `MEDIAN(x)`, `APPROX_PERCENTILE_CONT(x, q)` and the like.
 pub(super) struct Quantiles;
 
-/// The code of all quantiles; MIN and MAX are those of rank 0 and 1.
+/// The function code of all quantiles. MIN and MAX are those of rank 0 and 1.
 pub(super) const CODE: isize = 8;
 
 impl Family for Quantiles {
@@ -81,7 +81,7 @@ pub(crate) enum Method {
 }
 
 impl Ordered {
-    /// The quantile of a value, or of what is computed from it row by row, in these bounds.
+    /// The quantile of a value, or of a number computed from it row by row, within these bounds.
     pub(super) fn of(
         value: usize,
         rank: f64,
@@ -139,12 +139,12 @@ impl Ordered {
         &self.method
     }
 
-    /// The 95 % error of smooth noise, in ranks, where values are evenly spread.
+    /// The 95 % error of smooth noise in ranks, if values are evenly spread.
     fn even_error(noise: &SmoothNoise) -> f64 {
         steepest(noise.t().get()) * exceeded(noise.family(), BETA) / noise.s()
     }
 
-    /// The mechanism, in words, its sensitivity and its scale.
+    /// The mechanism in words, its sensitivity and its scale.
     fn told(&self, rows: u32) -> (String, String, f64) {
         match &self.method {
             Method::Ranks(quantile) => (
@@ -163,7 +163,7 @@ impl Ordered {
     /// Releases the quantile of a group's values.
     ///
     /// # Guarantee
-    /// For all groups together what the block was given: see [`Share::per_row`] and [`smooth`].
+    /// The block's budget, for all groups together: see [`Share::per_row`] and [`smooth`].
     pub(super) fn release_one(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<f64> {
         match &self.method {
             Method::Ranks(quantile) => Ok(quantile.release(values, rng)?.into_value()),
@@ -207,7 +207,7 @@ impl Block for Ordered {
     }
 }
 
-/// The values of a histogram, on the grid.
+/// The values in a histogram, on the grid.
 pub(super) fn spread(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<f64> {
     let lower = (bounds.lower() / bounds.grid().spacing()).round() as i128;
     let value = |step: u32| bounds.grid().at(lower + i128::from(step));
@@ -217,14 +217,14 @@ pub(super) fn spread(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<f64
     histogram.iter().flat_map(repeat).collect()
 }
 
-/// Smooth noise for one row, such that all groups together cost the budget; none if ε is too little.
+/// Smooth noise for one row, calibrated so that all groups together cost the budget; `None` if ε is too small.
 ///
 /// # Proof
-/// Adding, removing or replacing one row of a group replaces one value ([`OrderStatistic::of_rows`]), which costs ε′ or
-/// ρ′. A unit has at most m rows in a group: where it comes, goes or is replaced, at most m values are replaced, one
-/// after the other, and old rows pair up with new ones. That is mε′ or, as √ρ adds up, m²ρ′. *Add or remove*: g groups
-/// change. *Replace*: one, if there is one group; otherwise the old rows' g groups and the new rows' g. Groups have no
-/// row in common, so their costs add up. ∎
+/// Adding, removing or replacing one row of a group replaces one value ([`OrderStatistic::of_rows`]), which costs ε′
+/// or ρ′. A unit has at most m rows in a group: if it is added, removed or replaced, at most m values are replaced,
+/// one after the other, and old rows pair up with new ones. That is mε′ or, as √ρ adds up, m²ρ′. *Add or remove*: g
+/// groups change. *Replace*: one group changes if there is only one; otherwise the g groups of the old rows and the g
+/// groups of the new rows. Groups have no row in common, so their costs add up. ∎
 fn smooth(
     budget: Budget,
     neighbours: Neighbours,
@@ -250,7 +250,7 @@ fn smooth(
     let all = SHARES
         .iter()
         .filter_map(|share| SmoothNoise::new(one, Some(Smoothness::new(share * whole).ok()?)).ok());
-    // So little noise per step that no range on the grid is beyond what can be drawn.
+    // Requires so little noise per step that every range on the grid can be drawn.
     let all = all.filter(|noise| noise.s() > 1e-6);
     all.min_by(|a, b| even_deviation(a).total_cmp(&even_deviation(b)))
 }
@@ -262,12 +262,12 @@ fn steepest(t: f64) -> f64 {
     at(peak).max(at(peak + 1.0))
 }
 
-/// The deviation of the noise, in ranks, where values are evenly spread.
+/// The standard deviation of the noise in ranks, if values are evenly spread.
 fn even_deviation(noise: &SmoothNoise) -> f64 {
     steepest(noise.t().get()) * noise.deviation()
 }
 
-/// The x that |Z| exceeds with probability β, to within a thousandth.
+/// The x that |Z| exceeds with probability β, accurate to one in a thousand.
 fn exceeded(family: NoiseFamily, beta: f64) -> f64 {
     let beyond = |x: f64| match family {
         NoiseFamily::LaplacePareto { gamma } => {
@@ -287,7 +287,7 @@ fn exceeded(family: NoiseFamily, beta: f64) -> f64 {
             });
             sum / all
         }
-        _ => f64::NAN, // not among those that are chosen from
+        _ => f64::NAN, // not among the candidates
     };
     let (mut low, mut high) = (0.0, 1e6);
     while high - low > 1e-3 * high {
@@ -298,88 +298,4 @@ fn exceeded(family: NoiseFamily, beta: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use demure_core::random::SeededForTests;
-
-    /// On a grid that is fine beside the distance of the values.
-    fn grid() -> demure_core::unit::Grid {
-        demure_core::unit::Grid::power_of_two(-8).unwrap()
-    }
-
-    fn bounds() -> Bounds {
-        Bounds::on(0.0, 1000.0, grid()).unwrap()
-    }
-
-    /// A median by this method.
-    fn by(method: Method, bounds: Bounds) -> Ordered {
-        let event = Event::Compose(Vec::new());
-        Ordered { value: 0, rank: 0.5, bounds, method, event, why: String::new() }
-    }
-
-    fn pure(epsilon: f64, neighbours: Neighbours) -> Ordered {
-        let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
-        let share = Share { budget, delta: None, neighbours };
-        Ordered::new((0, 0.5), bounds(), &share, (1, 1), true).unwrap()
-    }
-
-    #[test]
-    fn little_epsilon_goes_by_ranks_and_much_by_smooth_sensitivity() {
-        for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
-            assert!(matches!(pure(1.0, neighbours).method, Method::Ranks(_)), "{neighbours}");
-        }
-        let much = pure(20.0, Neighbours::Replace);
-        assert!(matches!(much.method, Method::Smooth(_)), "{}", much.why);
-        assert!(much.why.starts_with("on evenly spread values smooth sensitivity"), "{}", much.why);
-    }
-
-    #[test] // fixed seed; the two means of 4,000 draws differ by far more than chance
-    fn the_choice_is_the_better_one_on_evenly_spread_values() {
-        let values: Vec<f64> = (1..990).step_by(10).map(f64::from).collect(); // 99, the median 491
-        let mut rng = SeededForTests::insecure(7);
-        for (epsilon, neighbours) in [(1.0, Neighbours::Replace), (20.0, Neighbours::Replace)] {
-            let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
-            let chosen = pure(epsilon, neighbours);
-            let noise = smooth(budget, neighbours, (1, 1), true).unwrap();
-            let quantile = Quantile::with_grid(
-                Epsilon::new(epsilon).unwrap(),
-                neighbours,
-                0.5,
-                0.0..=1000.0,
-                grid(),
-            );
-            let both = [Method::Smooth(noise), Method::Ranks(Box::new(quantile.unwrap()))];
-            let mut errors = both.map(|method| {
-                let smooth = matches!(method, Method::Smooth(_));
-                let of = by(method, bounds());
-                let squares: f64 = (0..4_000)
-                    .map(|_| (of.release_one(&values, &mut rng).unwrap() - 491.0).powi(2))
-                    .sum();
-                (squares, smooth)
-            });
-            errors.sort_by(|a, b| a.0.total_cmp(&b.0));
-            assert_eq!(errors[0].1, matches!(chosen.method, Method::Smooth(_)), "{}", chosen.why);
-        }
-    }
-
-    #[test] // fixed seed, 20,000 draws: 1,000 are beyond, give or take 31
-    fn the_error_that_is_told_is_exceeded_in_a_twentieth() {
-        let values: Vec<f64> = (0..1000).map(f64::from).collect();
-        let wide = Bounds::on(0.0, 1000.0, demure_core::unit::Grid::power_of_two(-8).unwrap());
-        let wide = wide.unwrap();
-        let mut rng = SeededForTests::insecure(9);
-        let budgets = [
-            Budget::Pure(Epsilon::new(6.0).unwrap()),
-            Budget::Concentrated(Rho::new(8.0).unwrap()),
-        ];
-        for budget in budgets {
-            let noise = smooth(budget, Neighbours::Replace, (1, 1), true).unwrap();
-            let told = Ordered::even_error(&noise);
-            let of = by(Method::Smooth(noise), wide);
-            let beyond = (0..20_000)
-                .filter(|_| (of.release_one(&values, &mut rng).unwrap() - 499.0).abs() > told)
-                .count();
-            assert!((840..1160).contains(&beyond), "{beyond}");
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
-//! What an aggregate costs and how wrong it will be, before anything is read.
+//! The price and the expected error of an aggregate, before anything is read.
 //!
-//! A query's budget is divided evenly between its blocks, after the share of private keys.
+//! Private keys get their share of a query's budget first; the rest is divided evenly between its blocks.
 
 use super::{
     BETA, Block, ColumnQuote, Expected, Keys, PrivateAggregate, Share, part_of, select_keys,
@@ -16,24 +16,24 @@ use demure_core::mechanism::KeySelection;
 use demure_core::unit::{Beta, Delta, Epsilon};
 use demure_core::utility;
 
-/// Share of the budget for the choice of private keys beside other blocks.
+/// The budget share for selecting private keys, if there are other blocks.
 const KEYS_SHARE: f64 = 0.25;
 /// Default share of δ for private keys.
 const DELTA_SHARE: f64 = 0.05;
 
-/// A price, and all that is needed to release for it.
+/// A price, and all that is needed for the release at that price.
 pub(crate) struct Quote {
     pub(crate) blocks: Vec<Box<dyn Block>>,
     pub(crate) selection: Option<KeySelection>,
-    /// For each measure its block.
+    /// The index of each measure's block.
     pub(crate) from: Vec<usize>,
     pub(crate) event: Event,
-    /// ε of the query; none if nothing is measured.
+    /// ε of the query; `None` if nothing is measured.
     pub(crate) epsilon: Option<Epsilon>,
     pub(crate) columns: Vec<ColumnQuote>,
 }
 
-/// ε and δ a query may spend.
+/// The ε and δ that a query may spend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spend {
     pub(crate) epsilon: Epsilon,
@@ -41,7 +41,7 @@ pub(crate) struct Spend {
 }
 
 impl Spend {
-    /// What the session asks for, or the policy's default.
+    /// The session's settings, or the policy's defaults.
     pub(crate) fn of(settings: &Settings, budget: &BudgetPolicy) -> Result<Self> {
         let failing = match budget.accounting {
             Accounting::Pure => budget.delta.get(),
@@ -55,7 +55,7 @@ impl Spend {
     }
 }
 
-/// Prices an aggregate: at the ε asked for, or at the least ε for the error asked for.
+/// Prices an aggregate at the requested ε, or at the smallest ε that meets the requested error.
 pub(crate) fn quote(
     aggregate: &PrivateAggregate,
     budget: &BudgetPolicy,
@@ -68,8 +68,7 @@ pub(crate) fn quote(
     })
 }
 
-/// No mechanism works at this price: so small an ε, or so large a one. The core's words name
-/// parameters, and no value.
+/// No mechanism works at this price: ε is too small or too large. The core's message names parameters, never values.
 fn out_of_reach(spend: Spend, settings: &Settings, source: &demure_core::Error) -> Refusal {
     let price = match settings.error_at_most {
         Some(error) => format!("an error of at most {error:e}"),
@@ -102,7 +101,7 @@ fn quoted(
         )
         .into());
     }
-    // A failure at some ε is not an error bound that is met.
+    // A failure at some ε does not count as meeting the error bound.
     let error_at = |epsilon: Epsilon| {
         let quote = at(aggregate, budget, Spend { epsilon, ..spend }).ok();
         Ok(quote.and_then(|q| worst(&q)).unwrap_or(f64::INFINITY))
@@ -121,10 +120,10 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         (true, false) => KEYS_SHARE,
     };
     let mut events = Vec::new();
-    // Where only keys are chosen, no block gets any.
+    // If only keys are selected, there are no blocks to share with.
     let share = if planned.is_empty() { 1.0 } else { (1.0 - keys_share) / planned.len() as f64 };
     let part = part_of(spend.epsilon, budget.accounting, share)?;
-    // δ is divided among those that cannot do without, or are better with it.
+    // δ is divided among the blocks that need it, or are more accurate with it.
     let divided = |among: usize| {
         let delta = Delta::new(spend.delta.get() / among.max(1) as f64 * (1.0 - 1e-15)).ok();
         let delta = delta.filter(|delta| delta.get() > 0.0);
@@ -150,7 +149,7 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         }
     };
     for (plan, block) in planned.iter().zip(&mut blocks) {
-        // Who takes none of δ has been counted on to take none: only the others get what is left.
+        // Blocks that take no δ keep their calibration; the others share all of δ.
         if takes_delta(&**block)? {
             *block = plan.calibrate(&divided(takers), aggregate)?;
         }
@@ -174,7 +173,7 @@ fn takes_delta(block: &dyn Block) -> Result<bool> {
 }
 
 impl Quote {
-    /// Nothing is measured: public keys alone.
+    /// A free quote: only public keys are returned and nothing is measured.
     pub(crate) fn free() -> Self {
         Self {
             blocks: Vec::new(),
@@ -186,7 +185,7 @@ impl Quote {
         }
     }
 
-    /// The bounding's specification: which columns the blocks read, in which form.
+    /// The specification for contribution bounding: which columns the blocks read, in which form.
     pub(crate) fn spec(&self, aggregate: &PrivateAggregate) -> BoundSpec {
         let keys = usize::from(aggregate.bounded);
         let first = keys + aggregate.key_count;
@@ -201,7 +200,7 @@ impl Quote {
         }
     }
 
-    /// Each argument of the bounding: a value and the form it is kept in.
+    /// The arguments of contribution bounding: each value, and the form it is kept in.
     pub(crate) fn forms(&self) -> Vec<(usize, Form)> {
         let mut forms: Vec<(usize, Form)> = Vec::new();
         for block in &self.blocks {

@@ -1,4 +1,4 @@
-//! Exact aggregates in, noised table out. The only place where the two meet.
+//! Exact aggregates in, noised table out. This is the only place where the two meet.
 
 use super::quote::Quote;
 use super::{ExactGroups, Keys, PrivateAggregate, as_type, internal};
@@ -14,15 +14,15 @@ use demure_core::random::Randomness;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// A noised table. It is made by [`release`], of public keys alone, or of what the ledger kept; so every number
-/// in it has been paid for.
+/// A noised table. It is made by [`release`], from public keys alone, or from bytes in the ledger, so every number in
+/// it has been paid for.
 #[derive(Clone, Debug)]
 pub(crate) struct Released(RecordBatch);
 
 impl Released {
-    /// The table that [`Self::stored`] wrote.
+    /// Reads the table that [`Self::stored`] wrote.
     pub(crate) fn from_stored(bytes: &[u8]) -> Option<Self> {
-        // A stream begins with a mark and the length of its schema; the reader believes any length.
+        // A stream begins with a marker and the length of its schema. The reader would trust any length.
         let (mark, length) = (bytes.get(..4)?, bytes.get(4..8)?.try_into().ok()?);
         if mark != [0xff; 4] || usize::try_from(u32::from_le_bytes(length)).ok()? > bytes.len() {
             return None;
@@ -40,7 +40,7 @@ impl Released {
         Some(bytes)
     }
 
-    /// The public keys of a DISTINCT: the policy's own list. No block is released, so nothing is drawn.
+    /// The public keys of a DISTINCT: the policy's own list. No block is released, so no noise is drawn.
     pub(crate) fn public_keys(aggregate: &PrivateAggregate) -> Result<Self> {
         let nobody = Exact { groups: Vec::new(), sizes: None };
         let mut rng = demure_core::random::SystemRandom::new()?;
@@ -52,18 +52,18 @@ impl Released {
         &self.0
     }
 
-    /// The name of a column: the keys and the measures of the aggregate, in their order.
+    /// The name of the i-th column: the aggregate's keys and measures, in order.
     pub(crate) fn column(i: usize) -> String {
         format!("c{i}")
     }
 
-    /// The name of the column with half the width of the 95 % interval of another.
+    /// The name of the column that holds the half-width of the i-th column's 95 % interval.
     pub(crate) fn error(i: usize) -> String {
         format!("e{i}")
     }
 }
 
-/// The released table: a row a group, in the order of the public keys, or of the keys kept.
+/// The released table: one row per group, in the order of the public keys or of the selected keys.
 pub(crate) fn release(
     aggregate: &PrivateAggregate,
     quote: &Quote,
@@ -121,7 +121,7 @@ fn array(values: Vec<ScalarValue>, data_type: &DataType) -> Result<ArrayRef> {
     ScalarValue::iter_to_array(values).map_err(|_| internal("a column's type"))
 }
 
-/// The keys that come back, each with its group if any row has it.
+/// The released keys, each with its group if any row has the key.
 #[expect(clippy::type_complexity, reason = "keys, and for each its group")]
 fn groups<'a>(
     aggregate: &PrivateAggregate,
@@ -132,7 +132,7 @@ fn groups<'a>(
     match &aggregate.keys {
         Keys::One => Ok((vec![Vec::new()], vec![exact.groups.first()])),
         Keys::Public(keys) => {
-            // An engine returns one group of each normal form.
+            // An engine returns one group for each normal form.
             let normal_key = |key: &[ScalarValue]| key.iter().cloned().map(normal).collect();
             let found: HashMap<Vec<ScalarValue>, &ExactGroup> =
                 exact.groups.iter().map(|group| (normal_key(&group.key), group)).collect();
@@ -142,7 +142,7 @@ fn groups<'a>(
         Keys::Private => {
             let selection =
                 quote.selection.as_ref().ok_or_else(|| internal("keys without a choice"))?;
-            // By content: the order of the rows must not show.
+            // Sorted by content, so that the order of the rows does not show.
             let people: BTreeMap<usize, u64> =
                 exact.groups.iter().enumerate().map(|(i, g)| (i, g.people)).collect();
             let kept = selection.release(&people, rng)?.into_value();

@@ -1,4 +1,4 @@
-//! The budget of one block, and what is left of it for one row of one group.
+//! The budget of one block, and of one row in one group.
 
 use crate::error::Result;
 use crate::policy::Accounting;
@@ -7,17 +7,17 @@ use demure_core::mechanism::Budget;
 use demure_core::unit::Rho;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 
-/// What a block may spend on all groups together.
+/// The budget of a block for all groups together.
 #[derive(Clone, Copy)]
 pub(crate) struct Share {
     pub(crate) budget: Budget,
-    /// For a release that needs one, if it is to be had.
+    /// A δ for releases that need one, if there is any.
     pub(crate) delta: Option<Delta>,
     pub(crate) neighbours: Neighbours,
 }
 
 impl Share {
-    /// What is charged where all of the budget is spent.
+    /// The privacy event if all of the budget is spent.
     pub(crate) fn event(&self) -> Event {
         match self.budget {
             Budget::Pure(epsilon) => Event::Pure { epsilon },
@@ -25,7 +25,7 @@ impl Share {
         }
     }
 
-    /// Half of it, for one of two releases. Not a rounding more: the two together cost at most the whole.
+    /// Half of the budget, for one of two releases. It is rounded so that two halves cost at most the whole.
     pub(super) fn half(&self) -> Result<Self> {
         let budget = match self.budget {
             Budget::Pure(epsilon) => Budget::Pure(Epsilon::new(epsilon.get() * 0.5)?),
@@ -61,8 +61,8 @@ impl Share {
     }
 }
 
-/// A share of the query's budget. A little is left for rounding, so that shares never add up to
-/// more than the whole, nor ten queries of 0.1 to more than a budget of 1.
+/// A share of the query's budget. A little is kept back for rounding, so that shares never add up to more than the
+/// whole, nor ten queries of 0.1 to more than a budget of 1.
 pub(crate) fn part_of(epsilon: Epsilon, accounting: Accounting, share: f64) -> Result<Budget> {
     let share = share * (1.0 - 1e-14);
     Ok(match accounting {
@@ -74,7 +74,7 @@ pub(crate) fn part_of(epsilon: Epsilon, accounting: Accounting, share: f64) -> R
     })
 }
 
-/// A little less: these quotients only set how much noise there is, and more is safe.
+/// Rounds down a little. These quotients only set the amount of noise, and more noise is safe.
 pub(super) fn down(x: f64) -> f64 {
     x * (1.0 - 1e-15)
 }

@@ -1,8 +1,8 @@
-//! Answers of this process, found by the words of their question: a dashboard that asks the same
-//! again is answered without planning anything.
+//! Answers of this process, by the text of their question: a dashboard that asks the same question again is answered
+//! without planning.
 //!
-//! Whoever asks in other words is found by the ledger, which knows plans. An answer is kept for
-//! the analyst who was shown it: what it costs others is for the ledger to say.
+//! A question in other words is found in the ledger, which compares plans. An answer is kept only for the analyst who
+//! received it: the ledger decides what it costs others.
 
 use crate::answer::Answer;
 use crate::statement::settings::Settings;
@@ -10,11 +10,11 @@ use datafusion::common::ScalarValue;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most answers.
+/// The largest number of answers.
 const MOST: usize = 4096;
-/// The most rows of one.
+/// The largest number of rows in an answer.
 const ROWS: usize = 1000;
-/// The longest statement.
+/// The longest statement, in bytes.
 const BYTES: usize = 10_000;
 
 /// Answers by analyst, statement, settings and parameters.
@@ -23,7 +23,8 @@ pub(crate) struct Cache {
     answers: Mutex<HashMap<Asked, Arc<Answer>>>,
 }
 
-/// Who asked what, in which settings; and the values of parameters, as their texts may be one where they are two.
+/// Analyst, statement with settings, and parameter values. Values are kept as such because two of them can have the
+/// same text.
 type Asked = (String, String, Vec<ScalarValue>);
 
 impl Cache {
@@ -37,7 +38,7 @@ impl Cache {
         self.lock().get(&key(who, sql, settings, values)).cloned()
     }
 
-    /// Keeps a small answer. When there are too many all are forgotten, which costs time only.
+    /// Keeps a small answer. If there are too many, all are dropped, which only costs time.
     pub(crate) fn keep(
         &self,
         who: &str,
@@ -61,25 +62,10 @@ impl Cache {
     }
 }
 
-/// Cache key.
+/// The cache key.
 fn key(who: &str, sql: &str, settings: &Settings, values: &[ScalarValue]) -> Asked {
     (who.to_owned(), format!("{}\n{settings:?}\n{sql}", sql.len()), values.to_vec())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_of_one_text_are_two() {
-        let day = |n: i32| [ScalarValue::Date32(Some(n))];
-        let of = |values: &[ScalarValue]| key("ann", "SELECT $1", &Settings::default(), values);
-        let (one, other) = (day(i32::MAX - 1), day(i32::MIN + 5));
-        assert_eq!(format!("{one:?}"), format!("{other:?}"), "their texts are one");
-        assert!(of(&one) != of(&other) && of(&one) == of(&one));
-        assert!(of(&[ScalarValue::Int32(Some(1))]) != of(&[ScalarValue::Int64(Some(1))]));
-        let one = [ScalarValue::Int32(Some(1))];
-        assert!(of(&one) != key("ben", "SELECT $1", &Settings::default(), &one));
-        assert!(of(&[ScalarValue::Utf8(None)]) != of(&[ScalarValue::from("NULL")]));
-    }
-}
+mod tests;

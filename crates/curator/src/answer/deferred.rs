@@ -1,5 +1,4 @@
-//! Tables that a plan names before they have rows: what will be released, and public rows that
-//! are read before any protected one.
+//! Tables that a plan names before they have rows: releases, and public rows that are read before any protected row.
 
 use crate::aggregate::Released;
 use async_trait::async_trait;
@@ -16,23 +15,23 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-/// A table that is filled once, and cannot be scanned before. Its columns are `c0`, `c1`, …
+/// A table that is filled once and cannot be scanned before. Its columns are `c0`, `c1`, …
 #[derive(Debug)]
 pub(crate) struct DeferredTable {
     schema: SchemaRef,
     batches: OnceLock<Vec<RecordBatch>>,
-    /// What they are counted as, where they are.
+    /// The memory that the rows are counted as, if they are counted.
     memory: OnceLock<MemoryReservation>,
 }
 
 impl DeferredTable {
-    /// For the rows of a public plan.
+    /// A table for the rows of a public plan.
     pub(crate) fn public(of: &DFSchema) -> Self {
         Self::with(Self::values(of).collect())
     }
 
-    /// For a release: the columns of the aggregate, then `e0`, … : for each of them half the width
-    /// of its 95 % interval, NULL where there is none.
+    /// A table for a release: the columns of the aggregate, then `e0`, …, the half-width of each column's 95 %
+    /// interval, or NULL if it has none.
     pub(crate) fn released(of: &DFSchema) -> Self {
         let errors =
             (0..of.fields().len()).map(|i| Field::new(Self::error(i), DataType::Float64, true));
@@ -57,7 +56,7 @@ impl DeferredTable {
         Released::error(i)
     }
 
-    /// Whether a table that was stored is one of these.
+    /// Whether a stored table has these columns.
     pub(crate) fn fits(&self, released: &Released) -> bool {
         let types = |schema: &Schema| -> Vec<DataType> {
             schema.fields().iter().map(|field| field.data_type().clone()).collect()
@@ -65,7 +64,7 @@ impl DeferredTable {
         types(&released.batch().schema()) == types(&self.schema)
     }
 
-    /// The most rows that agree in these columns, none of them NULL. 0 before it is filled.
+    /// The largest number of rows that agree in these columns, none of them NULL. 0 before the table is filled.
     pub(crate) fn most_alike(&self, columns: &[usize]) -> Result<usize> {
         let batches = self.batches.get().map_or(&[][..], Vec::as_slice);
         if columns.is_empty() {
@@ -86,7 +85,7 @@ impl DeferredTable {
         Ok(counts.into_values().max().unwrap_or(0))
     }
 
-    /// How many rows there are. 0 before it is filled.
+    /// The number of rows; 0 before the table is filled.
     pub(crate) fn rows(&self) -> usize {
         let batches = self.batches.get().map_or(&[][..], Vec::as_slice);
         batches.iter().map(RecordBatch::num_rows).sum()
@@ -110,19 +109,19 @@ impl DeferredTable {
             .collect()
     }
 
-    /// Puts public rows in that are counted as `memory` for as long as they are here.
+    /// Fills the table with public rows, which are counted as `memory` while they are held.
     pub(crate) fn hold(&self, batches: Vec<RecordBatch>, memory: MemoryReservation) -> Result<()> {
         self.put(batches)?;
         let _ = self.memory.set(memory);
         Ok(())
     }
 
-    /// Puts a noised table in.
+    /// Fills the table with a noised table.
     pub(crate) fn fill(&self, released: &Released) -> Result<()> {
         self.put(vec![released.batch().clone()])
     }
 
-    /// Puts the rows in, under this table's names; the first time counts.
+    /// Fills the table with rows, under its own column names. Only the first call has an effect.
     pub(crate) fn put(&self, batches: Vec<RecordBatch>) -> Result<()> {
         let named = batches.into_iter().map(|batch| {
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

@@ -9,14 +9,14 @@ use crate::words::{price, rounded, short};
 use demure_core::unit::{Epsilon, Neighbours};
 use demure_ledger::Price;
 
-/// What a query would do and cost. Nothing of it comes from the data.
+/// What a query would do and cost. No part of it depends on the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Each private aggregate of the query; none if it reads public tables only.
     pub aggregates: Vec<AggregateExplanation>,
-    /// What it would cost whoever asks: nothing for what she was shown before.
+    /// What it would cost this analyst: nothing for answers that they received before.
     pub price: Price,
-    /// What is left of the budget, in the same currency.
+    /// What is left of the budget, in the same unit.
     pub left: Price,
     /// Whether the budget is kept in ρ.
     pub concentrated: bool,
@@ -33,16 +33,14 @@ pub struct AggregateExplanation {
     pub keys: String,
     /// What one unit contributes at most, in words.
     pub contributions: String,
-    /// What one person contributes to joins at most, in words; None without joins that make
-    /// several rows of one.
+    /// What one person contributes to joins at most, in words; `None` if no join multiplies rows.
     pub joins: Option<String>,
-    /// What one person contributes at most to expressions that cost much, in words; None where all
-    /// are cheap.
+    /// What one person contributes to expensive expressions at most, in words; `None` if all are cheap.
     pub work: Option<String>,
-    /// The event that is charged, in the accountant's words.
+    /// The privacy event that is charged, in the accountant's words.
     pub event: String,
-    /// Whether this answer is free: whoever asks was shown it before, or the policy shares what
-    /// somebody bought.
+    /// Whether this answer is free: the analyst received it before, or another bought it and the policy shares
+    /// answers.
     pub bought: bool,
 }
 
@@ -116,7 +114,7 @@ pub fn expected(error: &Expected) -> String {
     }
 }
 
-/// A number of rows, rounded up.
+/// A row count, rounded up.
 fn rows(number: f64) -> String {
     short(number.ceil())
 }

@@ -1,4 +1,4 @@
-//! Equal questions that are asked at once are bought once.
+//! Buys an answer once if several analysts ask for it at the same time.
 //!
 //! ```text
 //! ann ── leads: debit, rows, noise, settle ── answer
@@ -6,20 +6,19 @@
 //! eva ────── joins ── disconnects
 //! ```
 //!
-//! Whoever asks first leads the flight of an answer's key; others who ask for the same key wait
-//! for it to end. What they then get, and for what, is for the ledger to say.
+//! The first to ask leads the flight of an answer's key. Others who ask for the same key wait for it to end. The
+//! ledger then decides what they receive and what it costs them.
 //!
-//! # What a flight ends with
+//! # How a flight ends
 //! | end | those who joined |
 //! |---|---|
-//! | settled | are given the answer by the ledger |
-//! | failed after the debit | report that, and have spent nothing: a failure is paid for once |
-//! | refused, or given up before its rows were read | begin anew, and one of them leads |
+//! | settled | receive the answer from the ledger |
+//! | failed after the debit | report the failure and spend nothing: a failure is paid for once |
+//! | refused, or abandoned before its rows were read | start again, and one of them leads |
 //!
-//! # Who keeps it going
-//! The work is a task of its own. It goes on while anybody waits for it: if the one who leads
-//! disconnects, the others still get what was debited. When the last one has left, it is
-//! aborted, as a question is that nobody else asks.
+//! # What keeps it going
+//! The work runs in its own task, for as long as anyone waits for it. If the leader disconnects, the others still
+//! receive what was debited. When the last one has left, the task is aborted, like any question that no one waits for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -32,7 +31,7 @@ pub(crate) struct Flights {
     under_way: Mutex<HashMap<String, Weak<Flight>>>,
 }
 
-/// How a purchase ended.
+/// How a purchase ended. An abandoned purchase has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The answer is in the ledger.
@@ -41,14 +40,14 @@ pub(crate) enum End {
     Failed,
 }
 
-/// One purchase. Everyone who waits for it holds it. Purchases of one query share their work; when
-/// the last who waits for any of them drops it, the work ends.
+/// One purchase, held by everyone who waits for it. Purchases of one query share their work, which ends when the last
+/// holder of any of them drops it.
 pub(crate) struct Flight {
     end: watch::Receiver<Option<End>>,
     work: OnceLock<Arc<Work>>,
 }
 
-/// A task that is aborted when nobody holds it any more.
+/// A task that is aborted when its last holder drops it.
 struct Work(AbortHandle);
 
 impl Drop for Work {
@@ -57,21 +56,21 @@ impl Drop for Work {
     }
 }
 
-/// What whoever asks for a key is to do.
+/// What to do about a key.
 pub(crate) enum Claim {
     /// Buy it.
     Lead(Lead),
-    /// Wait for whoever buys it.
+    /// Wait for the one who buys it.
     Join(Arc<Flight>),
 }
 
-/// The right to buy. Dropped, it is free for the next.
+/// The right to buy. When it is dropped, the next to ask leads.
 pub(crate) struct Lead {
     ticket: Ticket,
     flight: Arc<Flight>,
 }
 
-/// A flight's place among those under way, which it loses when this is dropped.
+/// A flight's entry among those under way, removed when this is dropped.
 struct Ticket {
     flights: Arc<Flights>,
     key: String,
@@ -79,7 +78,7 @@ struct Ticket {
     end: watch::Sender<Option<End>>,
 }
 
-/// Work that has begun.
+/// Work that has started.
 pub(crate) struct Running<T> {
     work: JoinHandle<T>,
     flights: Vec<Arc<Flight>>,
@@ -110,7 +109,7 @@ impl Flights {
 }
 
 impl Flight {
-    /// Waits for its end; `None` if it was given up.
+    /// Waits for its end; `None` if it was abandoned.
     pub(crate) async fn ended(&self) -> Option<End> {
         let mut end = self.end.clone();
         end.wait_for(Option::is_some).await.ok().and_then(|end| *end)
@@ -118,14 +117,13 @@ impl Flight {
 }
 
 impl Lead {
-    /// The answer was in the ledger all along.
+    /// The answer turned out to be in the ledger already.
     pub(crate) fn found(self) {
         self.ticket.ended(End::Settled);
     }
 }
 
-/// Does the work of all `leads`, in one task. Its results are theirs, in their order; those that
-/// it has no result for have failed.
+/// Does the work of all `leads` in one task. Its results belong to them, in order; leads without a result have failed.
 pub(crate) fn start<T, E>(
     leads: Vec<Lead>,
     work: impl Future<Output = Vec<Result<T, E>>> + Send + 'static,
@@ -147,7 +145,7 @@ where
     });
     let work = Arc::new(Work(task.abort_handle()));
     for flight in &flights {
-        // It is set here and nowhere else.
+        // This is the only place that sets it.
         let _ = flight.work.set(Arc::clone(&work));
     }
     Running { work: task, flights }
@@ -159,7 +157,7 @@ impl Ticket {
         self.end.send_replace(Some(end));
     }
 
-    /// The next who asks leads.
+    /// Removes the flight, so that the next to ask leads.
     fn leave(&self) {
         let mut under_way = self.flights.lock();
         if under_way.get(&self.key).is_some_and(|flight| flight.ptr_eq(&self.flight)) {
@@ -179,7 +177,7 @@ impl Drop for Ticket {
 }
 
 impl<T> Running<T> {
-    /// What came of it.
+    /// The result of the work.
     pub(crate) async fn outcome(self) -> Result<T, JoinError> {
         let Self { work, flights } = self;
         let outcome = work.await;
@@ -189,91 +187,4 @@ impl<T> Running<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
-    fn lead(flights: &Arc<Flights>, key: &str) -> Lead {
-        match flights.claim(key) {
-            Claim::Lead(lead) => lead,
-            Claim::Join(_) => panic!("{key} is under way"),
-        }
-    }
-
-    fn join(flights: &Arc<Flights>, key: &str) -> Arc<Flight> {
-        match flights.claim(key) {
-            Claim::Join(flight) => flight,
-            Claim::Lead(_) => panic!("{key} is not under way"),
-        }
-    }
-
-    #[tokio::test]
-    async fn those_who_join_learn_how_it_ended() {
-        let flights = Arc::new(Flights::default());
-        for (outcome, end) in [(Ok(7), End::Settled), (Err("no"), End::Failed)] {
-            let first = lead(&flights, "k");
-            let second = join(&flights, "k");
-            let other = lead(&flights, "another key");
-            let third = join(&flights, "another key");
-            let running = start(vec![first, other], async move {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-                vec![outcome]
-            });
-            assert_eq!(running.outcome().await.unwrap(), [outcome]);
-            assert_eq!(second.ended().await, Some(end));
-            assert_eq!(third.ended().await, Some(End::Failed), "there is no result for it");
-            // It is over: the next one leads, though the last one is still held.
-            drop(lead(&flights, "k"));
-        }
-        assert!(flights.lock().is_empty());
-    }
-
-    #[tokio::test]
-    async fn what_is_given_up_is_free_for_the_next() {
-        let flights = Arc::new(Flights::default());
-        let first = lead(&flights, "k");
-        let second = join(&flights, "k");
-        drop(first);
-        assert_eq!(second.ended().await, None);
-        lead(&flights, "k").found();
-        assert!(flights.lock().is_empty());
-    }
-
-    #[tokio::test]
-    async fn work_goes_on_while_anybody_waits_and_no_longer() {
-        struct Counted(Arc<AtomicUsize>);
-        impl Drop for Counted {
-            fn drop(&mut self) {
-                self.0.fetch_add(1, Ordering::SeqCst);
-            }
-        }
-        let flights = Arc::new(Flights::default());
-        let dropped = Arc::new(AtomicUsize::new(0));
-        let counted = Counted(Arc::clone(&dropped));
-        let leads = vec![lead(&flights, "k"), lead(&flights, "l")];
-        let running = start(leads, async move {
-            let _counted = counted;
-            std::future::pending::<Vec<Result<(), ()>>>().await
-        });
-        let second = join(&flights, "l");
-        drop(running);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        assert_eq!(dropped.load(Ordering::SeqCst), 0, "somebody waits");
-        drop(second);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        assert_eq!(dropped.load(Ordering::SeqCst), 1, "nobody does");
-        drop(lead(&flights, "k"));
-    }
-
-    #[tokio::test]
-    async fn a_panic_is_a_failure_to_all() {
-        let flights = Arc::new(Flights::default());
-        let first = lead(&flights, "k");
-        let second = join(&flights, "k");
-        let work = async { std::panic::panic_any("no") as Vec<Result<(), ()>> };
-        let running = start(vec![first], work);
-        assert!(running.outcome().await.unwrap_err().is_panic());
-        assert_eq!(second.ended().await, Some(End::Failed));
-    }
-}
+mod tests;

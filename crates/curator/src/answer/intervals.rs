@@ -1,7 +1,7 @@
 //! `demure.intervals`: the ends of each noised column's 95 % interval, beside it.
 //!
-//! An interval follows its column through projections, filters, sorts and limits. A column
-//! that is computed from others has none: its ends are not those of its parts.
+//! An interval follows its column through projections, filters, sorts and limits. A computed column has none, because
+//! its interval does not follow from those of its parts.
 
 use crate::answer::deferred::DeferredTable;
 use crate::rows::{RELEASED, RESERVED};
@@ -9,10 +9,10 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, cast};
 
-/// For a column of a plan, the columns with the ends of its interval.
+/// The two columns that hold the ends of a column's interval.
 type Ends = Option<(Column, Column)>;
 
-/// The plan with `…_low` and `…_high` behind every column whose interval is known.
+/// Adds `…_low` and `…_high` after every column whose interval is known.
 pub(crate) fn with_intervals(plan: LogicalPlan) -> Result<LogicalPlan> {
     let columns: Vec<Column> = plan.schema().columns();
     let Some((wide, ends)) = extend(&plan)? else { return Ok(plan) };
@@ -28,7 +28,7 @@ pub(crate) fn with_intervals(plan: LogicalPlan) -> Result<LogicalPlan> {
     LogicalPlanBuilder::from(wide).project(shown)?.build()
 }
 
-/// The plan with the ends as further columns, and where they are.
+/// The plan with the ends as additional columns, and their positions.
 fn extend(plan: &LogicalPlan) -> Result<Option<(LogicalPlan, Vec<Ends>)>> {
     Ok(match plan {
         LogicalPlan::Projection(projection) => {
@@ -69,7 +69,7 @@ fn extend(plan: &LogicalPlan) -> Result<Option<(LogicalPlan, Vec<Ends>)>> {
     })
 }
 
-/// The projection that names a release's columns: here the ends come from.
+/// The projection that names a release's columns. The ends originate here.
 fn at_release(
     projection: &datafusion::logical_expr::Projection,
 ) -> Result<Option<(LogicalPlan, Vec<Ends>)>> {

@@ -1,14 +1,13 @@
-//! Functions that give something else the next time: `random()`, `now()`, `uuid()`.
+//! Functions whose result changes from run to run: `random()`, `now()`, `uuid()`.
 //!
-//! What was bought is found by the plan that bought it. A plan with such a function stands for
-//! more than one answer, so an answer that was found by it could be of another draw, or of
-//! another day.
+//! Bought answers are found by their plan. A plan with such a function has more than one answer, so the stored one
+//! could be from another draw, or from another day.
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 
-/// The name of a function in `plan` that need not give the same whenever it is run.
+/// The name of a function in `plan` whose result may change from run to run.
 pub(crate) fn changing(plan: &LogicalPlan) -> Result<Option<String>> {
     let mut found = None;
     plan.apply_with_subqueries(|node| {

@@ -1,21 +1,21 @@
-//! The logical node that bounds how many rows of a person go into a join.
+//! The logical node that bounds how many of a person's rows go into a join.
 //!
-//! A join multiplies rows: m rows of a person on one side and n on the other make m·n. Contributions
-//! are bounded after the join, so the answer is private either way, but without a bound *before* it
-//! one person with 150 rows makes 500 million of them in a four-way self-join, and time, memory and
-//! disk tell that she is there. So each input of such a join keeps at most a public number of rows of each
-//! person. Where a query computes what costs much, so does each table.
+//! A join multiplies rows: m rows of a person on one side and n on the other make m·n. Contributions are bounded after
+//! the join, so the answer is private either way. But without a bound *before* it, one person with 150 rows makes 500
+//! million of them in a four-way self-join, and time, memory and disk use reveal that person. So each input of such a
+//! join keeps at most a public number of rows of each person. If a query contains expensive expressions, so does each
+//! table.
 //!
 //! # Guarantee
-//! What a [`CapRows`] keeps of a person is a function of that person's own rows and the secret key of the
-//! query, and at most `rows` rows. So every statement about whose row depends on whose holds with
-//! it as without.
+//! The rows of a person that a [`CapRows`] keeps are a function of that person's own rows and the secret key of the
+//! query, and there are at most `rows` of them. So every statement about whose rows depend on whose holds with the
+//! node as it does without.
 //!
 //! # Where filters go
 //! The optimizer may move a filter from above the node to below it. That changes which rows stay, never whose they
-//! are: the same rows of the same person pass the filter wherever it is. It is wanted: rows that the query does
-//! not ask for must not take the place of those it does. Where a table is read, conditions that name
-//! the unit's own column stay above: so what costs much is kept there (`analyse::hold`).
+//! are: the same rows of the same person pass the filter wherever it is. This is intended: rows that the query does
+//! not ask for must not displace those it does. Where a table is read, conditions that name the unit's own column stay
+//! above, which is how expensive conditions are kept there (`plan::hold`).
 
 use super::key::Key;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -32,25 +32,25 @@ use std::sync::Arc;
 pub(crate) enum Most {
     /// Not decided yet: all joins of the query share one limit.
     Shared,
-    /// The same where a table is read: only if the query computes what costs much.
+    /// The same where a table is read, but only if the query contains expensive expressions.
     Leaf,
-    /// At most so many.
+    /// At most this many.
     Rows(u32),
-    /// One, where nothing but whose row it is matters: the answer is the same without.
+    /// One, because only the person matters: the answer is the same without this limit.
     OneEach,
-    /// One, and there are no more: it is taken out before the query is run.
+    /// One, because there is only one. The node is removed before the query runs.
     Once,
 }
 
-/// At most so many rows of each person, chosen by content under the query's key.
+/// Keeps at most this many rows of each person, chosen by content under the query's key.
 #[derive(Clone)]
 pub(crate) struct CapRows {
     input: Arc<LogicalPlan>,
     unit: Column,
     most: Most,
-    /// Whether conditions that name the unit stay above it.
+    /// Whether conditions that name the unit stay above the node.
     holds: bool,
-    /// None until the query is run.
+    /// The query's key; `None` until the query runs.
     key: Option<Key>,
 }
 
@@ -61,7 +61,7 @@ impl CapRows {
         Self { input, unit, most, holds: most == Most::Leaf, key: None }.into_plan()
     }
 
-    /// The node that a plan is, if it is one.
+    /// The node, if the plan is one.
     pub(crate) fn of(plan: &LogicalPlan) -> Option<&Self> {
         match plan {
             LogicalPlan::Extension(Extension { node }) => node.as_any().downcast_ref(),
@@ -74,7 +74,7 @@ impl CapRows {
         self.most
     }
 
-    /// The same as a number; None where it is not decided yet.
+    /// The limit as a number; `None` if it is not decided yet.
     pub(super) fn rows(&self) -> Option<u32> {
         match self.most {
             Most::Shared | Most::Leaf => None,
@@ -91,7 +91,7 @@ impl CapRows {
         self.key.as_ref()
     }
 
-    /// The place of the person's id among the input's columns.
+    /// The index of the person's id among the input's columns.
     pub(super) fn unit(&self) -> Result<usize> {
         self.input.schema().index_of_column(&self.unit)
     }
@@ -101,8 +101,7 @@ impl CapRows {
     }
 }
 
-/// Sets the limit of every node of a plan that has none yet: of joins, and where tables are read. Without a
-/// limit they are taken out.
+/// Sets every undecided limit of a plan: before joins, and where tables are read. Nodes without a limit are removed.
 pub(crate) fn with_rows(
     plan: LogicalPlan,
     joins: Option<u32>,
@@ -124,7 +123,7 @@ pub(crate) fn with_rows(
     Ok(decided.data)
 }
 
-/// The plan without the limits where tables are read.
+/// Removes the limits where tables are read.
 pub(crate) fn without_leaves(plan: LogicalPlan) -> Result<LogicalPlan> {
     let open = plan.transform_up(|node| match CapRows::of(&node) {
         Some(cap) if cap.most == Most::Leaf => Ok(Transformed::yes(cap.input.as_ref().clone())),
@@ -133,7 +132,7 @@ pub(crate) fn without_leaves(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(open.data)
 }
 
-/// Gives every node of a plan the query's key.
+/// Gives the query's key to every node of a plan.
 pub(super) fn with_key(plan: LogicalPlan, key: &Key) -> Result<LogicalPlan> {
     let keyed = plan.transform_up(|node| match CapRows::of(&node) {
         Some(cap) => {
@@ -144,7 +143,7 @@ pub(super) fn with_key(plan: LogicalPlan, key: &Key) -> Result<LogicalPlan> {
     Ok(keyed.data)
 }
 
-/// The limit that the joins of a plan have (or its tables, with `leaves`), if there are any.
+/// The limit before the joins of a plan (or, with `leaves`, where its tables are read), if there is any.
 pub(crate) fn limit(plan: &LogicalPlan, leaves: bool) -> Option<u32> {
     let mut found = None;
     // The closure never fails, so neither does the walk.
@@ -203,7 +202,7 @@ impl UserDefinedLogicalNodeCore for CapRows {
         vec![Expr::Column(self.unit.clone())]
     }
 
-    /// Where a table is read, a condition that names the unit is one that costs much.
+    /// Where a table is read, a condition that names the unit is an expensive one.
     fn prevent_predicate_push_down_columns(&self) -> HashSet<String> {
         self.holds.then(|| self.unit.name.clone()).into_iter().collect()
     }

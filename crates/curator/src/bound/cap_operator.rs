@@ -1,16 +1,16 @@
-//! The operator of [`super::cap::CapRows`]: each person's rows, at most so many.
+//! The operator of [`super::cap::CapRows`]: limits the number of rows of each person.
 //!
-//! All rows of one person are in one partition, by the distribution it asks for. Each partition
-//! reads its input to the end and counts the rows of each person. Then the rows go
-//! out: those of people who have at most the limit as they came, the others' through the same
-//! choice as the bounding of contributions ([`Chooser`]), with the whole row as its content.
+//! It requests a distribution that puts all rows of one person into one partition. Each partition reads its input to
+//! the end and counts the rows of each person. Then it emits the rows: those of people within the limit as they came,
+//! those of the others after the same choice as in contribution bounding ([`Chooser`]), with the whole row as its
+//! content.
 //!
-//! Every row is looked up in both passes, whether anybody is above the limit or not: otherwise one
-//! person's rows would decide whether everybody's are gone through again.
+//! Every row is looked up in both passes, whether or not anyone is above the limit. Otherwise one person's rows would
+//! decide whether a second pass over all rows takes place.
 //!
 //! # Memory
-//! Rows, counts and the place of each row's person are counted against the memory pool. Where that has no
-//! room the rows so far go to a temporary file (see `spill`), and are read back in the same order.
+//! Rows, counts and the index of each row's person are counted against the memory pool. If the pool is full, the rows
+//! so far go to a temporary file (see `spill`) and are read back in the same order.
 
 use super::choose::{Chooser, Scratch};
 use super::encode::Encoder;
@@ -43,7 +43,7 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc::Sender;
 
-/// At most `most` rows of each person; see the module `bound::cap` for what that means.
+/// Keeps at most `most` rows of each person, as the module `bound::cap` defines.
 pub(super) struct Cap {
     input: Arc<dyn ExecutionPlan>,
     unit: usize,
@@ -53,7 +53,7 @@ pub(super) struct Cap {
 }
 
 impl Cap {
-    /// Bounds the rows of `input`, whose column `unit` has the person's id.
+    /// Bounds the rows of `input`, where the column `unit` holds the person's id.
     pub(super) fn new(
         input: Arc<dyn ExecutionPlan>,
         unit: usize,
@@ -94,7 +94,7 @@ impl Operator for Cap {
         &self.properties
     }
 
-    /// All rows of a person in one partition.
+    /// Puts all rows of a person into one partition.
     fn distribution(&self) -> Option<Distribution> {
         let schema = self.input.schema();
         let unit = Column::new(schema.field(self.unit).name(), self.unit);
@@ -123,7 +123,7 @@ impl Operator for Cap {
     }
 }
 
-/// No person: the row's id is NULL.
+/// The index of a row whose id is NULL.
 const NOBODY: u32 = u32::MAX;
 
 /// One partition.
@@ -142,9 +142,9 @@ impl Capping {
         let spec = self.spec(self.unit, Vec::new());
         let interned = Arc::new(Interned::new(&spec, &self.schema, self.key.clone())?);
         let mut encoder = Encoder::new(&spec, &interned);
-        // Each person's number, in order of arrival, and how many rows there are of it.
+        // Each person's index in order of arrival, and how many rows each has.
         let (mut numbers, mut counts) = (HashMap::<u64, u32>::default(), Vec::<u32>::new());
-        // The person's number of every row.
+        // The person's index for every row.
         let mut people: Vec<u32> = Vec::new();
         while let Some(batch) = input.next().await.transpose()? {
             let rows = encoder.encode(&batch)?;
@@ -169,7 +169,7 @@ impl Capping {
         self.hand_on(&people, &counts).await
     }
 
-    /// Everybody's rows, in the order they came; those above the limit are set apart and chosen from.
+    /// Emits all rows in the order they came. Rows of people above the limit are set aside and chosen from.
     async fn hand_on(mut self, people: &[u32], counts: &[u32]) -> Result<()> {
         let mut above = Above::new(&self)?;
         let mut at = 0;
@@ -187,7 +187,7 @@ impl Capping {
             above.add(&those(&|count| count > self.most)?, &self)?;
             let few = those(&|count| count <= self.most)?;
             if few.num_rows() > 0 && self.out.send(Ok(few)).await.is_err() {
-                return Ok(()); // nobody listens any more
+                return Ok(()); // the receiver is gone
             }
             tokio::task::yield_now().await;
         }
@@ -200,11 +200,11 @@ impl Capping {
     }
 }
 
-/// The rows of people who have more than the limit. What stays of them is the choice of [`Chooser`]
-/// among rows of one group whose argument is the row's whole content.
+/// The rows of people above the limit. [`Chooser`] decides which stay, as if they were rows of one group whose
+/// argument is the row's whole content.
 struct Above {
     spec: BoundSpec,
-    /// A person's id, and the row as bytes.
+    /// The schema: a person's id, and the row as bytes.
     pair: SchemaRef,
     converter: RowConverter,
     interned: Arc<Interned>,
@@ -240,7 +240,7 @@ impl Above {
             return Ok(());
         }
         let rows = self.converter.convert_columns(batch.columns())?;
-        // Counted, and never refused: one person's rows must not make a query fail.
+        // Counted but never refused: one person's rows must not make a query fail.
         self.reservation.grow(rows.size());
         let contents = BinaryArray::from_iter_values(rows.iter().map(|row| row.data().to_vec()));
         let columns: Vec<ArrayRef> = vec![Arc::clone(batch.column(of.unit)), Arc::new(contents)];
@@ -272,7 +272,7 @@ impl Above {
     }
 }
 
-/// Rows from their contents.
+/// Decodes rows from their content.
 fn rows(
     contents: &[ScalarValue],
     converter: &RowConverter,
@@ -289,10 +289,10 @@ fn rows(
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
 }
 
-/// The rows of a partition in the order they came: the first in a file, the last in memory.
+/// The rows of a partition in order of arrival: the first ones in a file, the last ones in memory.
 struct Held {
     batches: Vec<RecordBatch>,
-    /// Where each batch is, and its length in bytes.
+    /// The offset of each batch in the file, and its length in bytes.
     written: Vec<(u64, usize)>,
     spill: Option<Spill>,
     rows: MemoryReservation,
@@ -308,7 +308,7 @@ impl Held {
         Self { batches: Vec::new(), written: Vec::new(), spill: None, rows, tables }
     }
 
-    /// Adds a batch; `tables` is what the tables beside the rows take by now.
+    /// Adds a batch; `tables` is the current size of the tables beside the rows.
     fn add(&mut self, batch: RecordBatch, tables: usize, context: &TaskContext) -> Result<()> {
         self.tables.try_resize(tables)?;
         let size = get_record_batch_memory_size(&batch);
@@ -346,7 +346,7 @@ impl Held {
             Ok(reader.next().ok_or_else(lost)??)
         });
         let held = batches.into_iter().map(Ok);
-        // Counted until the last has gone out.
+        // Counted until the last one has been emitted.
         let end = std::iter::from_fn(move || {
             let _counted = (&rows, &tables);
             None

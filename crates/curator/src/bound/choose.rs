@@ -1,4 +1,4 @@
-//! The choice itself: which groups and which rows of each person stay.
+//! Chooses which groups and which rows of each person stay.
 //!
 //! # Guarantee
 //! For a fixed key, the multiset of rows kept of a person is a function of that
@@ -27,23 +27,23 @@ use datafusion::common::Result;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// The rows that stay, of those of a partition.
+/// The rows of a partition that stay.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// `place, whether it is one row per person and group` in a word.
+    /// `index, whether it is the first row of its person and group`, in a word.
     words: Vec<u32>,
-    /// Where the bucket at hand begins.
+    /// The start of the current bucket.
     from: u32,
 }
 
 impl Kept {
-    /// A row of the bucket at hand; `first` for one row per person and group.
+    /// Adds a row of the current bucket; `first` for one row per person and group.
     #[inline]
     fn push(&mut self, at: u32, first: bool) {
         self.words.push((self.from + at) << 1 | u32::from(first));
     }
 
-    /// Each row's place, and whether it is the first.
+    /// Each row's index, and whether it is the first.
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (usize, bool)> {
         self.words.iter().map(|&word| ((word >> 1) as usize, word & 1 == 1))
     }
@@ -58,7 +58,7 @@ pub(super) struct Chooser {
     max_rows: usize,
 }
 
-/// A row of the bucket at hand, with what it is sorted by.
+/// A row of the current bucket, with its sort key.
 #[derive(Clone, Copy)]
 struct Entry {
     person: u64,
@@ -92,7 +92,7 @@ impl<const W: usize> Default for Scratch<W> {
     }
 }
 
-/// A row of a group that has too many.
+/// A row of a group that has too many rows.
 struct Ranked {
     content: u64,
     copy: u32,
@@ -100,11 +100,11 @@ struct Ranked {
     at: u32,
 }
 
-/// Up to how many rows a bucket is sorted by packed words.
+/// The largest bucket that is sorted by packed words.
 const PACKED: usize = 64;
 
 impl Chooser {
-    /// To be made when the input has ended: contents are read here, once.
+    /// Call it when the input has ended: it reads all contents, once.
     pub(super) fn new(spec: &BoundSpec, interned: &Arc<Interned>) -> Self {
         Self {
             interned: Arc::clone(interned),
@@ -115,8 +115,8 @@ impl Chooser {
         }
     }
 
-    /// Chooses in one radix partition, with at most about `limit` bytes of rows
-    /// in memory (one person's rows are always held together).
+    /// Chooses within one radix partition, with at most about `limit` bytes of rows in memory (one person's rows are
+    /// always held together).
     pub(super) fn partition<const W: usize>(
         &self,
         partition: &Partition<W>,
@@ -130,8 +130,8 @@ impl Chooser {
         Ok(())
     }
 
-    /// Brings people's rows together with one counting sort by the bits after
-    /// those of the partition, then goes through the small buckets.
+    /// Brings each person's rows together with one counting sort by the bits after those of the partition, then
+    /// processes the small buckets.
     fn chunks<const W: usize>(
         &self,
         chunks: &[Vec<Row<W>>],
@@ -184,11 +184,11 @@ impl Chooser {
         scratch.entries = entries;
     }
 
-    /// The fast way through a bucket: sorts words of
-    /// `16 bits of the person, 42 bits of the group's rank, 6 bits of place`.
+    /// The fast path for a bucket: sorts words of `16 bits of the person, 42 bits of the group's rank, 6 bits of
+    /// index`.
     ///
-    /// Where those bits differ they order like the whole; where they agree but
-    /// the person or the group differs, nothing is done and the answer is false.
+    /// Where those bits differ, they sort like the full values. Where they agree although the person or the group
+    /// differs, nothing is done and the result is false.
     #[inline]
     fn packed<const W: usize>(&self, rows: &[Row<W>], scratch: &mut Scratch<W>) -> bool {
         let key = self.interned.key();
@@ -207,7 +207,7 @@ impl Chooser {
         let at = |word: u64| (word % PACKED as u64) as usize;
         let (same_person, same_group) =
             (|a: u64, b| a >> 48 == b >> 48, |a: u64, b| a >> 6 == b >> 6);
-        let alone = others == 0; // as a rule
+        let alone = others == 0; // the usual case
         let apart = |pair: &[u64]| {
             let (a, b) = (&rows[at(pair[0])], &rows[at(pair[1])]);
             let right = alone || same_person(pair[0], pair[1]) == (a[..2] == b[..2]);
@@ -246,7 +246,7 @@ impl Chooser {
         true
     }
 
-    /// One person's rows, in the order of their groups.
+    /// Chooses among one person's rows, sorted by group.
     #[inline]
     fn person<const W: usize>(
         &self,
@@ -263,7 +263,7 @@ impl Chooser {
         }
     }
 
-    /// A person's rows in one group, of which at most `max_rows` stay.
+    /// Chooses among a person's rows in one group: at most `max_rows` stay.
     fn group<const W: usize>(
         &self,
         rows: &[Row<W>],
@@ -307,7 +307,7 @@ impl Chooser {
         let key = self.interned.key();
         let tables = arguments.iter().zip(&self.contents.arguments);
         tables.fold(key.permute(seed), |hash, (&number, table)| {
-            // NULL has a number that no table has.
+            // NULL has a number that is in no table.
             let content = table.as_ref().and_then(|table| table.get(number as usize).copied());
             key.permute(key.pair(hash, content.unwrap_or(u64::from(number))))
         })
@@ -320,8 +320,8 @@ impl Chooser {
     }
 }
 
-/// Sorts different words. A few are put in place by counting how many are less, where no branch can be
-/// guessed wrong: that takes half the time.
+/// Sorts distinct words. A few are placed by counting how many are less, without branches to mispredict, which takes
+/// half the time.
 #[inline]
 fn sort(words: &mut [u64]) {
     const FEW: usize = 16;
@@ -344,7 +344,7 @@ fn sort(words: &mut [u64]) {
     words.copy_from_slice(&sorted[..words.len()]);
 }
 
-/// The length of the leading run: short as a rule, so counted one by one.
+/// The length of the leading run, counted one by one because it is usually short.
 #[inline]
 fn run<T>(items: &[T], same: impl Fn(&T) -> bool) -> usize {
     items.iter().position(|item| !same(item)).unwrap_or(items.len())

@@ -1,8 +1,7 @@
-//! From a batch of columns to numbers: who, which group, which arguments.
+//! Turns a batch of columns into numbers: person, group, arguments.
 //!
-//! One [`Encoder`] per input partition. Each has caches of its own in front of
-//! the shared tables, so no row waits for a lock: only values not seen before by
-//! this encoder do, once per batch.
+//! There is one [`Encoder`] per input partition. Each has its own caches in front of the shared tables, so rows do not
+//! wait for a lock: only values that are new to this encoder do, once per batch.
 
 use super::intern::{Column, Interned, canonical};
 use super::key::Key;
@@ -21,15 +20,15 @@ use datafusion::arrow::row::Rows;
 use datafusion::common::{Result, exec_datafusion_err};
 use std::sync::Arc;
 
-/// A batch in numbers. Kept between batches, for its memory.
+/// A batch as numbers. It is kept between batches to reuse its memory.
 #[derive(Default)]
 pub(super) struct Encoded {
-    /// A word per row, different for different people; empty without a unit.
+    /// One word per row, different for different people; empty without a unit.
     pub(super) people: Vec<u64>,
-    /// Where there is a person at all; None: everywhere.
+    /// Which rows have an id; `None` if all do.
     pub(super) somebody: Option<NullBuffer>,
     pub(super) groups: Vec<u32>,
-    /// [`NONE`] where NULL.
+    /// The number of each value; [`NONE`] for NULL.
     pub(super) arguments: Vec<Vec<u32>>,
 }
 
@@ -62,7 +61,7 @@ impl Encoder {
         }
     }
 
-    /// The batch in numbers, until the next call.
+    /// Encodes a batch. The result is valid until the next call.
     pub(super) fn encode(&mut self, batch: &RecordBatch) -> Result<&Encoded> {
         if let Some(unit) = self.spec.unit {
             self.out.somebody = batch.column(unit).logical_nulls().filter(|n| n.null_count() > 0);
@@ -112,7 +111,7 @@ impl Encoder {
     }
 }
 
-/// Writes `number` where there is NULL.
+/// Writes `number` at each NULL.
 fn blank(nulls: Option<&NullBuffer>, out: &mut [u32], number: u32) {
     if let Some(nulls) = nulls.filter(|n| n.null_count() > 0) {
         for (slot, valid) in out.iter_mut().zip(nulls) {
@@ -123,10 +122,10 @@ fn blank(nulls: Option<&NullBuffer>, out: &mut [u32], number: u32) {
     }
 }
 
-/// A word per row that is equal exactly for equal ids, spread evenly.
+/// One word per row, equal exactly for equal ids and evenly spread.
 ///
-/// Ids that fit a word are permuted. Others are interned, exactly, and named by
-/// `32 bits of hash, 32 bits of number`: the number decides, the hash spreads.
+/// Ids that fit into a word are permuted. Others are interned exactly and named by `32 bits of hash, 32 bits of
+/// number`: the number identifies, the hash spreads.
 fn people(array: &ArrayRef, interned: &Interned, out: &mut Vec<u64>) -> Result<()> {
     let key = interned.key();
     let Some(column) = interned.unit() else {
@@ -192,7 +191,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Up to fifteen bytes and their number, in one word.
+/// Packs up to fifteen bytes and their count into one word.
 #[inline]
 fn pack(bytes: &[u8]) -> Option<u128> {
     let mut all = [0; 16];
@@ -201,7 +200,7 @@ fn pack(bytes: &[u8]) -> Option<u128> {
     Some(u128::from_le_bytes(all))
 }
 
-/// What one encoder remembers of one column's table.
+/// One encoder's cache of one column's table.
 struct Cache {
     words: Words,
     /// Values of sixteen bytes and more: their own numbers, and the shared ones.
@@ -212,7 +211,7 @@ struct Cache {
     misses: Vec<u32>,
 }
 
-/// How many long values a cache remembers.
+/// The largest number of long values in a cache.
 const MOST_LONG: usize = 1 << 16;
 
 impl Cache {
@@ -227,7 +226,7 @@ impl Cache {
         }
     }
 
-    /// A number per row. NULL is [`NONE`], or a value like others if `null_is_value`.
+    /// One number per row. NULL is [`NONE`], or a value like any other if `null_is_value`.
     fn encode(
         &mut self,
         column: &Column,
@@ -267,7 +266,7 @@ impl Cache {
         Ok(number)
     }
 
-    /// Numbers for all that is not NULL; something for the rest.
+    /// Numbers for all values that are not NULL; the others are arbitrary.
     fn values(
         &mut self,
         column: &Column,
@@ -340,7 +339,7 @@ impl Cache {
         Ok(())
     }
 
-    /// A number per row for the tuple of several columns' numbers.
+    /// One number per row for the tuple of several columns' numbers.
     fn encode_tuples(
         &mut self,
         interned: &Interned,
@@ -361,7 +360,7 @@ impl Cache {
             let word = |i: usize| columns.iter().fold(0, |word, c| word << 32 | u128::from(c[i]));
             out.extend((0..rows).map(|i| self.words.get(word(i))));
         } else {
-            out.resize(rows, NONE); // rare: every row asks the shared table
+            out.resize(rows, NONE); // rare: every row is looked up in the shared table
         }
         let missing = out.iter().enumerate().filter(|(_, number)| **number == NONE);
         self.misses.extend(missing.map(|(i, _)| i as u32));

@@ -1,4 +1,4 @@
-//! Who computes the exact aggregates.
+//! Engines, which compute the exact aggregates.
 
 use super::exact::{Exact, accumulate};
 use super::key::Key;
@@ -21,34 +21,34 @@ use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// Something that bounds each person's contributions and adds up what stays.
+/// Bounds each person's contributions and aggregates the rows that stay.
 ///
-/// A fresh key for every query: it decides which contributions stay.
+/// Every query has a fresh key, which decides which contributions stay.
 #[async_trait]
 pub trait Engine: Send + Sync + fmt::Debug {
-    /// Plans the exact, bounded aggregates of the rows of `input`. No row is read, so what
-    /// fails here fails whatever the data.
+    /// Plans the exact, bounded aggregates of the rows of `input`. It reads no row, so whether it fails does not
+    /// depend on the data.
     async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> Result<Task>;
 }
 
-/// A plan, ready to run. Protected rows are read when it does, and not before.
+/// A plan that is ready to run. Protected rows are read when it runs, and not before.
 pub struct Task(BoxFuture<'static, EngineResult<Exact>>);
 
 impl Task {
-    /// What will run.
+    /// A task that runs this future.
     pub fn new(run: impl Future<Output = EngineResult<Exact>> + Send + 'static) -> Self {
         Self(run.boxed())
     }
 
-    /// Reads the rows. The ledger's reading is the proof that they are paid for.
+    /// Reads the rows. The ledger's `Reading` proves that they are paid for.
     ///
     /// # Errors
-    /// What the engine says may quote rows: it is for the steward alone.
+    /// The engine's error may quote rows: it is for the steward alone.
     pub async fn run(self, _paid: &Reading) -> EngineResult<Exact> {
         self.0.await
     }
 
-    /// The same task within other work, for an engine that wraps another. Nothing is read before that runs.
+    /// Wraps the task in other work, for an engine that wraps another. Nothing is read before that work runs.
     #[must_use]
     pub fn within<F>(self, work: impl FnOnce(BoxFuture<'static, EngineResult<Exact>>) -> F) -> Self
     where
@@ -64,7 +64,7 @@ impl fmt::Debug for Task {
     }
 }
 
-/// The embedded engine, with the operator made for it.
+/// The embedded engine, with the native operator.
 #[derive(Clone)]
 pub struct Native {
     state: SessionState,
@@ -72,19 +72,19 @@ pub struct Native {
 }
 
 impl Native {
-    /// Runs with the session's tables, threads and disk, in half of the machine's memory.
+    /// Runs with the session's tables, threads and disk, and with half of the machine's memory.
     #[must_use]
     pub fn new(state: SessionState) -> Self {
         Self { state: thorough(state), memory_limit: MEMORY_LIMIT }.with_pool(half())
     }
 
-    /// Holds at most about this many bytes of rows in memory where contributions are bounded.
+    /// Holds at most about this many bytes of rows in memory during contribution bounding.
     #[must_use]
     pub fn with_memory_limit(self, memory_limit: usize) -> Self {
         Self { memory_limit, ..self }
     }
 
-    /// All its queries together take at most so many bytes, or end.
+    /// Limits the memory of all its queries together; a query that needs more fails.
     #[must_use]
     pub fn with_pool(self, bytes: usize) -> Self {
         Self { state: with_pool(self.state, bytes), ..self }

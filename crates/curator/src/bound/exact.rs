@@ -1,4 +1,4 @@
-//! Exact aggregates of bounded rows: what the noise will be added to.
+//! Exact aggregates of bounded rows, to which noise will be added.
 
 use super::intern::Interned;
 use super::spec::{BoundSpec, Form};
@@ -15,8 +15,8 @@ use std::fmt;
 /// The exact aggregates of a query. Protected: `Debug` shows nothing.
 #[derive(Clone, PartialEq)]
 pub struct Exact {
-    /// The groups that at least one kept row has, by key content: the order says nothing
-    /// about the order of the rows.
+    /// The groups that at least one kept row has, sorted by key content, so that their order reveals nothing about the
+    /// order of the rows.
     pub groups: Vec<ExactGroup>,
     /// How large people are, where they are weighed.
     pub sizes: Option<ExactSizes>,
@@ -34,11 +34,11 @@ pub struct ExactSizes {
 /// The exact aggregates of one group. Protected: `Debug` shows nothing.
 #[derive(Clone, PartialEq)]
 pub struct ExactGroup {
-    /// The key values (those of dictionaries as plain values).
+    /// The key values, with dictionaries decoded.
     pub key: Vec<ScalarValue>,
-    /// Rows.
+    /// The number of rows.
     pub rows: u64,
-    /// People.
+    /// The number of people.
     pub people: u64,
     /// The aggregated columns, in the order of the specification.
     pub arguments: Vec<ExactArgument>,
@@ -76,20 +76,20 @@ pub struct WeighedArgument {
 /// The exact aggregates of one column in one group, over values that are not NULL.
 #[derive(Clone, PartialEq)]
 pub enum ExactArgument {
-    /// Of [`Form::Steps`].
+    /// For [`Form::Steps`].
     Steps {
-        /// How many values.
+        /// The number of values.
         rows: u64,
         /// Their sum, in steps from the lower bound.
         sum: i128,
         /// The sum of their squares.
         squares: i128,
-        /// How many values are how many steps from the lower bound, if asked for.
+        /// The number of values at each step from the lower bound, if requested.
         histogram: Option<BTreeMap<u32, u64>>,
     },
-    /// Of [`Form::Code`]: each value and how many rows have it, by content.
+    /// For [`Form::Code`]: each value and how many rows have it, sorted by content.
     Code(Vec<(ScalarValue, u64)>),
-    /// Of [`Form::Present`]: how many values.
+    /// For [`Form::Present`]: the number of values.
     Present(u64),
 }
 
@@ -105,7 +105,7 @@ macro_rules! protected {
 
 protected!(Exact, ExactGroup, ExactArgument, ExactSizes, WeighedGroup, WeighedArgument);
 
-/// Totals of one group; nothing can overflow with fewer than 2⁶⁴ rows.
+/// The totals of one group. Nothing can overflow with fewer than 2⁶⁴ rows.
 #[derive(Clone, Copy, Default)]
 struct Totals {
     rows: u64,
@@ -119,17 +119,17 @@ struct Moments {
     squares: u128,
 }
 
-/// One argument over all groups, by group number.
+/// One argument over all groups, indexed by group number.
 enum Column {
     Steps(Vec<Moments>, Option<Counts>),
     Code(Counts),
     Present(Vec<u64>),
 }
 
-/// How many rows have a number, by `group, number`.
+/// The number of rows by `group, number`.
 type Counts = HashMap<u64, u64>;
 
-/// Consumes bounded rows (the output of the native operator).
+/// Aggregates bounded rows (the output of the native operator).
 pub async fn accumulate(
     mut rows: SendableRecordBatchStream,
     interned: &Interned,
@@ -304,7 +304,7 @@ impl Column {
                 let mut histograms = histogram.map(|counts| by_group(counts, order).into_iter());
                 let argument = |&group: &u32| {
                     let m = moments.get(group as usize).copied().unwrap_or_default();
-                    // Below 2⁶⁴ values of at most 2³⁰: they fit.
+                    // Fewer than 2⁶⁴ values of at most 2³⁰: they fit.
                     let (sum, squares) = (m.sum as i128, m.squares as i128);
                     let histogram = histograms.as_mut().and_then(Iterator::next);
                     let histogram = histogram.map(|counts| counts.into_iter().collect());

@@ -1,13 +1,12 @@
-//! The tables of one query: which number stands for which value.
+//! The tables of one query that map values to numbers.
 //!
-//! Numbers are given in order of arrival, so they depend on everybody's rows.
-//! Nothing is ever chosen by them: choices use the values' *content*, by its
-//! keyed hash and, where two hashes meet, by its bytes.
+//! Numbers are given in order of arrival, so they depend on everyone's rows. They never decide a choice: choices use
+//! the *content* of values, by its keyed hash and, if two hashes collide, by its bytes.
 //!
 //! | type | content |
 //! |---|---|
 //! | text, binary | its bytes |
-//! | everything else | Arrow's row format, after −0 became 0 and NaN one NaN |
+//! | everything else | Arrow's row format, with −0 as 0 and a single NaN |
 //! | dictionary, run-end encoded | the value's |
 
 use super::key::Key;
@@ -24,10 +23,10 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many parts the table of people has, so that threads seldom meet.
+/// The number of shards of the table of people, so that threads seldom contend.
 const SHARDS: usize = 64;
 
-/// A table whose data a panic elsewhere cannot have torn: every change is complete.
+/// Locks a table. A panic elsewhere cannot have left it inconsistent, because every change is complete.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -58,17 +57,17 @@ impl Column {
         Ok(Self { kind, shards: (0..shards).map(|_| Mutex::default()).collect(), converter })
     }
 
-    /// The type of the values, dictionaries taken away.
+    /// The type of the values, with dictionaries decoded.
     pub(super) fn kind(&self) -> &DataType {
         &self.kind
     }
 
-    /// What turns the values into bytes, unless they are bytes already.
+    /// Converts the values into bytes, unless they are bytes already.
     pub(super) fn converter(&self) -> Option<&RowConverter> {
         self.converter.as_ref()
     }
 
-    /// The one table of a column that is not sharded.
+    /// The only table of a column that is not sharded.
     pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         lock(&self.shards[0])
     }
@@ -109,9 +108,9 @@ impl Column {
         table.get(a).cmp(&table.get(b))
     }
 
-    /// The values that some numbers stand for.
+    /// The values of these numbers.
     fn values(&self, numbers: impl IntoIterator<Item = u32>) -> Result<Vec<ScalarValue>> {
-        // Few enough at a time that no column of them is too long for its offsets.
+        // Few enough at a time that no column of them exceeds its offsets.
         const TOGETHER: usize = 1 << 16;
         let numbers: Vec<u32> = numbers.into_iter().collect();
         let mut values = Vec::with_capacity(numbers.len());
@@ -167,7 +166,7 @@ fn is_bytes(kind: &DataType) -> bool {
 
 type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
-/// The array in the type of its column, with one zero and one NaN.
+/// The array in the type of its column, with a single zero and a single NaN.
 pub(super) fn canonical(array: &ArrayRef, kind: &DataType) -> Result<ArrayRef> {
     let array = if array.data_type() == kind { Arc::clone(array) } else { cast(array, kind)? };
     Ok(match kind {
@@ -190,21 +189,21 @@ pub(super) fn canonical(array: &ArrayRef, kind: &DataType) -> Result<ArrayRef> {
     })
 }
 
-/// The tables of one query, shared by its operator and whoever reads its rows.
+/// The tables of one query, shared by its operator and the reader of its output.
 ///
-/// Groups and codes that no kept row has may be in here too: what is released
-/// must be read from the rows and only translated here.
+/// They may contain groups and codes that no kept row has: read what is released from the rows, and use the tables
+/// only to translate it.
 pub struct Interned {
     key: Key,
     unit: Option<Column>,
     keys: Vec<Column>,
-    /// Tuples of the keys' numbers, unless there is exactly one key.
+    /// Tuples of the keys' numbers, used unless there is exactly one key.
     tuples: Mutex<Table>,
     codes: Vec<Option<Column>>,
 }
 
 impl Interned {
-    /// Empty tables for a query over rows of this schema.
+    /// Empty tables for a query over rows with this schema.
     pub fn new(spec: &BoundSpec, input: &Schema, key: Key) -> Result<Self> {
         spec.check(input)?;
         let kind = |column: usize| input.field(column).data_type();
@@ -243,7 +242,7 @@ impl Interned {
         self.codes.get(argument).and_then(Option::as_ref)
     }
 
-    /// How many groups have been seen, kept or not.
+    /// The number of groups seen, kept or not.
     #[must_use]
     pub fn groups(&self) -> usize {
         match self.keys.as_slice() {
@@ -252,7 +251,7 @@ impl Interned {
         }
     }
 
-    /// The key values that a group number stands for.
+    /// The key values of a group number.
     pub fn group_key(&self, group: u32) -> Result<Vec<ScalarValue>> {
         Ok(self.group_keys(&[group])?.into_iter().flatten().collect())
     }
@@ -271,7 +270,7 @@ impl Interned {
         Ok(all)
     }
 
-    /// The number that group `group` has in its i-th key column.
+    /// The number of group `group` in its i-th key column.
     fn part(&self, group: u32, i: usize) -> u32 {
         if self.keys.len() == 1 {
             return group;
@@ -281,7 +280,7 @@ impl Interned {
         bytes.as_chunks().0.get(i).map_or(0, |part| u32::from_le_bytes(*part))
     }
 
-    /// The value that a code of an argument stands for.
+    /// The value of an argument's code.
     pub fn code(&self, argument: usize, code: u32) -> Result<ScalarValue> {
         let mut values = self.code_values(argument, &[code])?;
         values.pop().ok_or_else(|| exec_datafusion_err!("a code that was never given"))
@@ -315,7 +314,7 @@ impl Interned {
         }
     }
 
-    /// The hashes of all content, once no more will come.
+    /// The hashes of all content, to be called once no more will arrive.
     pub(super) fn contents(&self) -> Contents {
         let single = |column: &Column| column.hashes().pop().unwrap_or_default();
         let groups = match self.keys.as_slice() {
@@ -352,7 +351,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// What a person's choices are seeded with, from the word that names them.
+    /// The seed of a person's choices, from the word that names the person.
     #[inline]
     pub(super) fn seed(&self, person: u64) -> u64 {
         match &self.units {

@@ -1,18 +1,17 @@
 //! The secret key of one query's choices, and the hashes it keys.
 //!
-//! The hashes decide *which* contributions stay, never *whose row is whose*:
-//! identity is compared exactly everywhere. So the privacy of a query does not
-//! rest on their quality; a good and secret key makes the choice even and
-//! unforeseeable, which is what keeps the answers unbiased.
+//! The hashes decide *which* contributions stay, never *whose row is whose*: identity is always compared exactly. So
+//! privacy does not depend on their quality. A good and secret key makes the choice even and unpredictable, which
+//! keeps the answers unbiased.
 
 use demure_core::random::Randomness;
 use demure_core::sample::uniform_below;
 use std::fmt;
 
-/// Odd, with an even spread of bits (2⁶⁴ divided by the golden ratio).
+/// An odd number with evenly spread bits (2⁶⁴ divided by the golden ratio).
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A fresh key of 256 bits. One query, one key; never reused, never shown.
+/// A fresh 256-bit key for one query. It is never reused and never shown.
 #[derive(Clone)]
 pub struct Key {
     words: [u64; 4],
@@ -87,7 +86,7 @@ fn word128(bytes: &[u8]) -> (u64, u64) {
     (word as u64, (word >> 64) as u64)
 }
 
-/// Both halves of a product, folded: every input bit reaches every output bit.
+/// Folds both halves of a product: every input bit reaches every output bit.
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -95,28 +94,4 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use demure_core::random::SeededForTests;
-    use std::collections::HashSet;
-
-    #[test]
-    fn ids_are_permuted_and_spread_over_the_partitions() {
-        let key = Key::draw(&mut SeededForTests::insecure(1)).unwrap();
-        let images: Vec<u64> = (0..100_000u64).map(|id| key.permute(id)).collect();
-        assert_eq!(images.iter().collect::<HashSet<_>>().len(), images.len());
-        let mut counts = [0u32; 256];
-        images.iter().for_each(|x| counts[(x >> 56) as usize] += 1);
-        assert!(counts.iter().all(|&c| (200..600).contains(&c)), "{counts:?}"); // mean 391
-    }
-
-    #[test]
-    fn bytes_of_all_lengths_differ_and_keys_differ() {
-        let key = |seed| Key::draw(&mut SeededForTests::insecure(seed)).unwrap();
-        let text = [0u8; 70];
-        let hashes: HashSet<u64> = (0..=70).map(|n| key(1).bytes(&text[..n])).collect();
-        assert_eq!(hashes.len(), 71);
-        assert_ne!(key(1).bytes(b"a"), key(2).bytes(b"a"));
-        assert_eq!(format!("{:?}", key(1)), "Key(secret)");
-    }
-}
+mod tests;

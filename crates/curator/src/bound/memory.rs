@@ -1,13 +1,12 @@
-//! How much memory the queries of an engine take together.
+//! The memory limit for all queries of an engine together.
 //!
-//! Operators count what they hold against one pool: rows before a join, the sides of joins, rows before
-//! they are chosen from. Where the pool is empty, what can go to a temporary file goes there;
-//! the side of a join cannot, and the query ends with an incident. It is one pool, so that what all have
-//! together stays within the machine's memory: a process that is killed for taking
-//! too much ends everybody's queries.
+//! Operators count what they hold against one pool: rows before a join, the sides of joins, rows before they are
+//! chosen from. If the pool is full, rows move to a temporary file where possible. The side of a join cannot, so the
+//! query ends with an incident. There is one pool for all queries because a process that is killed for taking too much
+//! memory ends everyone's queries.
 //!
-//! Whether a join fits depends on the number of rows of the tables, to which one person adds at most her
-//! share (`analyse::join_rows`).
+//! Whether a join fits depends on the number of rows of the tables, to which one person adds at most a limited share
+//! (`plan::join_rows`).
 
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool};
 use datafusion::execution::runtime_env::RuntimeEnv;
@@ -15,12 +14,12 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where nothing says how much memory there is.
+/// The machine's memory where it cannot be determined.
 const UNKNOWN: u64 = 8 << 30;
-/// The least that queries may take together.
+/// The smallest limit for all queries together.
 const LEAST: u64 = 1 << 30;
 
-/// Half of what the machine has, or of what the process may take.
+/// Half of the machine's memory, or of the process's limit.
 pub(super) fn half() -> usize {
     let number = |text: &str| text.trim().parse::<u64>().ok();
     let read = |path: &str| std::fs::read_to_string(Path::new(path)).ok();
@@ -34,7 +33,7 @@ pub(super) fn half() -> usize {
     usize::try_from((bytes / 2).max(LEAST)).unwrap_or(usize::MAX)
 }
 
-/// The same state, whose queries take at most so many bytes together.
+/// The same state, with a limit in bytes for all its queries together.
 pub(super) fn with_pool(state: SessionState, bytes: usize) -> SessionState {
     let pool: Arc<dyn MemoryPool> = Arc::new(FairSpillPool::new(bytes));
     let environment = RuntimeEnv { memory_pool: pool, ..state.runtime_env().as_ref().clone() };

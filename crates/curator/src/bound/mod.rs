@@ -1,5 +1,5 @@
-//! Contribution bounding: at most `max_rows` rows of a person in each of at most
-//! `max_groups` groups. Sensitivity, and so privacy, rests on this module.
+//! Contribution bounding: at most `max_rows` rows of a person in each of at most `max_groups` groups. Sensitivity, and
+//! so privacy, depends on this module.
 //!
 //! | file | subject |
 //! |---|---|
@@ -11,10 +11,10 @@
 //! | `choose` | which rows stay: the definition, with its proof |
 //! | `output`, `operator` | the native operator, `BoundExec` in plans |
 //! | `node` | the logical node [`BoundContributions`] and its planner |
-//! | `cap`, `cap_operator` | at most so many rows of a person before a join |
+//! | `cap`, `cap_operator` | limits a person's rows before a join |
 //! | `exact` | exact aggregates of what stays |
-//! | `memory` | how much memory all queries take together |
-//! | `engine` | who computes them: [`Engine`], [`Native`] |
+//! | `memory` | the memory limit for all queries together |
+//! | `engine` | engines that compute them: [`Engine`], [`Native`] |
 //! | `windows`, `read` | the same in plain SQL: [`Windows`] |
 //!
 //! # Guarantee
@@ -25,18 +25,15 @@
 //! `max_groups` groups, at most `max_rows` in each, one of them with `first` set.
 //!
 //! # Proof
-//! People are told apart exactly: an id that fits a word by a bijection, any
-//! other by its bytes; a hash only says where to look. What is kept of one
-//! person is chosen from that person's rows by a total order on their *content*
-//! under the key (`choose`), so neither other people's rows nor the order of
-//! arrival, batches, partitions or spilling can show in it. Numbers given in
-//! order of arrival (groups, codes) name content and order nothing. The bounds
-//! hold because the choice takes the first `max_groups` groups, and the first
-//! `max_rows` rows in each. All this is so for *every* key, and the key is drawn
-//! independently of the data: what holds given the key holds. ∎
+//! People are distinguished exactly: an id that fits into a word by a bijection, any other by its bytes; a hash only
+//! says where to look. The rows kept of one person are chosen from that person's rows by a total order on their
+//! *content* under the key (`choose`), so neither other people's rows nor the order of arrival, batches, partitions or
+//! spilling can affect them. Numbers given in order of arrival (groups, codes) name content and never decide an order.
+//! The bounds hold because the choice takes the first `max_groups` groups, and the first `max_rows` rows in each. All
+//! this holds for *every* key, and the key is drawn independently of the data: what holds given the key holds. ∎
 //!
-//! The statement is tested as it stands: `tests/invariance.rs` compares everybody
-//! at once with everybody alone, `tests/definition.rs` with the definition.
+//! Tests check this statement as it stands: `tests/invariance.rs` compares everyone at once with everyone alone,
+//! `tests/definition.rs` compares the operator with the definition.
 //!
 //! # What this module does not do
 //! It adds no noise and releases nothing: all it returns is protected. Its

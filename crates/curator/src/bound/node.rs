@@ -1,4 +1,4 @@
-//! The logical node, and the planner that turns it into the operator.
+//! The logical node, and the planner that turns it into an operator.
 
 use super::cap::{CapRows, with_key};
 use super::cap_operator::Cap;
@@ -32,8 +32,8 @@ pub struct BoundContributions {
 }
 
 impl BoundContributions {
-    /// A node with tables of its own. The key must be fresh: one query, one key. It decides which rows go
-    /// into joins below, too.
+    /// A node with its own tables. The key must be fresh: one query, one key. It also decides which rows go into the
+    /// joins below.
     pub fn new(input: Arc<LogicalPlan>, spec: BoundSpec, key: Key) -> Result<Self> {
         let input = Arc::new(with_key(Arc::unwrap_or_clone(input), &key)?);
         let interned = Arc::new(Interned::new(&spec, input.schema().as_arrow(), key)?);
@@ -57,7 +57,7 @@ impl BoundContributions {
         Self { memory_limit, ..self }
     }
 
-    /// What the group numbers and codes of the output stand for, once it has ended.
+    /// The tables that translate group numbers and codes of the output. Use them once the output has ended.
     #[must_use]
     pub fn interned(&self) -> &Arc<Interned> {
         &self.interned
@@ -76,7 +76,7 @@ impl fmt::Debug for BoundContributions {
     }
 }
 
-/// Two nodes are equal if they are one query's: same tables, hence same key.
+/// Two nodes are equal if they belong to the same query: same tables, hence the same key.
 impl PartialEq for BoundContributions {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.interned, &other.interned)
@@ -113,7 +113,7 @@ impl UserDefinedLogicalNodeCore for BoundContributions {
         &self.schema
     }
 
-    /// The columns read, so that the optimizer can drop the others below.
+    /// The columns that are read, so that the optimizer can drop the others below.
     fn expressions(&self) -> Vec<Expr> {
         let input = self.input.schema();
         let column = |i: usize| Expr::Column(input.qualified_field(i).into());

@@ -1,9 +1,8 @@
-//! The native operator: all input partitions at once, one output partition.
+//! The native operator: reads all input partitions at once, and has one output partition.
 //!
-//! Two phases. First every input partition is read by a task of its own, encoded
-//! and distributed over radix partitions. When all have ended, as many
-//! tasks go through the radix partitions and send out what stays. Nothing is
-//! sent before the last input row has been seen: the choice needs them all.
+//! There are two phases. First, a task for each input partition reads it, encodes it and distributes it over radix
+//! partitions. When all have ended, as many tasks process the radix partitions and emit the rows that stay. Nothing is
+//! emitted before the last input row has been read, because the choice needs them all.
 
 use super::choose::{Chooser, Scratch};
 use super::encode::Encoder;
@@ -30,12 +29,12 @@ use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc::Sender;
 
-/// How many bytes of rows are held in memory by default.
+/// The default limit for bytes of rows in memory.
 pub const MEMORY_LIMIT: usize = 512 << 20;
-/// How many rows go into an output batch, about.
+/// The approximate number of rows in an output batch.
 const BATCH: usize = 8192;
 
-/// Bounds each person's contributions; see the module `bound` for what that means.
+/// Bounds each person's contributions, as the module `bound` defines.
 pub(crate) struct Bound {
     input: Arc<dyn ExecutionPlan>,
     spec: BoundSpec,
@@ -108,7 +107,7 @@ impl Operator for Bound {
         let words = HEAD + self.spec.arguments.len();
         match self.spec.unit {
             None => builder.spawn(work.pass()),
-            // A few widths instead of one per number of arguments: less code.
+            // A few widths instead of one per number of arguments, which is less code.
             Some(_) => match words {
                 0..=3 => builder.spawn(work.bound::<3>()),
                 4 => builder.spawn(work.bound::<4>()),
@@ -131,7 +130,7 @@ struct Work {
     inputs: usize,
     spec: BoundSpec,
     interned: Arc<Interned>,
-    /// Bytes of rows that each task may hold.
+    /// The limit in bytes for the rows that each task holds.
     memory: usize,
     context: Arc<TaskContext>,
     out: Sender<Result<RecordBatch>>,
@@ -143,7 +142,7 @@ impl Work {
         consumer.with_can_spill(can_spill).register(self.context.memory_pool())
     }
 
-    /// Rows that need no bounding: encoded and handed on.
+    /// Encodes and emits rows that need no bounding.
     async fn pass(self) -> Result<()> {
         let mut tasks = JoinSet::new();
         for i in 0..self.inputs {
@@ -156,7 +155,7 @@ impl Work {
                     let rows = encoder.encode(&batch)?;
                     let batch = batch_of_firsts(&schema, &rows.groups, &rows.arguments)?;
                     if work.out.send(Ok(batch)).await.is_err() {
-                        break; // nobody listens any more
+                        break; // the receiver is gone
                     }
                     tokio::task::yield_now().await;
                 }
@@ -177,7 +176,7 @@ impl Work {
                 let mut store = Store::<W>::new(work.memory, work.reservation("rows", true));
                 while let Some(batch) = stream.next().await.transpose()? {
                     store.add(encoder.encode(&batch)?, &work.context)?;
-                    // Rows may come for long without a pause: here it ends when nobody waits.
+                    // Rows may arrive for long without a pause, so this is where a cancelled query stops.
                     tokio::task::yield_now().await;
                 }
                 Ok(store)
@@ -203,8 +202,8 @@ impl Work {
                     let done = at >= PARTITIONS;
                     if !done {
                         let partition = std::mem::take(&mut *lock(&partitions[at]));
-                        // Counted and never refused: all rows of a partition may be one person's, and she
-                        // must not make a query fail.
+                        // Counted but never refused: all rows of a partition may be one person's, and one person must
+                        // not make a query fail.
                         memory.resize(partition.rows() * size_of::<Row<W>>());
                         chooser.partition(&partition, work.memory, &mut scratch, &mut output)?;
                         tokio::task::yield_now().await;

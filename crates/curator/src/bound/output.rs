@@ -29,7 +29,7 @@ impl Output {
         self.groups.len()
     }
 
-    /// Adds the rows of a partition that stay.
+    /// Adds the rows that stay, from a partition.
     pub(super) fn extend<const W: usize>(&mut self, rows: &[Row<W>], kept: &Kept) {
         let stay = || kept.iter().map(|(at, _)| &rows[at]);
         self.groups.extend(stay().map(|row| row[HEAD - 1]));
@@ -39,7 +39,7 @@ impl Output {
         }
     }
 
-    /// The rows so far as a batch, leaving none.
+    /// Takes the collected rows as a batch.
     pub(super) fn take(&mut self) -> Result<RecordBatch> {
         let firsts = std::mem::take(&mut self.firsts);
         let firsts = BooleanBuffer::collect_bool(firsts.len(), |i| firsts[i]);
@@ -49,7 +49,7 @@ impl Output {
     }
 }
 
-/// A batch of rows of which each is its person's first and only one.
+/// A batch of rows, each of them the first and only row of its person.
 pub(super) fn batch_of_firsts(
     schema: &SchemaRef,
     groups: &[u32],

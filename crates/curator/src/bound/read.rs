@@ -1,4 +1,4 @@
-//! Reads the answers of an SQL engine back into exact aggregates.
+//! Reads an SQL engine's results into exact aggregates.
 
 use super::exact::{Exact, ExactArgument, ExactGroup};
 use super::spec::{BoundSpec, Form};
@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{DataType, Int64Type};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::{HashMap, Result, ScalarValue, exec_datafusion_err};
 
-/// One answer, put together and sorted by its first columns.
+/// One result, concatenated and sorted by its first columns.
 struct Answer {
     batch: RecordBatch,
     next: usize,
@@ -35,7 +35,7 @@ impl Answer {
         columns.map(|column| ScalarValue::try_from_array(column, row)).collect()
     }
 
-    /// The next column, in whole numbers; 0 where an empty sum is NULL.
+    /// The next column as integers; 0 for NULL, which is an empty sum.
     fn numbers(&mut self) -> Result<Vec<i64>> {
         let column = self.batch.columns().get(self.next);
         let column = column.ok_or_else(|| exec_datafusion_err!("an answer lacks a column"))?;
@@ -54,7 +54,7 @@ fn unsigned(x: i64) -> u64 {
     x.max(0) as u64
 }
 
-/// The aggregates that the answers to [`super::Windows::plans`] make together.
+/// Combines the results of [`super::Windows::plans`] into exact aggregates.
 pub(super) fn read(answers: Vec<Vec<RecordBatch>>, spec: &BoundSpec) -> Result<Exact> {
     let mut answers = answers.into_iter();
     let keys = spec.keys.len();
@@ -102,7 +102,7 @@ pub(super) fn read(answers: Vec<Vec<RecordBatch>>, spec: &BoundSpec) -> Result<E
             });
         }
     }
-    groups.retain(|group| group.rows > 0); // without keys there is always an answer
+    groups.retain(|group| group.rows > 0); // without keys there is always a row
     Ok(Exact { groups, sizes: None })
 }
 

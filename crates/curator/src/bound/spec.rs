@@ -1,4 +1,4 @@
-//! What the bounding is told, and the shape of what it returns.
+//! The specification of contribution bounding, and the schema of its output.
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Result, plan_err};
@@ -6,27 +6,26 @@ use demure_core::mechanism::{Bounds, Ladder};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// How many arguments a row can carry.
+/// The largest number of arguments of a row.
 pub const MOST_ARGUMENTS: usize = 65;
 
 /// What to bound, by column numbers of the input's schema.
 ///
 /// # Special values
-/// Rows whose id is NULL belong to nobody and are left out. NULL is a group key
-/// of its own; −0 is 0 and all NaN are one value, in keys, ids and codes alike
-/// (floats inside lists and structs are compared bit by bit).
+/// Rows whose id is NULL belong to no one and are left out. NULL is a separate group key. −0 equals 0 and all NaN are
+/// one value, in keys, ids and codes alike (floats inside lists and structs are compared bit by bit).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BoundSpec {
-    /// The column with the id of the person. None: the rows are bounded already
-    /// (a row is the unit, or a person has one row), and all of them stay.
+    /// The column that holds the person's id. `None` if the rows are bounded already (a row is the unit, or a person
+    /// has one row): then all of them stay.
     pub unit: Option<usize>,
-    /// The group keys, of any type. None at all: everything is one group.
+    /// The group keys, of any type. Without keys, everything is one group.
     pub keys: Vec<usize>,
     /// The columns that are aggregated.
     pub arguments: Vec<Argument>,
-    /// In how many groups one person counts, at most.
+    /// The contribution bound: groups per person.
     pub max_groups: u32,
-    /// How many rows of one person count in one group, at most.
+    /// The contribution bound: rows per person and group.
     pub max_rows: u32,
     /// Instead of both: weights, for a bound that is chosen later.
     pub weighing: Option<Weighing>,
@@ -62,16 +61,16 @@ pub struct Argument {
 /// What is kept of a value. NULL stays NULL in every form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Of a `Float64`: its distance from the lower bound in grid steps.
+    /// For a `Float64`: its distance from the lower bound in grid steps.
     Steps {
         /// The public bounds.
         bounds: Bounds,
-        /// Whether the counts of the single steps are wanted too, for quantiles.
+        /// Whether the count at each step is needed too, for quantiles.
         histogram: bool,
     },
-    /// Of any type: a number for the value; equal values have equal numbers.
+    /// For any type: a number for the value; equal values have equal numbers.
     Code,
-    /// Of any type: only that it is there.
+    /// For any type: only whether there is a value.
     Present,
 }
 
@@ -91,8 +90,8 @@ impl BoundSpec {
         self.unit.into_iter().chain(self.keys.iter().copied()).chain(arguments)
     }
 
-    /// The same specification with its columns renumbered, in the order of
-    /// [`Self::columns`]; None if there are not as many.
+    /// The same specification with its columns renumbered, in the order of [`Self::columns`]; `None` if the number of
+    /// columns differs.
     pub(super) fn renumbered(&self, columns: &[usize]) -> Option<Self> {
         let mut new = self.clone();
         let unit = new.unit.iter_mut();
@@ -105,7 +104,7 @@ impl BoundSpec {
         Some(new)
     }
 
-    /// Refuses what cannot be meant, by the input's schema.
+    /// Refuses a specification that does not fit the input's schema.
     pub(super) fn check(&self, input: &Schema) -> Result<()> {
         if self.max_groups == 0 || self.max_rows == 0 {
             return plan_err!("max_groups and max_rows must be at least 1");
@@ -125,7 +124,8 @@ impl BoundSpec {
         Ok(())
     }
 
-    /// The output: `group`, `first`, then a number per argument; or totals for every bound. No id.
+    /// The output schema: `group`, `first`, then one number per argument; or totals for every bound. It
+    /// has no id.
     #[must_use]
     pub fn output(&self) -> SchemaRef {
         if self.weighing.is_some() {

@@ -1,13 +1,12 @@
 //! Rows by radix partition, in memory and, beyond a limit, in a temporary file.
 //!
-//! A row is W words: two for the person, one for the group, the arguments. All
-//! rows of one person are in one partition, since the partition is a function
-//! of the person's word.
+//! A row consists of W words: two for the person, one for the group, then the arguments. The partition is a function
+//! of the person's word, so all rows of one person are in one partition.
 //!
 //! # Temporary files
-//! They are made by DataFusion's disk manager, readable by their owner only, and
-//! count against its disk limit. Where the system allows it the name is removed
-//! as soon as the file is open: not even a killed process leaves one behind.
+//! DataFusion's disk manager creates them, readable by their owner only, and they count against its disk limit. Where
+//! the system allows it, the name is removed as soon as the file is open, so that not even a killed process leaves a
+//! file behind.
 
 use super::encode::Encoded;
 use datafusion::arrow::datatypes::ToByteSlice;
@@ -20,9 +19,9 @@ use std::sync::{Arc, Mutex};
 
 use super::intern::lock;
 
-/// How many partitions there are: 100 M rows of 16 bytes make some 6 MB each.
+/// The number of partitions: 100 M rows of 16 bytes make about 6 MB each.
 pub(super) const PARTITIONS: usize = 256;
-/// How many words come before the arguments.
+/// The number of words before the arguments.
 pub(super) const HEAD: usize = 3;
 
 /// A row: the person's word (high half first), the group, the arguments.
@@ -42,18 +41,18 @@ pub(super) struct Store<const W: usize> {
     reservation: MemoryReservation,
     spill: Option<Arc<Spill>>,
     segments: Vec<Vec<Segment>>,
-    /// One batch in the order of its partitions, and where each row goes.
+    /// One batch sorted by partition, and the destination of each row.
     sorted: Vec<Row<W>>,
     places: Vec<u32>,
 }
 
-/// Rows in blocks that never move: growing copies nothing and wastes little.
+/// Rows in blocks that never move, so that growing copies nothing and wastes little.
 type Blocks<const W: usize> = Vec<Vec<Row<W>>>;
 
 const FIRST_BLOCK: usize = 64;
 const MOST_BLOCK: usize = 4096;
 
-/// A stretch of rows in a file.
+/// A range of rows in a file.
 #[derive(Clone)]
 struct Segment {
     offset: u64,
@@ -85,8 +84,7 @@ fn extend<const W: usize>(blocks: &mut Blocks<W>, mut rows: &[Row<W>]) {
 }
 
 impl<const W: usize> Store<W> {
-    /// A store that holds at most `limit` bytes of rows, what `reservation` has room for, and at
-    /// least one batch.
+    /// A store that holds at most `limit` bytes of rows or what `reservation` has room for, but at least one batch.
     pub(super) fn new(limit: usize, reservation: MemoryReservation) -> Self {
         Self {
             reservation,
@@ -100,10 +98,10 @@ impl<const W: usize> Store<W> {
         }
     }
 
-    /// Adds a batch, without the rows that are nobody's.
+    /// Adds a batch, without the rows whose id is NULL.
     ///
-    /// The batch is sorted by partition first, where it fits the cache: writing
-    /// its rows straight to 256 places misses the cache at every one.
+    /// The batch is first sorted by partition while it fits the CPU cache: writing its rows straight to 256 places
+    /// would miss the cache at each of them.
     pub(super) fn add(&mut self, batch: &Encoded, context: &TaskContext) -> Result<()> {
         let mut starts = [0u32; PARTITIONS + 1];
         let partition = |person: u64| (person >> 56) as usize;
@@ -149,7 +147,7 @@ impl<const W: usize> Store<W> {
         Ok(())
     }
 
-    /// Writes every partition to the file and forgets it.
+    /// Writes every partition to the file and clears it.
     fn write(&mut self, context: &TaskContext) -> Result<()> {
         let spill = match &self.spill {
             Some(spill) => Arc::clone(spill),
@@ -170,7 +168,7 @@ impl<const W: usize> Store<W> {
         Ok(())
     }
 
-    /// The partitions of several stores, put together, and the memory that they take.
+    /// Merges the partitions of several stores; also returns their memory reservations.
     pub(super) fn gather(stores: Vec<Self>) -> (Vec<Mutex<Partition<W>>>, Vec<MemoryReservation>) {
         let mut memory = Vec::with_capacity(stores.len());
         let mut all: Vec<Partition<W>> = (0..PARTITIONS).map(|_| Partition::default()).collect();
@@ -188,7 +186,7 @@ impl<const W: usize> Store<W> {
     }
 }
 
-/// The rows of one radix partition, wherever they are.
+/// The rows of one radix partition, in memory and in files.
 #[derive(Default)]
 pub(super) struct Partition<const W: usize> {
     chunks: Blocks<W>,
@@ -202,7 +200,7 @@ impl<const W: usize> Partition<W> {
         held + self.files.iter().flat_map(|(_, s)| s).map(|segment| segment.rows).sum::<usize>()
     }
 
-    /// Appends the rows of all people in `which` to `out`, reading every file once.
+    /// Appends the rows of all people for whom `which` holds to `out`, reading every file once.
     pub(super) fn read(&self, which: impl Fn(u64) -> bool, out: &mut Vec<Row<W>>) -> Result<()> {
         let wanted = |row: &&Row<W>| which(person(row));
         for chunk in &self.chunks {
@@ -224,7 +222,7 @@ impl<const W: usize> Partition<W> {
         Ok(())
     }
 
-    /// The rows, if all are in memory: nothing is copied.
+    /// The rows, if all are in memory, without copying.
     fn in_memory(&self) -> Option<&[Vec<Row<W>>]> {
         self.files.is_empty().then_some(self.chunks.as_slice())
     }
@@ -322,12 +320,12 @@ impl Spill {
         Ok(Self { file: Mutex::new(Appended { writer, reader, end: 0 }), _owner: owner })
     }
 
-    /// Writes at the end, and says where that was.
+    /// Appends bytes and returns their offset.
     pub(super) fn append(&self, bytes: &[u8]) -> Result<u64> {
         lock(&self.file).append(bytes)
     }
 
-    /// Reads what was written there.
+    /// Reads the bytes at an offset.
     pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         lock(&self.file).read(offset, bytes)
     }

@@ -1,8 +1,11 @@
-//! A value's distance from its lower bound, in grid steps.
+//! A value's distance from its lower bound, in grid steps: what is added, as integers, before noise.
+//!
+//! It is the same number as `Bounds::step` of `demure-core`, over a whole column at once. The SQL form in `windows.rs` computes it
+//! too; tests compare the three.
 
 use demure_core::mechanism::Bounds;
 
-/// Bounds made ready for a loop.
+/// Bounds prepared for a loop.
 pub(super) struct Steps {
     per_step: f64,
     lower: i64,
@@ -17,7 +20,7 @@ impl Steps {
         Self { per_step, lower: at(bounds.lower()), upper: at(bounds.upper()) }
     }
 
-    /// How many steps there are to one; a power of two.
+    /// The number of steps per unit, a power of two.
     pub(super) fn per_step(&self) -> f64 {
         self.per_step
     }
@@ -27,7 +30,7 @@ impl Steps {
         (self.lower, self.upper)
     }
 
-    /// The distance: half steps round away from 0, NaN counts as 0, all is clamped.
+    /// The distance in steps: half steps round away from 0, NaN counts as 0, and the result is clamped.
     #[inline]
     pub(super) fn of(&self, value: f64) -> u32 {
         let steps = value * self.per_step;

@@ -4,14 +4,14 @@
 //! is a small cache in front of it for values of up to sixteen bytes. Both
 //! compare the values themselves: a hash only says where to look.
 
-/// A table would need more numbers than there are.
+/// A table has run out of numbers.
 #[derive(Debug)]
 pub(super) struct Full;
 
 /// Byte strings, numbered from 0 in order of arrival. NULL can have a number too.
 #[derive(Default)]
 pub(super) struct Table {
-    /// Open addressing: a number plus one, or 0.
+    /// Open addressing: a number plus one, or 0 for an empty slot.
     slots: Vec<u32>,
     hashes: Vec<u64>,
     ends: Vec<usize>,
@@ -19,7 +19,7 @@ pub(super) struct Table {
     null: Option<u32>,
 }
 
-/// A number that a value may have, by its first slot, and where its bytes are.
+/// A candidate number for a value, from its first slot, and where its bytes are.
 pub(super) struct Guess {
     slot: u32,
     start: usize,
@@ -35,7 +35,7 @@ impl Table {
         &self.hashes
     }
 
-    /// The bytes of a number, None for NULL's.
+    /// The bytes of a number; `None` for NULL.
     pub(super) fn get(&self, number: u32) -> Option<&[u8]> {
         if self.null == Some(number) {
             return None;
@@ -70,9 +70,9 @@ impl Table {
         Ok(number)
     }
 
-    /// Numbers the values at the places `run`, in three sweeps: first slots, then
-    /// spans, then bytes. The loads of one sweep do not wait for each other, which
-    /// is most of the time when the table is larger than the cache.
+    /// Numbers the values in the range `run` in three sweeps: first slots, then spans, then bytes. The loads within
+    /// one sweep do not wait for each other, and waiting is most of the time when the table is larger than the CPU
+    /// cache.
     pub(super) fn intern_run<'a>(
         &mut self,
         run: &[u32],
@@ -94,7 +94,7 @@ impl Table {
         }
         for (&i, guess) in run.iter().zip(guesses.iter()) {
             let (i, wanted) = (i as usize, bytes(i as usize));
-            // Slots never hold NULL's number.
+            // Slots never hold the number of NULL.
             let right = guess.slot > 0 && &self.bytes[guess.start..guess.end] == wanted;
             out(i, if right { guess.slot - 1 } else { self.intern(hashes[i], wanted)? });
         }
@@ -124,7 +124,7 @@ impl Table {
         Ok(number)
     }
 
-    /// Doubles the slots; the last number pushed is not placed yet.
+    /// Doubles the slots; the last number pushed has no slot yet.
     fn grow(&mut self) {
         let size = (self.slots.len() * 2).max(64);
         self.slots.clear();
@@ -148,15 +148,15 @@ impl Table {
 
 /// A bounded cache from sixteen bytes to a number.
 pub(super) struct Words {
-    /// Small numbers, by themselves.
+    /// Small values, indexed directly.
     small: Vec<u32>,
     entries: Vec<(u128, u32)>,
     len: usize,
-    /// Secret, so that nobody can choose values that all look in one place.
+    /// Secret, so that no one can choose values that all collide.
     seed: u64,
 }
 
-/// No number: an empty entry, or a value not in the cache.
+/// Not a number: an empty entry, or a value that is not in the cache.
 pub(super) const NONE: u32 = u32::MAX;
 const SMALL: usize = 1 << 12;
 const FIRST_WORDS: usize = 1 << 8;
@@ -192,7 +192,7 @@ impl Words {
         }
     }
 
-    /// Remembers a number, if there is room.
+    /// Stores a number, if there is room.
     pub(super) fn put(&mut self, word: u128, number: u32) {
         if word < SMALL as u128 {
             self.small[word as usize] = number;
@@ -220,40 +220,4 @@ impl Words {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_hashes_do_not_make_equal_values() {
-        let mut table = Table::default();
-        for i in 0..500u32 {
-            assert_eq!(table.intern(7, &i.to_le_bytes()).unwrap(), i);
-            if i == 100 {
-                assert_eq!(table.intern_null(7).unwrap(), 101);
-                break;
-            }
-        }
-        assert_eq!(table.intern(7, &[]).unwrap(), 102); // the empty string is not NULL
-        assert_eq!(table.get(101), None);
-        assert_eq!(table.get(102), Some(&[][..]));
-        for i in 0..=100u32 {
-            assert_eq!(table.find(7, &i.to_le_bytes()), Some(i));
-            assert_eq!(table.get(i), Some(&i.to_le_bytes()[..]));
-        }
-        assert_eq!(table.find(7, b"elsewhere"), None);
-    }
-
-    #[test]
-    fn the_cache_is_exact_and_bounded() {
-        let mut words = Words::new(0xa076_1d64_78bd_642f);
-        assert_eq!(words.get(0), NONE);
-        for i in 0..1 + (MOST_WORDS as u32 + 1_000) {
-            words.put(u128::from(i) << 50, i);
-        }
-        assert_eq!(words.len, MOST_WORDS);
-        assert_eq!(words.get(0), 0);
-        assert_eq!(words.get(1_000 << 50), 1_000);
-        assert_eq!(words.get(1), NONE);
-        assert_eq!(words.get((MOST_WORDS as u128 + 6) << 50), NONE);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! The same bounding in plain SQL, for engines that have no operator of ours.
+//! The same bounding in plain SQL, for engines without the native operator.
 //!
 //! ```text
 //! SELECT keys, first, arguments FROM (
@@ -13,14 +13,12 @@
 //! rows and the salt. Every window is partitioned by the id itself, and content breaks ties.
 //!
 //! # Limits
-//! - h is arithmetic modulo the prime 2³¹ − 1 with a secret salt, since no hash
-//!   function is common to all engines. Of what is not a whole number it reads
-//!   the first 16 characters; where those agree, the choice follows the order
-//!   of the values. That costs evenness, not privacy.
-//! - NaN is one key only where the engine says so.
-//! - The salt is written in the query: whoever reads the engine's log can tell
-//!   which rows stayed.
-//! - Sums of squares are exact up to 2³³ rows a group.
+//! - h is arithmetic modulo the prime 2³¹ − 1 with a secret salt, since no hash function is common to all engines. For
+//!   values other than integers it reads the first 16 characters; if those agree, the choice follows the order of the
+//!   values. That makes the choice less even, not less private.
+//! - NaN is a single key only if the engine treats it so.
+//! - The salt is part of the query: anyone who reads the engine's log can tell which rows stayed.
+//! - Sums of squares are exact up to 2³³ rows per group.
 
 use super::cap::CapRows;
 use super::engine::{Engine, Task};
@@ -49,13 +47,13 @@ use std::sync::Arc;
 
 /// 2³¹ − 1: products of two residues fit 64 bits.
 const PRIME: i64 = (1 << 31) - 1;
-/// How many characters of a text the hash reads.
+/// The number of characters of a text that the hash reads.
 const CHARACTERS: i64 = 16;
-/// A residue for NULL.
+/// The residue of NULL.
 const NULL: i64 = 1_618_033_988;
 
-/// Bounding by window functions, run by DataFusion itself; [`Windows::plans`]
-/// is what another engine would be asked.
+/// Contribution bounding by window functions, run by DataFusion itself. [`Windows::plans`] returns the queries for
+/// another engine.
 #[derive(Clone)]
 pub struct Windows {
     state: SessionState,
@@ -68,9 +66,8 @@ impl Windows {
         Self { state: thorough(state) }
     }
 
-    /// What is asked: first `keys, rows, people, moments…` by group, then
-    /// `keys, value, rows` for each argument whose single values are wanted.
-    /// Made of projections, filters, windows and aggregates only.
+    /// The queries: first `keys, rows, people, moments…` by group, then `keys, value, rows` for each argument whose
+    /// single values are needed. They consist of projections, filters, windows and aggregates only.
     pub fn plans(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<Vec<LogicalPlan>> {
         spec.check(input.schema().as_arrow())?;
         let input = input.transform_up(|node| match CapRows::of(&node) {
@@ -147,7 +144,7 @@ fn column(letter: &str, i: usize) -> Expr {
     named(&format!("{letter}{i}"))
 }
 
-/// An aggregate whose columns are in the order given, in SQL too.
+/// An aggregate with its columns in the given order, in SQL too.
 fn aggregate(plan: LogicalPlanBuilder, by: Vec<Expr>, totals: Vec<Expr>) -> Result<LogicalPlan> {
     let names = totals.iter().map(|total| named(&total.schema_name().to_string()));
     let order: Vec<Expr> = by.iter().cloned().chain(names).collect();
@@ -202,7 +199,7 @@ fn bounded(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<LogicalPla
         [named(first)].iter().chain(then).map(|e| e.clone().sort(true, true)).collect()
     };
 
-    // The groups, in a random order of each person's own.
+    // The groups, in a separate random order for each person.
     let mut numbers = vec![number(owner.clone(), &kind(unit), salt(0))?];
     for (i, &k) in spec.keys.iter().enumerate() {
         numbers.push(number(column("k", i), &kind(k), salt(0))?);
@@ -219,7 +216,7 @@ fn bounded(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<LogicalPla
     let plan = with(plan, &carried, copy, "c")?;
     let plan = plan.filter(named("g").lt_eq(lit(i64::from(spec.max_groups))))?;
 
-    // The rows of each group, in a random order of its own.
+    // The rows of each group, in a separate random order for each group.
     let mut numbers = vec![named("h"), named("c") % lit(PRIME)];
     for i in 0..arguments.len() {
         numbers.push(number(column("a", i), &argument_kind(i), salt(4))?);
@@ -235,7 +232,7 @@ fn bounded(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<LogicalPla
     plan.project(last(flag))?.build()
 }
 
-/// [`CapRows`] by window functions.
+/// [`CapRows`] as window functions.
 fn capped(cap: &CapRows, key: &Key) -> Result<LogicalPlan> {
     let salt = |i: u64| (key.permute(i) % (PRIME as u64 - 2)) as i64 + 1;
     let Some(rows) = cap.rows() else {
@@ -268,7 +265,7 @@ fn capped(cap: &CapRows, key: &Key) -> Result<LogicalPlan> {
     plan.filter(named("r").lt_eq(lit(i64::from(rows))))?.project(named_again)?.build()
 }
 
-/// Adds the column of a window function.
+/// Adds a column with a window function.
 fn with(
     plan: LogicalPlanBuilder,
     carried: &[Expr],
@@ -298,14 +295,14 @@ fn mixed(
         .project(keep(vec![((fourth * x + lit(salts[2])) % lit(PRIME)).alias("h")]))
 }
 
-/// A residue for a value: a whole number's own, else one of its text.
+/// The residue of a value: of the number itself for integers, otherwise of its text.
 fn number(value: Expr, kind: &DataType, salt: i64) -> Result<Expr> {
     let residue = |x: Expr| ((x % lit(PRIME)) + lit(PRIME)) % lit(PRIME);
     use DataType::{Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32};
     let number = match kind {
         Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 => {
             let x = cast(value, Int64);
-            // Both halves count, not only the remainder.
+            // Uses both halves, not only the remainder.
             residue(x.clone() / lit(PRIME) * lit(salt % 1_000_003) + x % lit(PRIME))
         }
         _ => {
@@ -314,7 +311,7 @@ fn number(value: Expr, kind: &DataType, salt: i64) -> Result<Expr> {
             let character = |i: i64| cast(ascii(substr(text.clone(), lit(i))), Int64);
             let power = |i: i64| (0..i).fold(salt, |power, _| power * salt % PRIME);
             let term = |i: i64| character(i) * lit(power(i));
-            // Each is below 2⁵². As a balanced tree: parsers limit the depth.
+            // Each term is below 2⁵². A balanced tree, because parsers limit the depth.
             let mut terms: Vec<Expr> =
                 [length].into_iter().chain((1..=CHARACTERS).map(term)).collect();
             while terms.len() > 1 {

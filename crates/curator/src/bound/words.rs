@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::{
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 
-/// Whether [`words`] knows the type.
+/// Whether [`words`] supports the type.
 pub(super) fn fit(kind: &DataType) -> bool {
     use DataType::{
         Boolean, Date32, Date64, Decimal32, Decimal64, Duration, Float16, Float32, Float64, Int8,
@@ -26,9 +26,8 @@ pub(super) fn fit(kind: &DataType) -> bool {
     }
 }
 
-/// Writes a word per row, equal exactly where the values are (floats must be
-/// canonical); what stands where a value is NULL is arbitrary. False, and
-/// nothing written, for a type that does not [`fit`].
+/// Writes one word per row, equal exactly where the values are equal (floats must be canonical); the word of a NULL is
+/// arbitrary. For a type that does not [`fit`], writes nothing and returns false.
 pub(super) fn words(array: &dyn Array, out: &mut Vec<u64>) -> bool {
     out.clear();
     macro_rules! values {

@@ -1,27 +1,26 @@
-//! The files beside a policy that are, or were, its ledgers: `clinic.ledger`, `clinic.2.ledger`, ….
+//! The files next to a policy that are, or were, its ledgers: `clinic.ledger`, `clinic.2.ledger`, ….
 
 use crate::error::{Error, Result};
 use crate::policy::Policy;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// A ledger, and what one leaves behind.
+/// The suffixes of a ledger's files, including those it may leave behind.
 const PARTS: [&str; 4] = ["", "-wal", "-shm", "-head"];
 
-/// Where the first ledger of a policy is kept: beside it.
+/// The path of a policy's first ledger: next to the policy.
 #[must_use]
 pub fn ledger_path(policy: &Path) -> PathBuf {
     Policy::real_path(policy).with_extension("ledger")
 }
 
-/// The ledgers of a policy that are there, or of which anything is there, in the order of their
-/// numbers, however many are missing between them. Those of other policies, `clinic.2.toml`, are
-/// left out.
+/// The ledgers of a policy of which any file exists, sorted by number; numbers may be missing. Ledgers of other
+/// policies, such as `clinic.2.toml`, are left out.
 pub(crate) fn ledgers(policy: &Path) -> Result<Vec<PathBuf>> {
     Ok(numbers(policy)?.into_iter().map(|number| numbered(policy, number)).collect())
 }
 
-/// A name for another ledger, greater than those of all that are or were there.
+/// A name for another ledger, with a higher number than any that exists or has left files behind.
 pub(crate) fn unused(policy: &Path) -> Result<PathBuf> {
     let mut free = numbers(policy)?.last().map_or(1, |last| last.saturating_add(1));
     while is_others(policy, free) {
@@ -30,7 +29,7 @@ pub(crate) fn unused(policy: &Path) -> Result<PathBuf> {
     Ok(numbered(policy, free))
 }
 
-/// The first has no number in its name.
+/// The path of a numbered ledger. The first has no number in its name.
 fn numbered(policy: &Path, number: u32) -> PathBuf {
     match number {
         1 => ledger_path(policy),
@@ -58,7 +57,7 @@ fn numbers(policy: &Path) -> Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// The number of the ledger that a file is a part of.
+/// The number of the ledger that a file belongs to.
 fn number(stem: &str, file: &OsStr) -> Option<u32> {
     let file = file.to_str()?;
     let rest = file.strip_prefix(stem)?.strip_prefix('.')?;
@@ -67,55 +66,22 @@ fn number(stem: &str, file: &OsStr) -> Option<u32> {
     let number = rest.strip_suffix(part)?.strip_suffix("ledger")?;
     match number.strip_suffix('.') {
         None => number.is_empty().then_some(1),
-        // As they are written here, and not `02`.
+        // Digits as they are written here, not `02`.
         Some(digits) => {
             digits.parse().ok().filter(|number: &u32| *number > 1 && number.to_string() == digits)
         }
     }
 }
 
-/// Removes a ledger that was made in vain, and that nothing was spent from.
+/// Removes a ledger that was created but not used; nothing was spent from it.
 pub(crate) fn remove(ledger: &Path) {
     for part in PARTS {
         let mut name = ledger.as_os_str().to_owned();
         name.push(part);
-        // What stays is a ledger that no policy names.
+        // If this fails, a ledger stays that no policy names.
         let _ = std::fs::remove_file(PathBuf::from(name));
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ledgers_are_found_whatever_is_missing_between_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let policy = folder.path().join("clinic.toml");
-        let found = || -> Vec<String> {
-            let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-            ledgers(&policy).unwrap().into_iter().map(name).collect()
-        };
-        let make = |name: &str| std::fs::write(folder.path().join(name), "").unwrap();
-        let next = || unused(&policy).unwrap().file_name().unwrap().to_owned();
-        assert!(found().is_empty());
-        assert_eq!(next(), "clinic.ledger");
-        for other in ["clinic.x.ledger", "clinic.02.ledger", "other.ledger", "clinic.ledger.old"] {
-            make(other);
-        }
-        make("clinics.ledger");
-        assert!(found().is_empty());
-        make("clinic.3.ledger-head");
-        assert_eq!(found(), ["clinic.3.ledger"]);
-        assert_eq!(next(), "clinic.4.ledger");
-        make("clinic.12.ledger");
-        make("clinic.ledger-wal");
-        assert_eq!(found(), ["clinic.ledger", "clinic.3.ledger", "clinic.12.ledger"]);
-        // Of another policy.
-        for other in ["clinic.12.toml", "clinic.4.toml"] {
-            make(other);
-        }
-        assert_eq!(found(), ["clinic.ledger", "clinic.3.ledger"]);
-        assert_eq!(next(), "clinic.5.ledger");
-    }
-}
+mod tests;

@@ -1,18 +1,17 @@
-//! Which ledger is a policy's: found by the id that the policy names, and by nothing else.
+//! Finds a policy's ledger by the id that the policy names, and by nothing else.
 //!
-//! A policy without an id gets one with its first ledger: the ledger is made, or the one beside
-//! the policy is adopted, then the policy is rewritten to name it, and only then is anything
-//! debited. From then on a ledger that is missing, empty, another's or elsewhere is refused. A
-//! policy that lost the section that names its ledger is not given a second one, where there are
-//! traces of the first: beside the policy, or a journal with its name or one of its sources on the
-//! server.
+//! A policy without an id gets one with its first ledger: the ledger is created, or the one next to the policy is
+//! adopted, then the policy is rewritten to name it, and only then is anything debited. From then on, a ledger that is
+//! missing, empty, in another place or has another id is refused. A policy that lost its `[ledger]` section does not
+//! get a second ledger if there are traces of the first: a file next to the policy, or a journal on the server with
+//! its name or one of its sources.
 //!
 //! | `DEMURE_LEDGER` | the policy says | |
 //! |---|---|---|
 //! | unset | a file, or a server | opened |
 //! | set | the same server and database | opened, with that user and password |
 //! | set | something else | refused |
-//! | set | nothing yet | the first ledger is there, unless there is one beside the policy |
+//! | set | nothing yet | the first ledger is created there, unless there is one next to the policy |
 
 pub(crate) mod beside;
 pub(crate) mod files;
@@ -30,11 +29,11 @@ use demure_ledger::{
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with the address of a PostgreSQL ledger that several curators share.
+/// The environment variable that holds the address of a PostgreSQL ledger shared by several curators.
 pub const SHARED_LEDGER: &str = "DEMURE_LEDGER";
 
-/// Opens the ledger of a policy without its sources. A policy that has had none gets one. What
-/// it says of units is checked, and not written down: its sources may not be there.
+/// Opens a policy's ledger without its sources. A policy that never had a ledger gets one. Its units are checked but
+/// not recorded, because its sources may be missing.
 pub fn ledger_of(path: &Path) -> Result<(Policy, Ledger)> {
     let (given, path) = (path, Policy::real_path(path));
     let policy = Policy::read(&path)?;
@@ -57,7 +56,7 @@ pub fn ledger_of(path: &Path) -> Result<(Policy, Ledger)> {
     Ok((policy, ledger))
 }
 
-/// The same; the ledger must hold the entry that was noted elsewhere.
+/// The same; the ledger must contain the entry that was noted elsewhere.
 pub fn ledger_expecting(path: &Path, head: Option<&Anchor>) -> Result<(Policy, Ledger)> {
     let (policy, ledger) = ledger_of(path)?;
     if let Some(head) = head {
@@ -66,20 +65,20 @@ pub fn ledger_expecting(path: &Path, head: Option<&Anchor>) -> Result<(Policy, L
     Ok((policy, ledger))
 }
 
-/// The ledger that a policy names, if another took its place: for reading what is in it.
+/// The ledger that a policy names, if it has been replaced by another: for reading its contents.
 pub fn replaced_ledger_of(path: &Path) -> Result<Option<Ledger>> {
     let path = Policy::real_path(path);
     let Some(named) = Policy::read(&path)?.ledger else { return Ok(None) };
     Ok(Ledger::open_replaced(&place_of(&path, &named.at)?, &named.id, wall_clock())?)
 }
 
-/// Does the ledger allow what this policy says of units? Nothing is written.
+/// Checks that the ledger allows the policy's units. Nothing is written.
 pub fn fits(policy: &Policy, ledger: &Ledger) -> Result<()> {
     Ok(ledger.fits(&charter(policy, ""))?)
 }
 
-/// Writes into the ledger whose rows the tables' rows are, and which files they come from; for a
-/// policy whose sources were opened. Refuses a policy that does not fit, and writes nothing then.
+/// Records the unit and the files of each table in the ledger, for a policy whose sources are open. Refuses a policy
+/// that does not fit, and then writes nothing.
 pub fn record_units(policy: &Policy, ledger: &Ledger) -> Result<()> {
     Ok(ledger.record_units(&charter(policy, ""))?)
 }
@@ -97,7 +96,7 @@ pub(crate) fn limit(policy: &Policy) -> Limit {
     }
 }
 
-/// What the ledger of a policy of that name is for.
+/// The charter of the ledger for a policy of that name.
 pub(crate) fn charter(policy: &Policy, name: &str) -> Charter {
     let (mut units, mut public) = (Vec::new(), Vec::new());
     for of in &policy.tables {
@@ -111,13 +110,12 @@ pub(crate) fn charter(policy: &Policy, name: &str) -> Charter {
     Charter { name: name.to_owned(), limit: limit(policy), units, public, by: String::new() }
 }
 
-/// What a policy's file is called, without its ending: so was its journal called before ledgers
-/// had ids.
+/// A policy's file name without its extension. Journals had this name before ledgers had ids.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The unit of a table with every table that it is found through; none for a public table.
+/// The unit of a table, with every table on the way to it; `None` for a public table.
 fn unit(policy: &Policy, table: &TablePolicy) -> Option<String> {
     Some(match &table.protection()?.unit {
         UnitPolicy::Row => "row".to_owned(),
@@ -137,12 +135,12 @@ pub(crate) fn shared() -> Result<Option<Address>> {
     }
 }
 
-/// A file that a policy names: relative to the policy's folder.
+/// The path of a file that a policy names: relative to the policy's folder.
 pub(crate) fn in_folder(policy: &Path, at: &str) -> PathBuf {
     policy.parent().unwrap_or(Path::new("")).join(at)
 }
 
-/// Where a policy says that its ledger is, unless the environment says otherwise.
+/// The place of a policy's ledger, unless the environment overrides it.
 fn place_of(path: &Path, at: &str) -> Result<Place> {
     let elsewhere = |environment: &Address| -> Result<Place> {
         let environment = environment.without_password()?;
@@ -169,23 +167,23 @@ fn own(path: &Path, policy: &Policy) -> Result<Ledger> {
     Ok(Ledger::open_own(&place, &named.id, &charter, wall_clock())?)
 }
 
-/// The first ledger of a policy, which names it afterwards.
+/// Creates or adopts the first ledger of a policy, and writes it into the policy.
 fn first(path: &Path) -> Result<(Policy, Ledger)> {
     let _turn = turn(path);
-    // Somebody may have been faster.
+    // Another process may have been faster.
     let policy = Policy::read(path)?;
     if policy.ledger.is_some() {
         let ledger = own(path, &policy)?;
         return Ok((policy, ledger));
     }
     let (stem, clock) = (stem(path), wall_clock());
-    // Also what a ledger that was deleted left behind.
+    // This includes files that a deleted ledger left behind.
     let traces = beside::ledgers(path)?;
     let place = match (shared()?, traces.last()) {
         (None, None) => Place::File(ledger_path(path)),
         (None, Some(last)) => {
             let first = ledger_path(path);
-            // The first was replaced, and is gone; or both may be in use.
+            // The first was replaced and is gone; or both may be in use.
             if *last != first
                 && (!traces.contains(&first)
                     || !Ledger::in_use_in(&first, &stem, &clock)?.is_empty())
@@ -223,7 +221,7 @@ fn first(path: &Path) -> Result<(Policy, Ledger)> {
     Ok((policy, ledger))
 }
 
-/// How a policy writes a place down. A file is in the policy's own folder.
+/// How a policy writes a ledger's place. A file is in the policy's own folder.
 pub(crate) fn address(place: &Place) -> Result<String> {
     Ok(match place {
         Place::File(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -231,8 +229,8 @@ pub(crate) fn address(place: &Place) -> Result<String> {
     })
 }
 
-/// Writes into the policy which ledger is its own, and returns when that is on disk. Owner, mode
-/// and comments stay.
+/// Writes the id and place of its ledger into the policy, and returns when that is on disk. Owner, mode and comments
+/// stay.
 pub(crate) fn name(path: &Path, id: &LedgerId, at: &str) -> Result<Policy> {
     let lines = || policy::ledger_lines(id, at);
     let text = with_ledger(&Policy::read(path)?, id, at).ok_or_else(|| unwritable(path))?;
@@ -244,25 +242,25 @@ pub(crate) fn name(path: &Path, id: &LedgerId, at: &str) -> Result<Policy> {
     Ok(Policy::read(path)?)
 }
 
-/// A policy that would be another one with a `[ledger]` in it.
+/// The error for a policy whose meaning would change if `[ledger]` were added.
 pub(crate) fn unwritable(path: &Path) -> Error {
     let reason = "a `[ledger]` section can be put nowhere in it without changing something else";
     Error::PolicyFixed { path: path.to_owned(), reason: reason.to_owned() }
 }
 
-/// Waits until nobody else gives the policy a ledger. Where files cannot be locked nobody waits.
+/// Waits until no other process is giving the policy a ledger. Does not wait where files cannot be locked.
 pub(crate) fn turn(path: &Path) -> Option<File> {
     loop {
         let file = File::open(path).ok()?;
         file.lock().ok()?;
-        // Whoever had it before may have put another file in its place, which others lock now.
+        // The previous holder may have replaced the file, and others lock the new one now.
         if is_at(&file, path) {
             return Some(file);
         }
     }
 }
 
-/// Is this the file at `path`?
+/// Whether this is the file at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -270,7 +268,7 @@ fn is_at(file: &File, path: &Path) -> bool {
         let number = |found: std::fs::Metadata| (found.dev(), found.ino());
         match (file.metadata().map(number), path.metadata().map(number)) {
             (Ok(own), Ok(there)) => own == there,
-            // It is gone: nobody else gives it a ledger.
+            // The file is gone, so no other process gives it a ledger.
             (_, Err(_)) => true,
             (Err(_), _) => false,
         }
@@ -283,31 +281,4 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 #[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::MetadataExt;
-
-    #[test]
-    fn whoever_waited_for_a_file_that_was_replaced_waits_for_the_new_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().canonicalize().unwrap().join("clinic.toml");
-        std::fs::write(&path, "one").unwrap();
-        let held = turn(&path).unwrap();
-        let opened = || {
-            let files = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
-            files.filter(|file| std::fs::read_link(file.path()).is_ok_and(|to| to == path)).count()
-        };
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| turn(&path).unwrap());
-            while opened() < 2 {
-                std::thread::yield_now();
-            }
-            rewrite(&path, "two").unwrap();
-            drop(held);
-            let got = waiting.join().unwrap();
-            assert_eq!(got.metadata().unwrap().ino(), path.metadata().unwrap().ino());
-            // And nobody else has it.
-            assert!(File::open(&path).unwrap().try_lock().is_err());
-        });
-    }
-}
+mod tests;

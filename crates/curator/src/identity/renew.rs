@@ -1,13 +1,13 @@
-//! Another ledger for a policy that has one: the old one is closed first, or shown to be of no more
-//! use, and nothing is changed where neither is possible.
+//! Replaces a policy's ledger. The old one is closed first, or must be shown to be unusable; if neither is possible,
+//! nothing is changed.
 //!
 //! | the old ledger | what happens |
 //! |---|---|
 //! | opens | it is closed |
-//! | is gone, empty, another or broken | a new one is made; the record says why the old one was not closed |
-//! | was replaced before | refused, with the name of what replaced it |
+//! | is gone, empty, broken or has another id | a new one is created; the record says why the old one was not closed |
+//! | was replaced before | refused, with the name of its replacement |
 //! | cannot be reached, locked, read or written | refused, before anything is changed |
-//! | is not named in the policy | every ledger beside the policy is closed |
+//! | is not named in the policy | every ledger next to the policy is closed |
 
 use crate::error::{Error, Result};
 use crate::identity::beside;
@@ -18,20 +18,20 @@ use demure_ledger::{
 };
 use std::path::Path;
 
-/// A ledger that took the place of another.
+/// A ledger that has replaced another.
 #[derive(Debug)]
 pub struct NewLedger {
-    /// The new one.
+    /// The new ledger.
     pub ledger: Ledger,
-    /// Where it is, as the policy says it.
+    /// Where it is, as written in the policy.
     pub at: String,
     /// What it replaces, in words.
     pub replaces: String,
 }
 
-/// Gives a policy another ledger, with a full budget, and notes in it whose place it takes.
-/// The old one stays where it is and is closed, unless it is gone or broken. `announce` is given
-/// what will be replaced before it is done.
+/// Replaces a policy's ledger by one with a full budget, and records in it which ledger it replaces. The old one stays
+/// where it is and is closed, unless it is gone or broken. `announce` receives a description of what will be replaced
+/// before that happens.
 pub fn new_ledger(
     path: &Path,
     by: &str,
@@ -65,7 +65,7 @@ pub fn new_ledger(
     for (closed, old) in closing.iter().enumerate() {
         let closing = old.replace_with(Successor::new(&id.to_string(), &note, by));
         if let Err(error) = closing {
-            // One that was closed names the new one, which then stays.
+            // A closed ledger names the new one, which must stay then.
             if closed == 0 {
                 discard(ledger, &place, &error, by);
             }
@@ -83,11 +83,11 @@ fn can_name(path: &Path, policy: &Policy, at: &str) -> Result<()> {
         .map_err(|error| Error::PolicyFixed { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// What is replaced.
+/// The ledgers to be replaced.
 struct Old {
-    /// What can be closed.
+    /// The ledgers that can be closed.
     closing: Vec<Ledger>,
-    /// All of it, in words.
+    /// All of them, in words.
     replaces: String,
 }
 
@@ -118,8 +118,8 @@ impl Old {
         }
     }
 
-    /// What a policy that names none may have spent from: all ledgers beside it. Of those on a
-    /// server nobody can tell whose they are; one that may be the policy's is in the record.
+    /// The ledgers that a policy which names none may have spent from: all those next to it. On a server, a ledger's
+    /// owner cannot be determined; one that may be the policy's is recorded.
     fn unnamed(path: &Path, place: &Place, charter: &Charter) -> Result<Self> {
         let (mut closing, mut words) = (Vec::new(), Vec::new());
         for ledger in beside::ledgers(path)? {
@@ -156,14 +156,14 @@ impl Old {
     }
 }
 
-/// Where the policy's ledger was, whatever the environment says of the new one.
+/// The place of the policy's old ledger, whatever the environment says about the new one.
 fn old_place(path: &Path, at: &str) -> Result<Place> {
     if !Address::is_one(at) {
         return Ok(Place::File(in_folder(path, at)));
     }
     let named = Address::parse(at)?;
     Ok(Place::Server(match shared()? {
-        // With that user and password.
+        // The same database, with the user and password in the environment.
         Some(given) if given.same_database(&named)? => given,
         _ => named,
     }))
@@ -176,13 +176,13 @@ fn cannot_close(at: &str, source: Fault) -> Error {
     }
 }
 
-/// What is wrong, without what to do about it.
+/// The error without its remedy.
 fn brief(error: &Fault) -> String {
     let text = error.to_string();
     text.split_once("; ").map_or(text.as_str(), |(what, _)| what).to_owned()
 }
 
-/// Takes a new ledger back that no policy names and nothing was spent from.
+/// Removes a new ledger that no policy names and nothing was spent from.
 fn discard(ledger: Ledger, place: &Place, because: &Fault, by: &str) {
     match place {
         Place::File(path) => {
@@ -194,7 +194,7 @@ fn discard(ledger: Ledger, place: &Place, because: &Fault, by: &str) {
                 Fault::Replaced(first) => first.id.clone(),
                 _ => String::new(),
             };
-            // Where this fails there is one more ledger that no policy names.
+            // If this fails, there is one more ledger that no policy names.
             let _ = ledger.replace_with(Successor::new(&instead, "made in vain", by));
         }
     }

@@ -18,7 +18,7 @@ use demure_ledger::{Ledger, Price};
 use std::sync::Arc;
 
 impl Quoted {
-    /// An answer, and whether it is the same whenever this is asked again.
+    /// Answers a question, and says whether its answer is always the same.
     pub(crate) async fn answered(
         self,
         asker: Asker<'_>,
@@ -69,10 +69,10 @@ impl Quoted {
     }
 }
 
-/// Everything above the cut: an ordinary query over released and public tables.
+/// Runs everything above the cut: an ordinary query over released and public tables.
 async fn post_process(curator: &Curator, plan: LogicalPlan) -> Result<(SchemaRef, Held)> {
     let mut state: SessionState = curator.catalog.public_state();
-    // One partition: rows keep the order of the public keys where nobody asked for another.
+    // One partition: rows keep the order of the public keys unless the query asks for another.
     state.config_mut().options_mut().execution.target_partitions = 1;
     let frame = DataFrame::new(state, plan);
     let schema = Arc::new(frame.schema().as_arrow().clone());

@@ -32,7 +32,7 @@ impl Quoted {
             let which = &standing.which;
             let unless = match which {
                 demure_ledger::Rule::Slice(_) => "",
-                // What another analyst bought costs the dataset nothing.
+                // An answer that another analyst has bought costs the dataset nothing.
                 _ => " unless somebody has bought it before",
             };
             notes

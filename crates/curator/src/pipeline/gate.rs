@@ -1,13 +1,13 @@
-//! What a server may put between a statement and its answer.
+//! The hook through which a server delays or rejects statements.
 //!
-//! How long the engine works depends on protected rows. A [`Gate`] stands at the two places that
-//! matter for whoever watches the clock: before the debit, where a statement may still be turned
-//! away, and after the work, before anything of it can be seen: the answer, an error, the ledger's entry,
-//! the cache of bought answers. What lies behind [`Gate::leave`] (the entry in the ledger, the
-//! rest of the query over released tables) depends on released values alone.
+//! How long the engine works depends on protected rows. A [`Gate`] stands at the two points that matter to someone who
+//! measures time: before the debit, where a statement may still be rejected, and after the work, before any result of
+//! it is visible: the answer, an error, the ledger's entry, the cache of bought answers. Everything after
+//! [`Gate::leave`] (the entry in the ledger, the rest of the query over released tables) depends on released values
+//! alone.
 //!
 //! # What this module does not do
-//! It knows no clock: a command that a steward runs passes [`Open`], which waits for nothing.
+//! It has no clock. A command that a steward runs uses [`Open`], which never waits.
 
 use crate::aggregate::PrivateAggregate;
 use crate::error::Result;
@@ -17,33 +17,33 @@ use datafusion::logical_expr::LogicalPlan;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-/// What is asked before a statement buys, and waited for before what it bought shows.
+/// Called before a statement buys anything, and awaited before its result is visible.
 pub trait Gate: Send + Sync {
     /// Called before the debit, with what will be read.
     ///
     /// # Errors
-    /// The statement is turned away; nothing is spent.
+    /// The statement is rejected; nothing is spent.
     fn admit(&self, reads: Reads) -> Result<()>;
 
-    /// Called before rows are read for what was debited: once for most statements, again where one buys what
-    /// another gave up. It may wait until there is room for the work.
+    /// Called before rows are read for a debit: once for most statements, and again if one buys an answer whose
+    /// purchase another abandoned. It may wait until there is capacity for the work.
     fn begin(&self) -> BoxFuture<'_, ()> {
         std::future::ready(()).boxed()
     }
 
-    /// Called each time after the work of a statement that was admitted, whether it succeeded or
-    /// failed; what comes of it stays unseen until this ends.
+    /// Called each time after the work of an admitted statement, whether it succeeded or failed. Its result stays
+    /// invisible until this ends.
     fn leave(&self) -> BoxFuture<'_, ()>;
 }
 
-/// What a statement will read, from the query and the policy alone.
+/// What a statement will read, according to the query and the policy alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reads {
-    /// Declared rows of protected tables, each table as often as it is scanned.
+    /// The declared rows of protected tables, counted once per scan.
     pub rows: u64,
 }
 
-/// A gate that is open: nobody is turned away, nothing waits.
+/// A gate that rejects nothing and never waits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Open;
 
@@ -65,7 +65,7 @@ impl Reads {
     ) -> Self {
         let mut rows = 0u64;
         for aggregate in aggregates {
-            // A walk that only looks does not fail; if it did, the rows seen so far would count.
+            // A read-only walk does not fail; if it did, the rows seen so far would count.
             let _ = aggregate.input.apply_with_subqueries(|node| {
                 if let LogicalPlan::TableScan(scan) = node
                     && let Some(table) = policy.table(scan.table_name.table())

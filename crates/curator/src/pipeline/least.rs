@@ -1,18 +1,18 @@
-//! The least ε of every aggregate that reads protected rows.
+//! The smallest allowed ε for aggregates that read protected rows.
 //!
-//! Every new answer shows more than its noised numbers: when it came. That is limited (`gate`) but
-//! not nothing, and nobody pays for it. So no statement that reads rows is almost free: the
-//! policy's `min_per_query` bounds how many such observations a budget can buy.
+//! Every new answer reveals more than its noised numbers: when it arrived. `gate` limits that, but not to nothing, and
+//! it is not paid for. So no statement that reads rows may be almost free: the policy's `min_per_query` bounds how
+//! many such observations a budget can buy.
 
 use crate::aggregate::Quote;
 use crate::policy::BudgetPolicy;
 use crate::refusal::{Refusal, Rule};
 use crate::words::short;
 
-/// The least ε of the aggregates that a statement has to buy, if that is less than the policy's.
+/// The smallest ε among the aggregates that a statement has to buy, if it is below the policy's minimum.
 ///
-/// Each counts alone. Were they added up, one new aggregate beside many that another analyst has bought,
-/// or is buying, would cost the dataset almost nothing.
+/// Each counts alone. If they were added up, one new aggregate beside many that another analyst has bought, or is
+/// buying, would cost the dataset almost nothing.
 pub(crate) fn too_little<'a>(
     unbought: impl Iterator<Item = &'a Quote>,
     budget: &BudgetPolicy,
@@ -21,7 +21,7 @@ pub(crate) fn too_little<'a>(
     asked.reduce(f64::min).filter(|asked| *asked < budget.min_per_query.get())
 }
 
-/// Refuses a statement that asks for less than the least.
+/// Refuses a statement with an aggregate below the minimum.
 pub(crate) fn check<'a>(
     unbought: impl Iterator<Item = &'a Quote>,
     budget: &BudgetPolicy,

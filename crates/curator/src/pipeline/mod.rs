@@ -3,26 +3,26 @@
 //! [`Planned`] → [`Quoted`] → [`Reserved`] → [`Measured`](reserved::Measured) → [`Noised`](reserved::Noised) →
 //! [`Released`](crate::aggregate::Released) → [`Answer`](crate::Answer)
 //!
-//! | stage | what is certain |
+//! | stage | what is guaranteed |
 //! |---|---|
-//! | `Planned` | the plan is cut at its private aggregates; public rows are read, protected ones are not |
+//! | `Planned` | the plan is cut at its private aggregates; public rows have been read, protected ones have not |
 //! | `Quoted` | every aggregate has a price, and it is known whether it has to be bought |
 //! | `Reserved` | the debit is on disk |
-//! | `Measured` | protected rows were read, for a debit that can no longer be taken back |
-//! | `Noised` | the exact numbers are gone; nobody sees the noised ones yet |
+//! | `Measured` | protected rows were read, for a debit that can no longer be reversed |
+//! | `Noised` | the exact numbers are gone; the noised ones are not visible yet |
 //! | `Released` | the answer is in the ledger |
 //!
-//! Rows are read by [`Task::run`](crate::bound::Task::run), which asks for the ledger's
-//! [`Reading`](demure_ledger::Reading) of a debit. So no row is read before it is paid for, or the program does not compile.
+//! Rows are read by [`Task::run`](crate::bound::Task::run), which requires the ledger's
+//! [`Reading`](demure_ledger::Reading) of a debit. So the compiler ensures that no row is read before it is paid for.
 //!
 //! | file | what |
 //! |---|---|
 //! | `planned.rs`, `quoted.rs`, `reserved.rs` | the stages |
-//! | `purchase.rs` | known, given by the ledger, or bought |
+//! | `purchase.rs` | obtains each table: known, received from the ledger, or bought |
 //! | `answered.rs`, `explained.rs` | the answer; the price and the expected error |
 //! | `collected.rs` | rows of public and released tables, held in memory |
-//! | `gate.rs` | what a server puts between a statement and its answer |
-//! | `least.rs` | the least ε of a new query |
+//! | `gate.rs` | the hook through which a server delays or rejects statements |
+//! | `least.rs` | the smallest allowed ε of a new query |
 //! | `workers.rs` | the threads that read protected rows |
 
 mod answered;
@@ -44,7 +44,7 @@ use crate::curator::Curator;
 use crate::statement::settings::Settings;
 use std::sync::Arc;
 
-/// Who asks, of whom, and in which settings.
+/// The analyst, the curator and the settings of a question.
 #[derive(Clone, Copy)]
 pub(crate) struct Asker<'a> {
     pub(crate) curator: &'a Arc<Curator>,

@@ -1,4 +1,4 @@
-//! The first stage: a plan that is cut at its private aggregates.
+//! The first stage: a plan cut at its private aggregates.
 
 use super::Asker;
 use super::collected::collected;
@@ -16,16 +16,16 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as Parsed;
 use std::sync::Arc;
 
-/// A question whose plan is cut. No protected row has been read.
+/// A question whose plan has been cut. No protected row has been read.
 pub(crate) struct Planned {
-    /// What runs on released tables.
+    /// The plan that runs on released tables.
     pub(super) after: LogicalPlan,
-    /// What is asked of protected rows, and the table that the rest of the plan reads it from.
+    /// Each aggregate over protected rows, and the table from which the rest of the plan reads its release.
     pub(super) aggregates: Vec<(PrivateAggregate, Arc<DeferredTable>)>,
 }
 
 impl Planned {
-    /// Plans a query, with values for `$1`, `$2`, …, and reads the public rows that it joins.
+    /// Plans a query with values for `$1`, `$2`, …, and reads the public rows that it joins.
     pub(crate) async fn new(
         asker: Asker<'_>,
         query: Parsed,
@@ -50,7 +50,7 @@ impl Planned {
     }
 }
 
-/// The plan as it is written, parameters and all.
+/// Plans a statement as written, with its parameters unbound.
 pub(crate) async fn plan_statement(catalog: &Catalog, statement: Parsed) -> Result<LogicalPlan> {
     let plan = catalog.state().statement_to_plan(statement).await;
     let plan = plan.map_err(|e| Error::planning(&e))?;
@@ -59,7 +59,7 @@ pub(crate) async fn plan_statement(catalog: &Catalog, statement: Parsed) -> Resu
     Ok(plan)
 }
 
-/// The plan with its parameters' values in place and its types coerced.
+/// Inserts the values of the parameters and coerces types.
 pub(crate) fn bind_parameters(
     catalog: &Catalog,
     plan: LogicalPlan,

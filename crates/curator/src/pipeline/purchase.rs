@@ -1,13 +1,12 @@
-//! From priced aggregates to their released tables: known, given by the ledger, or bought.
+//! From priced aggregates to their released tables: known, received from the ledger, or bought.
 //!
 //! # Guarantee
-//! Every debit of a query is on disk before any row is read for it. All that a query buys or
-//! receives is decided on at once: after a refusal nothing is debited and nothing is received. A
-//! query that waits for another analyst's purchase may fail after it has bought a part: that part stays
-//! bought and is free from then on, and the error says so. Of equal queries that are
-//! under way in this process one is bought ([`crate::answer::flight`]). Nothing that was read shows before
-//! the gate's moment: no table, no error, no entry in the ledger. Rows are read by threads of their own
-//! ([`super::workers`]): who waits for a moment does not wait for them.
+//! Every debit of a query is on disk before any row is read for it. Everything that a query buys or receives is
+//! decided at once: after a refusal, nothing is debited and nothing is received. A query that waits for another
+//! analyst's purchase may fail after it has bought a part: that part stays bought and is free from then on, and the
+//! error says so. Of equal queries under way in this process, one is bought ([`crate::answer::flight`]). Nothing that
+//! was read is visible before the gate opens: no table, no error, no entry in the ledger. Rows are read by separate
+//! threads ([`super::workers`]), so queries that wait for the gate do not wait for them.
 
 use super::gate::Gate;
 use super::{Asker, Part, Purchase, Reserved, workers};
@@ -20,13 +19,13 @@ use crate::words::price as price_in_words;
 use demure_ledger::{Price, Purchase as Sold, Request, Reservation};
 use std::sync::Arc;
 
-/// The released tables of a query, as far as they are there, and what they cost.
+/// The released tables of a query so far, and what they cost.
 struct Obtained {
     tables: Vec<Option<Released>>,
     price: Price,
 }
 
-/// An answer that is debited, and the flight that it leads.
+/// A debited answer, and the flight that it leads.
 struct Paid {
     place: usize,
     lead: Lead,
@@ -42,8 +41,7 @@ impl Obtained {
 }
 
 impl Asker<'_> {
-    /// The table of each aggregate, and what they cost together. `words` is how long the
-    /// statement is.
+    /// The table of each aggregate, and what they cost together. `words` is the length of the statement.
     pub(crate) async fn obtain(
         &self,
         gate: &Arc<dyn Gate>,
@@ -60,7 +58,7 @@ impl Asker<'_> {
         }
         let mut obtained = Obtained { tables, price: Price::ZERO };
         loop {
-            // Nobody waits before what it leads has ended, so no two wait for each other.
+            // A query waits for others only after all that it leads has ended, so no two wait for each other.
             let (mut leads, mut joined) = (Vec::new(), Vec::new());
             for (place, p) in parts.iter().enumerate() {
                 if obtained.tables[place].is_none() {
@@ -84,7 +82,7 @@ impl Asker<'_> {
         Ok((obtained.tables.into_iter().flatten().collect(), obtained.price))
     }
 
-    /// An error of a query that had bought or received a part of what it needs: that is on record.
+    /// The error of a query that had bought or received part of what it needs, which is on record.
     fn partly(&self, error: Error, obtained: &Obtained) -> Error {
         if obtained.price == Price::ZERO {
             return error;
@@ -93,7 +91,7 @@ impl Asker<'_> {
         Error::Partly { spent, source: Box::new(error) }
     }
 
-    /// Debits what is not in the ledger yet.
+    /// Debits answers that are not in the ledger yet.
     async fn pay(
         &self,
         parts: &[Arc<Part>],
@@ -101,7 +99,7 @@ impl Asker<'_> {
         obtained: &mut Obtained,
     ) -> Result<Vec<Paid>> {
         let curator = self.curator;
-        // Plans first, as they cost nothing.
+        // Plans first, because planning costs nothing.
         let mut planned = Vec::with_capacity(leads.len());
         for (place, lead) in leads {
             let p = &parts[place];
@@ -154,7 +152,7 @@ impl Asker<'_> {
         if !unreadable {
             return Ok(obtained);
         }
-        // Another build sold it under this key since the price was asked.
+        // Another build sold it under this key after the price was asked.
         for one in obtained {
             if let Bought::Reserved(reservation) = one {
                 self.cancel(reservation)?;
@@ -200,8 +198,7 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Waits for somebody else's purchase, and takes what it bought. Nothing is added where it
-    /// was given up.
+    /// Waits for another's purchase, and takes what it bought. Adds nothing if that purchase was abandoned.
     async fn wait(
         &self,
         p: &Part,
@@ -225,15 +222,15 @@ impl Asker<'_> {
     }
 }
 
-/// The table of each order. After one that failed, the others are not read; they stay spent.
+/// The table of each order. After a failure the remaining orders are not read, but stay spent.
 async fn buy(
     curator: Arc<Curator>,
     gate: Arc<dyn Gate>,
     orders: Vec<Reserved>,
     words: usize,
 ) -> Vec<Result<Released>> {
-    // From here to the gate, time depends on protected rows, and nothing may show: what fails is
-    // told behind it.
+    // From here to the gate, time depends on protected rows, and nothing may be visible: failures are reported after
+    // it.
     let mut measured = Vec::with_capacity(orders.len());
     for reserved in orders {
         measured.push(match measured.iter().all(Result::is_ok) {
@@ -261,7 +258,7 @@ async fn buy(
     tables
 }
 
-/// What the ledger says to a request.
+/// The ledger's reply to a request.
 enum Bought {
     /// The answer, and what it cost this analyst.
     Given(Released, Price),

@@ -1,4 +1,4 @@
-//! The second stage: what everything costs, and what of it is bought already.
+//! The second stage: every aggregate is priced, and it is known which are bought already.
 
 use super::{Asker, Planned};
 use crate::aggregate::{PrivateAggregate, Quote, Released, quote};
@@ -11,12 +11,12 @@ use demure_ledger::Hash;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// In how many forms an answer may be stored, by builds of different times.
+/// The number of storage formats in which builds may have stored an answer.
 const FORMS: u32 = 16;
 
-/// A question whose price is known.
+/// A priced question.
 pub(crate) struct Quoted {
-    /// What runs on released tables.
+    /// The plan that runs on released tables.
     pub(super) after: LogicalPlan,
     pub(super) parts: Vec<Part>,
 }
@@ -27,23 +27,23 @@ pub(crate) struct Part {
     pub(crate) table: Arc<DeferredTable>,
     pub(crate) quote: Quote,
     pub(crate) purchase: Purchase,
-    /// What the answer is found by, and stored under: in the first form, and in the form that this build reads.
+    /// The cache key of the answer in the first storage format, and in the one that this build reads.
     first_key: String,
     pub(crate) key: String,
 }
 
 /// Where an aggregate's noised table comes from.
 pub(crate) enum Purchase {
-    /// It is free for this analyst: she was shown it before, or the policy shares what another bought.
+    /// It is free for this analyst, who received it before, or the policy shares what another bought.
     Known(Released),
-    /// Public keys alone: nothing of it comes from the data.
+    /// Public keys alone: no part of it comes from the data.
     Public,
-    /// It has to be bought, or received from another who bought it.
+    /// It has to be bought, or received from an analyst who bought it.
     Buy,
 }
 
 impl Part {
-    /// Whether it has to be bought.
+    /// Whether it has to be bought or received.
     pub(crate) fn is_to_buy(&self) -> bool {
         matches!(self.purchase, Purchase::Buy)
     }
@@ -53,12 +53,12 @@ impl Part {
         matches!(self.purchase, Purchase::Known(_))
     }
 
-    /// The table that `bytes` hold, if it is one of this aggregate's.
+    /// Decodes the table in `bytes`, if it fits this aggregate.
     pub(super) fn fitting(&self, bytes: &[u8]) -> Option<Released> {
         Released::from_stored(bytes).filter(|released| self.table.fits(released))
     }
 
-    /// The keys of all forms in which the answer may be stored, the first form's first.
+    /// The keys of all formats in which the answer may be stored, the first format first.
     fn keys(&self, curator: &Curator) -> Vec<String> {
         let later = (1..=FORMS).map(|form| {
             let text = format!("{} form {form}", self.first_key);
@@ -67,18 +67,18 @@ impl Part {
         std::iter::once(self.first_key.clone()).chain(later).collect()
     }
 
-    /// The answer that this analyst has already paid for, in whichever form this build reads: another build may
-    /// have stored it in one that cannot be read.
+    /// The answer that this analyst has already paid for, in whichever format this build reads: another build may have
+    /// stored it in one that it cannot.
     ///
-    /// What others bought is not looked at: how long it takes to price a question would depend on it.
+    /// Answers that others bought are not looked up, since the time to price a question would then depend on them.
     fn known(&self, asker: Asker<'_>) -> Result<Option<Released>> {
         let (ledger, answers) = (&asker.curator.ledger, asker.curator.policy.budget.answers);
         let keys = self.keys(asker.curator);
         Ok(ledger.recall_first(asker.who, &keys, answers, |bytes| self.fitting(&bytes))?)
     }
 
-    /// Finds the key under which an answer is to be bought: the first under which none is stored that this build
-    /// cannot read, of any analyst.
+    /// Finds the key under which to buy an answer: the first that holds no answer, of any analyst, that this build
+    /// cannot read.
     pub(super) fn find_key(&mut self, curator: &Curator) -> Result<()> {
         let anyones = |key: &str| Ok(curator.ledger.find(key)?.is_some());
         self.first_key = key_in_use(curator, &self.aggregate, &self.quote, anyones)?;
@@ -94,7 +94,7 @@ impl Part {
 }
 
 impl Planned {
-    /// Prices every aggregate, and looks for those that are free.
+    /// Prices every aggregate, and looks up those that are free.
     pub(crate) fn quoted(self, asker: Asker<'_>) -> Result<Quoted> {
         let curator = asker.curator;
         let mut parts = Vec::with_capacity(self.aggregates.len());
@@ -118,20 +118,20 @@ impl Planned {
     }
 }
 
-/// Whether an event costs nothing: no mechanism was used.
+/// Whether an event costs nothing because no mechanism was used.
 fn free(event: &Event) -> bool {
     matches!(event, Event::Compose(events) if events.is_empty())
 }
 
-/// What an answer is found by. It is seen by whoever reads the journal, and sizes and times
-/// of protected files are in it: so it is made with the ledger's secret.
+/// The cache key of a bought answer. Anyone who reads the journal sees it, and it depends on sizes and times of
+/// protected files, so it is keyed with the ledger's secret.
 fn key(curator: &Curator, aggregate: &PrivateAggregate, quote: &Quote) -> String {
     let policy = curator.policy.text_without_ledger();
     curator.ledger.seal(&digest(curator, &policy, aggregate, quote))
 }
 
-/// The key under which an answer is found: [`key`], or the plain hash of what it is made of, if
-/// the answer was bought under that, before ledgers had secrets.
+/// The cache key in use: [`key`], or the plain hash of the same parts if the answer was bought under that, before
+/// ledgers had secrets.
 fn key_in_use(
     curator: &Curator,
     aggregate: &PrivateAggregate,
@@ -142,7 +142,7 @@ fn key_in_use(
     if !curator.ledger.has_plain_keys() || is_there(&key)? {
         return Ok(key);
     }
-    // Where the policy had no end of line at its end, it has one since it names its ledger.
+    // A policy that did not end in a newline got one when its ledger was written into it.
     let policy = curator.policy.text_without_ledger();
     for text in [&*policy, policy.trim_end_matches('\n')] {
         let digest = digest(curator, text, aggregate, quote);
@@ -154,7 +154,7 @@ fn key_in_use(
     Ok(key)
 }
 
-/// The plan, the price, the policy and the sources. It must not leave the process.
+/// The hash of the plan, the price, the policy and the sources. It must not leave the process.
 fn digest(curator: &Curator, policy: &str, aggregate: &PrivateAggregate, quote: &Quote) -> Hash {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
@@ -172,127 +172,4 @@ fn digest(curator: &Curator, policy: &str, aggregate: &PrivateAggregate, quote: 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::identity::limit;
-    use crate::policy::Policy;
-    use crate::session::Outcome;
-    use crate::statement::parse::{Statement, parse};
-    use demure_ledger::Ledger;
-
-    /// The first part of a question of Ann.
-    async fn quoted(curator: &Arc<Curator>, sql: &str) -> Part {
-        let Ok(Statement::Query(query)) = parse(sql, &curator.catalog.state()) else { panic!() };
-        let session = curator.session("ann");
-        let planned = Planned::new(session.asker(), *query, &[]).await.unwrap();
-        planned.quoted(session.asker()).unwrap().parts.remove(0)
-    }
-
-    /// As the version before secrets left it: the answer is under the plain digest.
-    #[tokio::test]
-    async fn an_answer_under_a_plain_key_is_still_free() {
-        const SQL: &str = "SELECT COUNT(*) AS n FROM people";
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("clinic.toml");
-        std::fs::write(folder.path().join("people.csv"), "id\n1\n2\n3\n").unwrap();
-        let text = "[budget]\nepsilon = 2.0\n[tables.people]\nsource = \"people.csv\"\n\
-                    unit = \"id\"";
-        std::fs::write(&path, text).unwrap();
-        let policy = Policy::read(&path).unwrap();
-        let before = Curator::in_memory(policy.clone()).await.unwrap();
-        let part = quoted(&before, SQL).await;
-        let Outcome::Answer(_) = before.session("ann").run(SQL).await.unwrap() else { panic!() };
-        let sealed = key(&before, &part.aggregate, &part.quote);
-        let bytes = before.ledger.find(&sealed).unwrap().unwrap();
-        let made = digest(&before, text, &part.aggregate, &part.quote);
-        let plain: String = made.iter().map(|byte| format!("{byte:02x}")).collect();
-        let clock = demure_ledger::wall_clock();
-        let ledger = folder.path().join("clinic.ledger");
-        let ledger = Ledger::open(&ledger, "clinic", limit(&policy), clock).unwrap();
-        let event = part.quote.event.clone();
-        let request = demure_ledger::Request {
-            who: "ann".into(),
-            key: plain.clone(),
-            query: SQL.into(),
-            event,
-        };
-        ledger.reserve(&request).unwrap().begin().unwrap().settle(&bytes).unwrap();
-        drop(ledger);
-
-        let curator = Curator::open(&path).await.unwrap();
-        assert!(curator.policy().ledger.is_some() && curator.ledger().has_plain_keys());
-        let Outcome::Answer(answer) = curator.session("ann").run(SQL).await.unwrap() else {
-            panic!()
-        };
-        assert!(answer.repeated && answer.price.main == 0.0);
-        let spent = curator.ledger().balance().unwrap().spent.main;
-        let Outcome::Answer(_) = curator.session("bob").run(SQL).await.unwrap() else { panic!() };
-        assert_eq!(curator.ledger().balance().unwrap().spent.main, spent, "bob receives it");
-        let Outcome::Answer(other) =
-            curator.session("bob").run("SELECT COUNT(id) AS n FROM people").await.unwrap()
-        else {
-            panic!()
-        };
-        assert!(!other.repeated && curator.ledger().balance().unwrap().spent.main > spent);
-        // What is bought now is under keys that nobody can compute.
-        let keys: Vec<String> =
-            curator.ledger().entries().unwrap().into_iter().map(|entry| entry.key).collect();
-        let made = digest(&curator, text, &part.aggregate, &part.quote);
-        assert!(keys.contains(&plain) && curator.ledger().seal(&made) != plain);
-    }
-
-    /// Who knows the policy, the files and the question cannot compute the key.
-    #[tokio::test]
-    async fn keys_differ_between_ledgers_of_the_same_files() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("people.csv"), "id\n1\n2\n3\n").unwrap();
-        let text = "[budget]\nepsilon = 2.0\n[tables.people]\nsource = \"people.csv\"\n\
-                    unit = \"id\"\n";
-        let mut keys = Vec::new();
-        for name in ["one.toml", "two.toml"] {
-            let path = folder.path().join(name);
-            std::fs::write(&path, text).unwrap();
-            let curator = Curator::open(&path).await.unwrap();
-            curator.session("ann").run("SELECT COUNT(*) AS n FROM people").await.unwrap();
-            let entries = curator.ledger().entries().unwrap();
-            let bought = entries.iter().find(|e| e.kind == demure_ledger::Kind::Reserve).unwrap();
-            keys.push((bought.key.clone(), bought.hash));
-        }
-        assert!(keys[0].0 != keys[1].0 && keys[0].1 != keys[1].1);
-    }
-
-    /// As another build left it: an answer that this one cannot read.
-    #[tokio::test]
-    async fn an_answer_that_cannot_be_read_is_bought_once_anew_and_then_found() {
-        const SQL: &str = "SELECT COUNT(*) AS n FROM people";
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("clinic.toml");
-        std::fs::write(folder.path().join("people.csv"), "id\n1\n2\n3\n").unwrap();
-        let text = "[budget]\nepsilon = 8\nper_query = 1\n[tables.people]\n\
-                    source = \"people.csv\"\nunit = \"id\"\n";
-        std::fs::write(&path, text).unwrap();
-        let curator = Curator::open(&path).await.unwrap();
-        let part = quoted(&curator, SQL).await;
-        for (who, key) in [("ann", part.key.clone()), ("eve", part.key.clone())] {
-            let event = part.quote.event.clone();
-            let request = demure_ledger::Request { who: who.into(), key, query: SQL.into(), event };
-            let bought = curator.ledger().reserve(&request).unwrap();
-            bought.begin().unwrap().settle(b"another form").unwrap();
-        }
-        drop(curator);
-        let spent = |curator: &Curator| curator.ledger().balance().unwrap().spent.main;
-        for (who, cost, in_all) in
-            [("ann", 1.0, 3.0), ("ann", 0.0, 3.0), ("bob", 1.0, 3.0), ("bob", 0.0, 3.0)]
-        {
-            // A new process each time, which remembers nothing itself.
-            let curator = Curator::open(&path).await.unwrap();
-            let Outcome::Answer(answer) = curator.session(who).run(SQL).await.unwrap() else {
-                panic!()
-            };
-            let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-            assert!(near(answer.price.main, cost) && near(spent(&curator), in_all), "{who}");
-            assert_eq!(answer.repeated, cost == 0.0, "{who}");
-            curator.ledger().verify().unwrap();
-        }
-    }
-}
+mod tests;

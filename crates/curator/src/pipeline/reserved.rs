@@ -1,4 +1,4 @@
-//! The stages after the debit: rows are read, noise is added, and the ledger keeps the answer.
+//! The stages after the debit: rows are read, noise is added, and the ledger stores the answer.
 
 use super::Part;
 use crate::aggregate::{Released, release};
@@ -10,21 +10,21 @@ use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-/// An aggregate whose debit is on disk, and the plan that may now read its rows.
+/// An aggregate whose debit is on disk, with the plan that may now read its rows.
 pub(crate) struct Reserved {
     part: Arc<Part>,
     task: Task,
     reservation: Reservation,
 }
 
-/// Exact aggregates, for a debit that can no longer be taken back. Protected.
+/// Exact aggregates, for a debit that can no longer be reversed. Protected.
 pub(crate) struct Measured {
     part: Arc<Part>,
     exact: Exact,
     reading: Reading,
 }
 
-/// A noised table that nobody may see yet.
+/// A noised table that is not visible yet.
 pub(crate) struct Noised {
     released: Released,
     stored: Vec<u8>,
@@ -45,7 +45,7 @@ impl Reserved {
         Self { part, task, reservation }
     }
 
-    /// What it costs.
+    /// The price.
     pub(super) fn price(&self) -> Price {
         self.reservation.price()
     }
@@ -54,7 +54,7 @@ impl Reserved {
     pub(super) async fn measured(self, curator: &Curator) -> Result<Measured> {
         // From here on protected rows may have been read.
         let reading = self.reservation.begin()?;
-        // Panic messages may contain protected data, as errors may.
+        // Panic messages may contain protected data, just like errors.
         let exact = match AssertUnwindSafe(self.task.run(&reading)).catch_unwind().await {
             Ok(Ok(exact)) => exact,
             Ok(Err(error)) => return Err(curator.incidents.record(&error.to_string())),
@@ -79,10 +79,10 @@ impl Measured {
 }
 
 impl Noised {
-    /// Stores what was bought, so that it may be shown and asked again.
+    /// Stores the bought answer in the ledger, so that it can be shown now and again later.
     pub(super) async fn settled(self, curator: &Curator) -> Result<Released> {
         let Self { released, stored, reading } = self;
-        // The debit stands, so an error of the ledger would be wrong to say that nothing was granted.
+        // The debit stands, so the ledger's error, which says that nothing was granted, would be wrong.
         let settled = curator.at_the_ledger(move |_| reading.settle(&stored)).await?;
         settled.map_err(|error| curator.incidents.record(&error.to_string()))?;
         Ok(released)

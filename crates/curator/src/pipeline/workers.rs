@@ -1,27 +1,27 @@
 //! The threads that read protected rows.
 //!
-//! An engine computes a batch without a pause, and a batch may take long. On the threads that serve
-//! connections that would hold up everybody else: who asks, who cancels and what is due would wait for
-//! protected rows, and see by that how many there are. Nor may statements wait for each other's batches.
-//! So every statement that reads rows has threads of its own, as many as the machine has processors; the
-//! operating system shares the processors among them.
+//! An engine computes a batch without a pause, and a batch may take long. On the threads that serve connections this
+//! would delay everyone else: new questions, cancellations and scheduled answers would wait for protected rows, and
+//! the delay would reveal how many there are. Nor may statements wait for each other's batches. So every statement
+//! that reads rows has its own threads, as many as the machine has processors; the operating system divides the
+//! processors among them.
 //!
 //! # What this module does not do
-//! Threads share processors: where all are busy, everything takes longer. How many statements read rows at once is
-//! the gate's to decide.
+//! Threads share processors: if all are busy, everything takes longer. The gate decides how many statements read rows
+//! at the same time.
 
 use std::sync::{Mutex, PoisonError};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::{AbortHandle, JoinError};
 
-/// Threads whose statement has ended, for the next one.
+/// Threads whose statement has ended, kept for the next one.
 static IDLE: Mutex<Vec<Runtime>> = Mutex::new(Vec::new());
 
 /// The threads of one statement.
 struct Workers(Option<Runtime>);
 
 impl Workers {
-    /// `None` where no thread can be had.
+    /// `None` if no thread can be started.
     fn take() -> Option<Self> {
         let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let made = || {
@@ -35,7 +35,7 @@ impl Workers {
         self.0.as_ref().map_or_else(Handle::current, |runtime| runtime.handle().clone())
     }
 
-    /// The work has ended.
+    /// Returns the threads when the work has ended.
     fn give_back(mut self) {
         let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         idle.extend(self.0.take());
@@ -43,7 +43,7 @@ impl Workers {
 }
 
 impl Drop for Workers {
-    /// Whatever still runs on them ends with its batch. Nobody waits for that.
+    /// Work that still runs on them ends with its batch. Nothing waits for that.
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
@@ -51,15 +51,15 @@ impl Drop for Workers {
     }
 }
 
-/// Does `work` on such threads. It ends when nobody waits for it any more.
+/// Runs `work` on a statement's own threads. It is aborted if the caller stops waiting.
 ///
 /// # Errors
-/// It panicked.
+/// The work panicked.
 pub(crate) async fn run<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T, JoinError> {
     let workers = Workers::take();
-    // Where no thread can be had, those that are there do the work.
+    // If no thread can be started, the current ones do the work.
     let handle = workers.as_ref().map_or_else(Handle::current, Workers::handle);
     let task = handle.spawn(work);
     let _ends = Ends(task.abort_handle());
@@ -80,32 +80,4 @@ impl Drop for Ends {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::mpsc::channel;
-    use std::time::Duration;
-
-    /// Batches that take long hold up their own statements alone.
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_statement_does_not_wait_for_the_batches_of_others() {
-        let processors = std::thread::available_parallelism().map_or(2, usize::from);
-        let mut busy = Vec::new();
-        for _ in 0..4 * processors {
-            let (begun, has_begun) = tokio::sync::oneshot::channel();
-            let (release, released) = channel::<()>();
-            let long = tokio::spawn(run(async move {
-                let _ = begun.send(());
-                let _ = released.recv();
-            }));
-            // Before the next comes: it may take the threads of one that has ended.
-            tokio::time::timeout(Duration::from_secs(100), has_begun).await.unwrap().unwrap();
-            busy.push((long, release));
-        }
-        let other = tokio::time::timeout(Duration::from_secs(100), run(async { 7 })).await;
-        assert_eq!(other.unwrap().unwrap(), 7);
-        for (long, release) in busy {
-            drop(release);
-            long.await.unwrap().unwrap();
-        }
-    }
-}
+mod tests;

@@ -22,7 +22,7 @@ impl Walk<'_> {
             )
             .into());
         }
-        // A key that is written twice is one column of the schema.
+        // A key that is written twice is a single column of the schema.
         let mut once = aggregate.clone();
         let mut seen = std::collections::HashSet::new();
         once.group_expr.retain(|expr| seen.insert(expr.clone()));
@@ -39,7 +39,7 @@ impl Walk<'_> {
         self.cut(cut)
     }
 
-    /// `SELECT DISTINCT`: which rows there are, that is, which group keys.
+    /// `SELECT DISTINCT`: the distinct rows, which are group keys.
     pub(super) fn distinct(&mut self, rows: Rows, plan: &LogicalPlan) -> Result<Node> {
         let visible = plan.schema();
         let columns: Vec<Expr> = visible.columns().into_iter().map(Expr::Column).collect();
@@ -72,7 +72,7 @@ impl Walk<'_> {
                 (true, self.limits(rows.limits))
             }
             Owner::Person { once: true, .. } => (false, Limits { groups: 1, rows: 1 }),
-            // `copies` rows in whatever groups: `Contributions` says how to write that.
+            // `copies` rows in any groups: `Contributions` describes how to write that.
             Owner::Row { copies } => (false, Limits { groups: *copies, rows: *copies }),
         };
         let mut domains = Vec::new();
@@ -137,7 +137,7 @@ impl Walk<'_> {
     }
 }
 
-/// All combinations of the keys' values, the last changing fastest; none if too many.
+/// All combinations of the keys' values, the last changing fastest; `None` if there are too many.
 fn combinations(domains: &[Vec<ScalarValue>]) -> Option<Vec<Vec<ScalarValue>>> {
     let n = domains.iter().try_fold(1usize, |n, d| n.checked_mul(d.len()))?;
     if n > domain::MOST_KEYS {

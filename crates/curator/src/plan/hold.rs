@@ -1,9 +1,9 @@
-//! Keeps what costs much above the limit on a person's rows.
+//! Keeps expensive conditions above the limit on a person's rows.
 //!
-//! The optimizer moves filters to the tables, below a [`crate::bound::CapRows`]: cheap ones should go there, so that rows
-//! which the query does not ask for do not take the place of others. One that costs much would be
-//! computed on all of a person's rows. So it is written as `held(condition, unit)`, which is the
-//! condition, and no condition that names the unit passes the limit.
+//! The optimizer moves filters to the tables, below a [`crate::bound::CapRows`]. Cheap ones should go there, so that
+//! rows which the query does not ask for do not displace others. An expensive one would be computed on all of a
+//! person's rows. So it is written as `held(condition, unit)`, which equals the condition: a condition that names the
+//! unit never passes the limit.
 
 use super::rows::planned;
 use crate::error::Result;
@@ -21,7 +21,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// `held(condition, unit)`: the condition.
+/// `held(condition, unit)`, which equals the condition.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Held {
     signature: Signature,
@@ -52,7 +52,7 @@ impl ScalarUDFImpl for Held {
     }
 }
 
-/// The plan with every condition that `dear` names held above the limit.
+/// Holds every condition that `dear` selects above the limit.
 pub(super) fn hold(plan: LogicalPlan, dear: impl Fn(Cost) -> bool) -> Result<LogicalPlan> {
     let held = Arc::new(ScalarUDF::from(Held {
         signature: Signature::user_defined(Volatility::Immutable),
@@ -86,8 +86,8 @@ pub(super) fn hold(plan: LogicalPlan, dear: impl Fn(Cost) -> bool) -> Result<Log
     Ok(transformed.map_err(planned)?.data)
 }
 
-/// The unit of the side that has all columns of a condition, if one has: of several, that of the same
-/// table as far as it is named.
+/// The unit of the side that has all columns of a condition, if there is one. If it has several units, preferably the
+/// one in the same table as the columns.
 fn unit(condition: &Expr, schemas: &[&DFSchema]) -> Option<Column> {
     let columns = condition.column_refs();
     let has_all = |schema: &&&DFSchema| columns.iter().all(|column| schema.has_column(column));

@@ -1,12 +1,11 @@
-//! Joins of protected rows: with a public table on any key, with each other on the unit.
+//! Joins of protected rows: with a public table on any key, with other protected rows on the unit.
 //!
 //! # Guarantee
-//! After an admitted join every row still belongs to one unit, and which rows a unit has
-//! depends on that unit's own rows and on public tables alone. Contributions are bounded
-//! *after* the join, so how many rows a join makes of one does not matter for a person's privacy; it
-//! does for time and memory, so each side of a join keeps at most a public number of a person's
-//! rows (`join_rows`). For single rows nothing is bounded afterwards, so such a join must not make
-//! copies: it must be on a declared key of the public table.
+//! After an admitted join every row still belongs to one unit, and which rows a unit has depends on that unit's own
+//! rows and on public tables alone. Contributions are bounded *after* the join, so how many rows a join makes of one
+//! does not matter for a person's privacy. It matters for time and memory, so each side of a join keeps at most a
+//! public number of a person's rows (`join_rows`). If the unit is a row, nothing is bounded afterwards, so such a join
+//! must not make copies: it must be on a declared key of the public table.
 
 use super::join_rows::{PublicJoin, before_join, one_each, to_compare};
 use super::rows::planned;
@@ -26,8 +25,8 @@ use datafusion::logical_expr::{
     TableScan,
 };
 
-/// Whether an expression is the unit's id. Of casts only those between integers are seen
-/// through: they keep different ids different.
+/// Whether an expression is the unit's id. Only casts between integers are allowed around it, because they keep
+/// different ids different.
 fn is_id(expr: &Expr, rows: &Rows) -> bool {
     match expr {
         Expr::Column(column) => rows.is_unit(column),
@@ -39,7 +38,7 @@ fn is_id(expr: &Expr, rows: &Rows) -> bool {
     }
 }
 
-/// The table that a plan reads, if it does nothing but rename and filter it.
+/// The table that a plan reads, if it only renames and filters it.
 fn scanned(plan: &LogicalPlan) -> Option<&TableScan> {
     match plan {
         LogicalPlan::TableScan(scan) => Some(scan),
@@ -49,8 +48,8 @@ fn scanned(plan: &LogicalPlan) -> Option<&TableScan> {
     }
 }
 
-/// The columns of the public side that the other side determines: `column = something that the
-/// public row has no part in`. Casts between integers, or between texts, keep values apart.
+/// The columns of the public side that the other side determines: `column = expression without public columns`. Casts
+/// between integers, or between texts, keep values distinct.
 fn determined(conditions: &[Expr], public: &LogicalPlan) -> Vec<usize> {
     fn named<'a>(expr: &'a Expr, public: &LogicalPlan) -> Option<&'a Column> {
         let kept = |inner: &Expr, to: &DataType| {
@@ -81,7 +80,7 @@ fn determined(conditions: &[Expr], public: &LogicalPlan) -> Vec<usize> {
     fixed.collect()
 }
 
-/// What a semi-join needs of public rows: the columns that its conditions name, each row once. A protected row
+/// The public rows that a semi-join needs: the columns that its conditions name, without duplicates. A protected row
 /// is compared with all rows that have its key, however many are equal.
 fn compared(public: LogicalPlan, conditions: &[Expr]) -> Result<LogicalPlan> {
     let names = conditions.iter().flat_map(Expr::column_refs);
@@ -102,8 +101,8 @@ fn compared(public: LogicalPlan, conditions: &[Expr]) -> Result<LogicalPlan> {
         .map_err(planned)
 }
 
-/// Public rows without those that have NULL for a key: they fit nothing, but the engine compares them with every row
-/// that has NULL there too.
+/// Removes public rows with NULL in a key: they match nothing, but the engine compares them with every row that has
+/// NULL there too.
 fn without_nulls(public: LogicalPlan, keys: &[usize]) -> Result<LogicalPlan> {
     let present = keys
         .iter()
@@ -117,7 +116,7 @@ fn without_nulls(public: LogicalPlan, keys: &[usize]) -> Result<LogicalPlan> {
     }
 }
 
-/// Whether conditions look at nothing on the right but whose row it is.
+/// Whether the conditions use nothing of the right side but whose row it is.
 fn is_about_people(conditions: &[Expr], left: &Rows, right: &Rows) -> bool {
     let mut names = conditions.iter().flat_map(Expr::column_refs);
     names.all(|column| {
@@ -126,7 +125,7 @@ fn is_about_people(conditions: &[Expr], left: &Rows, right: &Rows) -> bool {
     })
 }
 
-/// How many protected tables a plan reads.
+/// The number of protected tables that a plan reads.
 fn protected_scans(plan: &LogicalPlan) -> usize {
     let mut scans = 0;
     // The closure never fails, so neither does the walk.
@@ -138,10 +137,10 @@ fn protected_scans(plan: &LogicalPlan) -> usize {
     scans
 }
 
-/// The most protected tables in one join: each may multiply the rows that a person has.
+/// The largest number of protected tables in one join: each may multiply a person's rows.
 const MOST_JOINED: usize = 4;
 
-/// [`admit`], and the equality of ids that is ours.
+/// [`admit`], and also allows our own equality of ids.
 fn admit_join(condition: Expr, scope: &Rows) -> std::result::Result<Expr, Refusal> {
     let ours = |e: &Expr| matches!(e, Expr::Column(c) if c.name.starts_with(RESERVED));
     match &condition {
@@ -155,7 +154,7 @@ fn refuse(what: impl Into<String>, remedy: &str) -> crate::error::Error {
 }
 
 impl Walk<'_> {
-    /// `plan` is what the join was written as: the join itself, or a filter over `cross`.
+    /// `plan` is the join as written: the join itself, or a filter over `cross`.
     pub(super) fn join(
         &mut self,
         join: &Join,
@@ -303,7 +302,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the conditions fix a declared key of the public side.
+    /// Whether the conditions determine a declared key of the public side.
     fn on_key(&self, conditions: &[Expr], public: &LogicalPlan) -> bool {
         let Some(scan) = scanned(public) else { return false };
         let Some(Access::Public { key }) =
@@ -343,7 +342,7 @@ impl Walk<'_> {
         let mut conditions = Self::conditions(join);
         let on_unit = conditions.iter().any(|condition| match condition {
             Expr::BinaryExpr(BinaryExpr { left: x, op: Operator::Eq, right: y }) => {
-                // A name that both sides know could mean either.
+                // A name that both sides have could mean either.
                 let one = |id: &Expr, of: &Rows, other: &Rows| {
                     let known = |c: &Column| other.schema().has_column(c);
                     is_id(id, of) && !id.column_refs().into_iter().any(known)
@@ -353,8 +352,8 @@ impl Walk<'_> {
             }
             _ => false,
         });
-        // A foreign key that carries the unit pairs a person with herself: saying so as well
-        // changes nothing, and holds where the key turns out not to be unique.
+        // A foreign key that carries the unit pairs people only with themselves. Adding the equality of ids changes
+        // nothing, and holds even if the key turns out not to be unique.
         let origin = |e: &Expr, rows: &Rows| match e {
             Expr::Column(c) => rows.facts_of(c).and_then(|facts| facts.origin.clone()),
             _ => None,
@@ -370,7 +369,7 @@ impl Walk<'_> {
             }
             _ => false,
         });
-        // Whatever the conditions mean to the engine, ours pairs nobody with anybody else.
+        // Whatever the conditions mean to the engine, this one pairs no one with anyone else.
         conditions.push(Expr::Column(ours.clone()).eq(Expr::Column(theirs.clone())));
         if !on_unit && !carried {
             return Err(refuse(
@@ -379,13 +378,13 @@ impl Walk<'_> {
             ));
         }
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
-        // A semi-join makes no rows, but compares each of hers on the left with those on the right.
+        // A semi-join makes no rows, but compares each of a person's rows on the left with those on the right.
         let (left, right) = match semi {
             true if is_about_people(&conditions, &left, &right) => (left, one_each(right)),
             true => (left, to_compare(right)),
             false => (before_join(left), before_join(right)),
         };
-        // Where everybody has one row at most, nothing is multiplied.
+        // If everyone has at most one row, nothing is multiplied.
         let many = |rows: &Rows, once: bool| if once { 0 } else { protected_scans(&rows.plan) };
         if !semi && many(&left, a) + many(&right, b) > MOST_JOINED {
             return Err(refuse(
@@ -410,7 +409,7 @@ impl Walk<'_> {
             .join_on(right.plan, join.join_type, conditions?)
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
-        // Where a side may be missing, what its columns promise holds no longer but for NULL.
+        // If a side may be missing, the facts about its columns hold except for NULL.
         let nullable = |facts: Facts| Facts { nullable: true, ..facts };
         let facts: Vec<Facts> = match join.join_type {
             JoinType::Inner | JoinType::LeftSemi | JoinType::LeftAnti => facts,

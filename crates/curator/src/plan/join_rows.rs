@@ -1,40 +1,39 @@
-//! How many rows of a person go into joins and to expressions that cost much, and how many come out.
+//! Bounds how many of a person's rows go into joins and expensive expressions, and how many come out.
 //!
 //! # Guarantee
-//! Of one person's rows, in all that a private aggregate computes:
-//! 1. All joins together make at most [`MOST_JOINED_ROWS`] rows of hers at each step (or as many as public
+//! For one person's rows, in everything that a private aggregate computes:
+//! 1. At each step, all joins together make at most [`MOST_JOINED_ROWS`] rows of the person (or as many as public
 //!    tables alone make of one row).
-//! 2. All expressions together (conditions of joins, filters, computed columns, group keys, arguments), the columns that
-//!    joins repeat, the groups that are looked up and the pairs that semi-joins compare take at most
-//!    [`MOST_WORK`] units on the rows that are under a limit: some milliseconds, since a unit is about a
-//!    nanosecond ([`crate::cost`]).
-//! 3. On rows that are under no limit, expressions take at most [`FREE_UNITS`] units, [`FREE_PASSES`] passes
-//!    over the row's texts and [`FREE_FAILURES`] functions that fail, for each time that a protected table is read.
+//! 2. On rows under a limit, all expressions together (join conditions, filters, computed columns, group keys,
+//!    arguments), the columns that joins repeat, the groups that are looked up and the pairs that semi-joins compare
+//!    take at most [`MOST_WORK`] units: a few milliseconds, since a unit is about a nanosecond ([`crate::rows::cost`]).
+//! 3. On rows without a limit, expressions take at most [`FREE_UNITS`] units, [`FREE_PASSES`] passes over the row's
+//!    texts and [`FREE_FAILURES`] failing functions, for each time that a protected table is read.
 //!
-//! The number of rows that is kept of a person follows from the query, the policy and public tables alone. What
-//! fits with no number is refused.
+//! The number of rows kept of a person depends on the query, the policy and public tables alone. A query for which no
+//! number is small enough is refused.
 //!
 //! # Proof
-//! Let C be the number of rows that each [`CapRows`] keeps of a person. [`Work`] goes through the plan as
-//! the engine's optimizer leaves it, so that filters are where they are computed and what is written out twice counts
-//! twice. A table has as many rows of a person as she has, or one where the unit is a row. A `CapRows` lets
-//! out C. A union lets out the sum of its branches, so that u of them under a limit have u·C. A
-//! join of two inputs with a and b rows of a person makes at most a·b of them (or a, where an outer join
-//! finds none); one with a public table at most F times as many, where F is the most public rows that fit one; a
-//! side with one row of everybody as many as there were. A semi-join makes none, but compares each row on the left with
-//! all on the right that have its key; of public rows it gets each once. So each step has a polynomial in C of rows,
-//! and u·Cᵏ·F of them come out of k limited inputs in u branches. C is the largest number up to which no step has more than
-//! [`MOST_JOINED_ROWS`], and the sum of rows times cost is at most [`MOST_WORK`]; if 1 is too many for the second, the query is refused.
+//! Let C be the number of rows that each [`CapRows`] keeps of a person. [`Work`] walks the plan as the engine's
+//! optimizer leaves it, so filters are where they are computed, and an expression that is expanded twice counts twice.
+//! A table yields all rows of a person, or one if the unit is a row. A `CapRows` yields C. A union yields the sum of
+//! its branches, so u limited branches yield u·C. A join of two inputs with a and b rows of a person yields at most
+//! a·b (or a, if an outer join finds none). A join with a public table yields at most F times as many, where F is the
+//! largest number of public rows that match one row. A join with a side that has one row per person yields as many as
+//! there were. A semi-join makes no rows, but compares each row on the left with all rows on the right that have its
+//! key; it gets each public row once. So the number of rows at each step is a polynomial in C, and k limited inputs in
+//! u branches yield u·Cᵏ·F. C is the largest number for which no step has more than [`MOST_JOINED_ROWS`] rows and the
+//! sum of rows times cost is at most [`MOST_WORK`]; if 1 is too many for the second, the query is refused.
 //!
-//! Inputs of joins that may have several rows of a person are under a limit always. Tables are, where
-//! what is computed on unlimited rows costs more than 3 allows: then each is read through a `CapRows`, and
-//! every condition that costs something stays above it ([`hold`]). The optimizer moves nothing but
-//! conditions through a `CapRows`, and the plan that it makes is looked at again: if more than 3 allows is
-//! still below, all conditions are held, and if that does not help, it is refused. ∎
+//! Inputs of joins that may have several rows of a person are always limited. Tables are limited if the work on
+//! unlimited rows exceeds 3: then each is read through a `CapRows`, and every condition that costs something stays
+//! above it ([`hold`]). The optimizer moves nothing but conditions through a `CapRows`, and the optimized plan is
+//! checked again: if the work below still exceeds 3, all conditions are held, and if that does not help, the query is
+//! refused. ∎
 //!
 //! # What this module does not do
-//! Where nothing is multiplied and all is cheap in the sense of 3, nothing is bounded: her rows are read, and passed over
-//! some times, which takes about as long again as reading them from a file.
+//! If nothing is multiplied and everything is cheap in the sense of 3, nothing is bounded: a person's rows are read
+//! and passed over a few times, which takes about as long again as reading them from a file.
 
 use super::hold::hold;
 use super::rows::planned;
@@ -52,25 +51,23 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::{JoinType, LogicalPlan};
 use std::sync::Arc;
 
-/// The most rows that a step of a query's joins makes of one person: some milliseconds of work and
-/// a megabyte.
+/// The most rows that a step of a query's joins makes of one person's: a few milliseconds of work and a megabyte.
 pub(super) const MOST_JOINED_ROWS: u64 = 1 << 16;
 
-/// The most units that expressions take on limited rows of one person: 32 for each of
-/// [`MOST_JOINED_ROWS`], some three milliseconds: with a step of 100 ms the moment of an answer then tells at most 0.1.
-const MOST_WORK: u64 = MOST_JOINED_ROWS * 32;
+/// The most units that expressions take on limited rows of one person: 64 for each of [`MOST_JOINED_ROWS`], some
+/// five milliseconds as measured.
+const MOST_WORK: u64 = MOST_JOINED_ROWS * 64;
 
-/// Units for values of a fixed width on each row that is under no limit, for each table that is read.
+/// Units for values of a fixed width, on each unlimited row and for each table that is read.
 const FREE_UNITS: u64 = 256;
 
 /// Passes over texts on such a row: a few functions, or one small pattern.
 const FREE_PASSES: u64 = 32;
 
-/// Functions that may fail on such a row: then they take some times as long as reading it.
+/// Functions that may fail on such a row: they then take several times as long as reading it.
 const FREE_FAILURES: u64 = 4;
 
-/// Units below which a plan is not looked at again once it is optimized: written out into each
-/// other they make at most 64.
+/// A plan with fewer units is not checked again after it is optimized: expanded into each other, they make at most 64.
 const TRIFLE: u64 = 8;
 
 /// The most rows that joins with public tables may make of one.
@@ -80,13 +77,13 @@ const MOST_SPREAD: usize = 10_000;
 pub(crate) struct PublicJoin {
     /// The public rows.
     pub(crate) table: Arc<DeferredTable>,
-    /// Which of their columns a protected row determines.
+    /// The columns that a protected row determines.
     pub(crate) determined: Vec<usize>,
-    /// Whether it may make several rows of one: a semi-join compares alone.
+    /// Whether it may make several rows of one. A semi-join only compares.
     pub(crate) multiplies: bool,
 }
 
-/// A join with public rows: at most so many of them fit one protected row.
+/// A join with public rows, and the most of them that match one protected row.
 pub(crate) struct Fan {
     table: Arc<DeferredTable>,
     most: usize,
@@ -102,7 +99,7 @@ impl Fan {
     }
 }
 
-/// The rows of a table, as they are read.
+/// The rows of a table, with a limit where they are read.
 pub(super) fn where_read(rows: Rows) -> Rows {
     match &rows.owner {
         Owner::Person { column, once: false } => {
@@ -113,12 +110,12 @@ pub(super) fn where_read(rows: Rows) -> Rows {
     }
 }
 
-/// A plan that makes one row of each person.
+/// A plan that yields one row per person.
 pub(super) fn only_row(plan: LogicalPlan, unit: &str) -> LogicalPlan {
     CapRows::plan(plan, &Column::new_unqualified(unit), Most::Once)
 }
 
-/// The rows as they go into a join that may multiply them.
+/// The rows as input of a join that may multiply them.
 pub(super) fn before_join(rows: Rows) -> Rows {
     match &rows.owner {
         Owner::Person { column, once: false } if !is_capped(&rows.plan) => {
@@ -132,7 +129,7 @@ pub(super) fn before_join(rows: Rows) -> Rows {
 /// As many rows as in a join of two tables: 256² = [`MOST_JOINED_ROWS`].
 const COMPARED: u32 = 256;
 
-/// The rows that those on the left of a semi-join are compared with.
+/// The right side of a semi-join, with which rows on the left are compared.
 pub(super) fn to_compare(rows: Rows) -> Rows {
     match &rows.owner {
         Owner::Person { column, once: false } => {
@@ -143,7 +140,7 @@ pub(super) fn to_compare(rows: Rows) -> Rows {
     }
 }
 
-/// One row of each person, where nothing but the person matters.
+/// One row per person, for joins where only the person matters.
 pub(super) fn one_each(rows: Rows) -> Rows {
     match &rows.owner {
         Owner::Person { column, once: false } => {
@@ -154,13 +151,13 @@ pub(super) fn one_each(rows: Rows) -> Rows {
     }
 }
 
-/// Whether all that may have several rows of a person is under a [`CapRows`].
+/// Whether every input that may have several rows of a person is under a [`CapRows`].
 fn is_capped(plan: &LogicalPlan) -> bool {
     match plan {
         _ if CapRows::of(plan).is_some_and(|cap| cap.most() != Most::Leaf) => true,
         LogicalPlan::Join(join) => match join.join_type {
             JoinType::LeftSemi | JoinType::LeftAnti => is_capped(&join.left),
-            // A side that is not has one row of everybody, or is public.
+            // A side that is not capped has one row per person, or is public.
             _ => is_capped(&join.left) || is_capped(&join.right),
         },
         LogicalPlan::Union(union) => union.inputs.iter().all(|input| is_capped(input)),
@@ -168,7 +165,7 @@ fn is_capped(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// The largest number from 1 to [`MOST_JOINED_ROWS`] that fits, where less fits as well; `None` if 1 does not.
+/// The largest number from 1 to [`MOST_JOINED_ROWS`] that fits, if smaller ones fit as well; `None` if 1 does not.
 fn largest(fits: impl Fn(u64) -> bool) -> Option<u32> {
     let (mut low, mut high) = (0, MOST_JOINED_ROWS + 1);
     while high - low > 1 {
@@ -178,7 +175,7 @@ fn largest(fits: impl Fn(u64) -> bool) -> Option<u32> {
     u32::try_from(low).ok().filter(|low| *low > 0)
 }
 
-/// Whether what is computed on unlimited rows is in proportion to reading them.
+/// Whether the work on unlimited rows is in proportion to reading them.
 fn is_free(work: &Work<'_>) -> bool {
     let (cost, scans) = (work.unlimited(), work.scans.max(1));
     cost.plain <= FREE_UNITS * scans
@@ -198,7 +195,7 @@ pub(crate) fn share_rows(
     Ok(PrivateAggregate { input, ..aggregate })
 }
 
-/// The limits of joins and of tables, and the plan that they are for.
+/// The limits of joins and of tables, and the plan that they apply to.
 fn shares(
     input: &LogicalPlan,
     fans: &[Fan],
@@ -219,12 +216,12 @@ fn shares(
     if is_free(&work) {
         let fits = |c: u64| few(c) && work.units(c) <= MOST_WORK;
         let joins = Some(largest(fits).ok_or_else(too_dear)?);
-        // Where nothing is multiplied there is no need for a limit, unless a row costs much.
+        // If nothing is multiplied, no limit is needed unless a row is expensive.
         let free = || is_free(&Work::of(&plan, fans, policy, Limits::Neither));
         let needed = written.multiplies || !free();
         return Ok((joins.filter(|_| needed), None, open));
     }
-    // What costs something stays above the tables' limits; if that is not enough, all does.
+    // First holds the expensive conditions above the tables' limits; if that is not enough, holds all.
     for least in [TRIFLE, 0] {
         let dear = |cost: Cost| cost.passes > 0 || cost.failures > 0 || cost.plain > least;
         let held = hold(input.clone(), dear)?;
@@ -249,8 +246,8 @@ fn too_dear() -> Refusal {
     )
 }
 
-/// Refuses joins with public tables that make very many rows of one: which rows they are made of
-/// would show in the time that it takes. Nothing but public rows is looked at.
+/// Refuses joins with public tables that make very many rows of one: the running time would reveal which rows they are
+/// made of. It looks at public rows only.
 pub(crate) fn spread(joins: Vec<PublicJoin>) -> Result<Vec<Fan>> {
     let mut rows = 1usize;
     let mut known = Vec::with_capacity(joins.len());
@@ -270,20 +267,4 @@ pub(crate) fn spread(joins: Vec<PublicJoin>) -> Result<Vec<Fan>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_share_is_the_largest_that_fits() {
-        for (k, spread, share) in
-            [(1, 1, 65_536), (2, 1, 256), (3, 1, 40), (4, 1, 16), (1, 365, 179), (2, 16, 64)]
-        {
-            let made = |c: u64| c.saturating_pow(k).saturating_mul(spread);
-            assert_eq!(largest(|c| made(c) <= MOST_JOINED_ROWS), Some(share), "{k} {spread}");
-            assert!(made(u64::from(share)) <= MOST_JOINED_ROWS);
-            assert!(made(u64::from(share) + 1) > MOST_JOINED_ROWS);
-        }
-        assert_eq!(largest(|_| false), None);
-        assert_eq!(largest(|c| c == 1), Some(1));
-    }
-}
+mod tests;

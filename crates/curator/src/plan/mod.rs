@@ -1,17 +1,16 @@
-//! The query's plan, split at the private aggregates.
+//! Splits the query's plan at the private aggregates.
 //!
-//! Every node of the plan is one of three things: *public* (nobody's data), *rows* (protected
-//! rows on their way to an aggregate) or *released* (noised, or computed from what was
-//! noised). An aggregate over rows is where rows become released; there the plan is cut. What is
-//! below runs on the engine, what is above runs on the noised table.
+//! Every node of the plan is one of three things: *public* (public tables only), *rows* (protected rows on their way
+//! to an aggregate) or *released* (noised, or computed from noised values). The plan is cut at each aggregate over
+//! rows, where rows become released. The part below runs on the engine, the part above runs on the noised table.
 //!
 //! | file | what |
 //! |---|---|
 //! | `mod.rs` | the walk, and the nodes that need no care |
 //! | `rows.rs` | projections, filters and unions of protected rows |
 //! | `join.rs` | joins of protected rows |
-//! | `join_rows.rs` | how many rows of a person go into joins, and to what costs much |
-//! | `work.rs`, `hold.rs` | what a plan costs for one person; what costs much stays above the limit |
+//! | `join_rows.rs` | how many of a person's rows go into joins and expensive expressions |
+//! | `work.rs`, `hold.rs` | what a plan costs for one person; keeps expensive conditions above the limit |
 //! | `person.rs` | aggregates per person: rows stay rows |
 //! | `aggregate.rs` | the private aggregate: what is measured, under which bounds |
 
@@ -43,12 +42,12 @@ use std::sync::Arc;
 
 /// A plan cut at its private aggregates.
 pub(crate) struct Analysis {
-    /// What runs on released tables.
+    /// The plan that runs on released tables.
     pub(crate) after: LogicalPlan,
-    /// What has to be bought, in the order of the tables.
+    /// The aggregates to be bought, in the order of the tables.
     pub(crate) aggregates: Vec<(PrivateAggregate, Arc<DeferredTable>)>,
-    /// Public plans that protected rows are joined with, and where their rows go: they are run to
-    /// the end before any protected row is read.
+    /// Public plans that protected rows are joined with, and the tables for their rows. They are run to the end before
+    /// any protected row is read.
     pub(crate) publics: Vec<(LogicalPlan, Arc<DeferredTable>)>,
     /// Joins of protected rows with public ones.
     pub(crate) fans: Vec<PublicJoin>,
@@ -104,7 +103,7 @@ pub(crate) fn analyse(
 }
 
 impl Walk<'_> {
-    /// A name of our own that no query can write.
+    /// An internal name that no query can write.
     fn fresh(&mut self, what: &str) -> String {
         self.named += 1;
         format!("{RESERVED}{what}_{}", self.named)
@@ -178,7 +177,7 @@ impl Walk<'_> {
                 LogicalPlan::Projection(projection) => self.project(*rows, projection),
                 LogicalPlan::Filter(filter) => self.filter(*rows, filter),
                 LogicalPlan::SubqueryAlias(alias) => self.alias(*rows, alias),
-                // The order of protected rows means nothing to an aggregate.
+                // Aggregates ignore the order of protected rows.
                 LogicalPlan::Sort(sort) if sort.fetch.is_none() => Ok(Node::Rows(rows)),
                 _ => Err(whole_table(plan)),
             },
@@ -202,7 +201,7 @@ impl Walk<'_> {
         self.again(plan, Vec::new())
     }
 
-    /// The same node over public or released inputs: ordinary post-processing.
+    /// Rebuilds the node over public or released inputs: ordinary post-processing.
     fn again(&mut self, plan: &LogicalPlan, inputs: Vec<Node>) -> Result<Node> {
         let mut released = false;
         let mut plans = Vec::with_capacity(inputs.len());
@@ -273,7 +272,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The limits in force: the query's own, or the policy's.
+    /// The contribution bounds in force: the query's own, or the policy's.
     fn limits(&self, policy: Limits) -> Limits {
         Limits {
             groups: self.settings.max_groups.unwrap_or(policy.groups),
@@ -281,10 +280,10 @@ impl Walk<'_> {
         }
     }
 
-    /// A public plan that will have been run before protected rows are joined with it.
+    /// Schedules a public plan to run before protected rows are joined with it.
     ///
-    /// Otherwise an engine may skip it where no protected row is left, and whether it fails, or
-    /// how long it takes, says whether there is one.
+    /// Otherwise an engine may skip it if no protected row is left, and its failure or its running time would reveal
+    /// whether there is one.
     fn read_before(&mut self, public: LogicalPlan) -> Result<(LogicalPlan, Arc<DeferredTable>)> {
         if let Some(name) = changing(&public).map_err(|e| Error::planning(&e))? {
             let what = format!("{name}() in public rows that protected rows are joined with");
@@ -309,7 +308,7 @@ impl Walk<'_> {
     fn cut(&mut self, aggregate: PrivateAggregate) -> Result<Node> {
         // The same aggregate twice in a query (a CTE used twice) is bought once.
         let fingerprint = aggregate.fingerprint();
-        // Names begin anew, so that the same aggregate elsewhere is the same plan.
+        // Names restart, so that the same aggregate elsewhere has the same plan.
         self.named = 0;
         let place = self.aggregates.iter().position(|(a, _)| a.fingerprint() == fingerprint);
         let place = place.unwrap_or_else(|| {
@@ -318,14 +317,14 @@ impl Walk<'_> {
             self.aggregates.len() - 1
         });
         let table = Arc::clone(&self.aggregates[place].1);
-        // A name of its own: scans of one name are one scan to the optimizer.
+        // A distinct name: the optimizer treats scans with the same name as one.
         let name = format!("{RELEASED}{place}_{}", aggregate.key_count);
         let plan = named_scan(&name, table, &aggregate.schema)?;
         Ok(Node::Released(plan))
     }
 }
 
-/// A scan of `table` with the names that the plan around it expects.
+/// A scan of `table` under the names that the plan around it expects.
 fn named_scan(name: &str, table: Arc<DeferredTable>, schema: &DFSchema) -> Result<LogicalPlan> {
     let scan = LogicalPlanBuilder::scan(name, provider_as_source(table), None);
     let columns = schema.iter().enumerate().map(|(i, (qualifier, field))| {

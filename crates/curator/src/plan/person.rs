@@ -1,8 +1,8 @@
-//! Aggregates per person: `GROUP BY id`. The result is still protected rows, one person's
-//! from her own rows alone, so nothing is spent.
+//! Aggregates per person: `GROUP BY id`. The result still consists of protected rows, and each person's are computed
+//! from that person's rows alone, so nothing is spent.
 //!
-//! Sums are made of integers: a sum of floats depends on the order of its terms, and so, in
-//! its last digit, on how many rows other people have.
+//! Sums are computed with integers: a sum of floats depends on the order of its terms, and so, in its last digit, on
+//! how many rows other people have.
 
 use super::join_rows::only_row;
 use super::rows::{planned, select};
@@ -22,7 +22,7 @@ use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Aggregate, Expr, ExprSchemable, LogicalPlanBuilder, lit, try_cast};
 use demure_core::mechanism::Bounds;
 
-/// One aggregate of a person: its terms, what is made of them, what is known of it.
+/// One aggregate per person: its terms, the result computed from them, and the facts known of it.
 struct Own {
     terms: Vec<Expr>,
     value: Expr,
@@ -35,7 +35,7 @@ impl Walk<'_> {
         let Owner::Person { column: unit, .. } = rows.owner.clone() else {
             return Err(super::unexpected("a person's aggregate without persons"));
         };
-        // Equal in one place and different in another, it would be two people here and one there.
+        // If it were equal in one place and different in another, it would be two people here and one there.
         if rows
             .schema()
             .field_with_unqualified_name(&unit.name)
@@ -68,7 +68,7 @@ impl Walk<'_> {
         }
         let key_facts: Vec<Facts> = before.iter().take(keys).map(|(_, f)| f.clone()).collect();
         let prepared = select(rows, before)?;
-        // Rows without an id belong to nobody: they must not become one person.
+        // Rows without an id belong to no one: they must not become one person.
         let plan = LogicalPlanBuilder::from(prepared.plan)
             .filter(ours(unit.name.clone()).is_not_null())
             .and_then(|rows| rows.aggregate(groups, terms))
@@ -95,10 +95,10 @@ impl Walk<'_> {
     }
 }
 
-/// A float in the one form that is equal to it: −0 is 0, and NaN is NULL (or the one NaN).
+/// Normalizes a float: −0 becomes 0, and NaN becomes NULL (or the one NaN).
 ///
-/// Otherwise which of two equal forms a group or an extreme shows depends on the order of the
-/// rows, and so on other people's.
+/// Otherwise the order of the rows, and so other people's rows, would decide which of two equal forms a group or an
+/// extreme shows.
 fn one_form(expr: Expr, rows: &Rows, extreme: bool) -> Result<Expr> {
     let nothing = match expr.get_type(rows.schema()) {
         Ok(DataType::Float64) if extreme => ScalarValue::Float64(None),
@@ -114,7 +114,7 @@ fn one_form(expr: Expr, rows: &Rows, extreme: bool) -> Result<Expr> {
         .map_err(planned)
 }
 
-/// Whether the engine's MIN and MAX know the type.
+/// Whether the engine's MIN and MAX support the type.
 fn has_order(t: &DataType) -> bool {
     t.is_numeric()
         || t.is_temporal()
@@ -181,7 +181,7 @@ fn own(
             (vec![found.alias(term(0))], ours(term(0)), number())
         }
         ("sum", false) if argument.get_type(rows.schema()).is_ok_and(|t| t.is_integer()) => {
-            // Wrapping addition of integers: any order gives the same.
+            // Wrapping addition of integers gives the same result in any order.
             before.push((try_cast(admitted, DataType::Int64).alias(&column), Facts::unknown()));
             let low = if known.interval.low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
             let interval = Interval { low, high: f64::INFINITY };

@@ -1,5 +1,5 @@
-//! Projections, filters, aliases and unions of protected rows. The unit's id goes along
-//! under its reserved name, whatever the query selects.
+//! Projections, filters, aliases and unions of protected rows. The unit's id is always carried along under its
+//! reserved name, whatever the query selects.
 
 use super::join_rows::{PublicJoin, one_each};
 use super::{Node, Walk, protected_subquery};
@@ -49,7 +49,7 @@ impl Walk<'_> {
         Ok(Node::Rows(Box::new(rows)))
     }
 
-    /// `x IN (SELECT …)`: a public list, or people, by their id.
+    /// `x IN (SELECT …)`: a public list, or a list of people by id.
     fn within(&mut self, rows: Rows, within: InSubquery) -> Result<Rows> {
         if !within.subquery.outer_ref_columns.is_empty() {
             return Err(protected_subquery().into());
@@ -73,7 +73,7 @@ impl Walk<'_> {
                 let list = members(list)?;
                 let like =
                     |list: &LogicalPlan| Some(list.schema().fields().first()?.data_type().clone());
-                // Converted to another type, different values may become equal.
+                // After conversion to another type, different values may be equal.
                 let kept = expr.get_type(rows.schema()).ok() == like(&list);
                 let (list, table) = self.read_before(list)?;
                 let determined = if kept { vec![0] } else { Vec::new() };
@@ -150,7 +150,7 @@ impl Walk<'_> {
     }
 }
 
-/// The chosen columns, and the unit's id behind them.
+/// The selected columns, followed by the unit's id.
 pub(super) fn select(rows: Rows, columns: Vec<(Expr, Facts)>) -> Result<Rows> {
     let (mut exprs, mut facts): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
     let mut owner = rows.owner;
@@ -166,7 +166,7 @@ pub(super) fn select(rows: Rows, columns: Vec<(Expr, Facts)>) -> Result<Rows> {
     Ok(Rows { plan, owner, facts, limits: rows.limits })
 }
 
-/// The first column of a public list, each value once: a row is compared with all that are equal.
+/// The first column of a public list without duplicates: a row is compared with all that are equal.
 fn members(list: LogicalPlan) -> Result<LogicalPlan> {
     let first = list.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
     let first = first.ok_or_else(|| super::unexpected("a subquery without columns"))?;
@@ -177,7 +177,7 @@ fn members(list: LogicalPlan) -> Result<LogicalPlan> {
         .map_err(planned)
 }
 
-/// The rows whose `expr` is among the first column of `list`.
+/// The rows whose `expr` is in the first column of `list`.
 fn semi(rows: Rows, expr: Expr, list: LogicalPlan, join: JoinType) -> Result<Rows> {
     let theirs = "__demure_member";
     let first = list.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
@@ -204,7 +204,7 @@ fn named_like(rows: Rows, schema: &DFSchema) -> Result<Rows> {
         let mut known = rows.facts_of(&column).cloned().unwrap_or_else(Facts::unknown);
         let given = Expr::Column(column);
         let cast = conversion(given.clone(), field.data_type(), rows.schema());
-        known.unit &= cast == given; // a conversion may make two ids one
+        known.unit &= cast == given; // a conversion may merge two ids
         known.origin = None;
         columns.push((cast.alias_qualified(qualifier.cloned(), field.name()), known));
     }
@@ -217,7 +217,7 @@ fn stack(above: Rows, below: Rows) -> Result<Rows> {
             let kind = |rows: &Rows, column: &Column| {
                 rows.schema().field_from_column(column).map(|field| field.data_type().clone())
             };
-            // One type for both could make two ids one.
+            // Converting both to one type could merge two ids.
             if kind(&above, column).map_err(planned)? != kind(&below, theirs).map_err(planned)? {
                 return Err(Refusal::new(
                     Rule::Clause,
@@ -228,7 +228,7 @@ fn stack(above: Rows, below: Rows) -> Result<Rows> {
             }
             Owner::Person { column: column.clone(), once: false }
         }
-        // The same source may be in both: a row of it then has copies in both.
+        // Both may read the same source: a row of it then has copies in both.
         (Owner::Row { copies: a }, Owner::Row { copies: b }) => {
             Owner::Row { copies: a.saturating_add(*b) }
         }
@@ -241,7 +241,7 @@ fn stack(above: Rows, below: Rows) -> Result<Rows> {
             .into());
         }
     };
-    // The unit goes by one name.
+    // Both sides use one name for the unit.
     let below = match (&above.owner, below) {
         (Owner::Person { column, .. }, mut below) => {
             if let Owner::Person { column: theirs, .. } = &below.owner {

@@ -1,7 +1,7 @@
-//! How many rows of one person each step of a plan has to do with, and what it costs.
+//! Counts how many rows of one person each step of a plan processes, and what that costs.
 //!
-//! Rows are counted as polynomials in C, the number of rows that a [`CapRows`] whose number is not decided yet keeps
-//! of a person: a union adds those of its branches, a join multiplies those of its sides.
+//! Row counts are polynomials in C, the number of rows of a person that a [`CapRows`] with an undecided limit keeps: a
+//! union adds the counts of its branches, a join multiplies those of its sides.
 
 use super::join_rows::{Fan, MOST_JOINED_ROWS};
 use crate::answer::deferred::DeferredTable;
@@ -17,17 +17,17 @@ use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{Aggregate, Expr, Join, JoinType, LogicalPlan, TableScan};
 use std::collections::HashSet;
 
-/// Rows of one person.
+/// A bound on the rows of one person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// As many as she has.
+    /// No bound: all the rows that the person has.
     All,
     /// At most `terms[0] + terms[1]·C + terms[2]·C² + …`
     Most(Vec<u64>),
 }
 
 impl Count {
-    /// At most so many, whatever C is.
+    /// A bound that does not depend on C.
     fn number(n: u64) -> Self {
         Self::Most(vec![n])
     }
@@ -37,7 +37,7 @@ impl Count {
         Self::Most(vec![0, 1])
     }
 
-    /// At most so many; `None` if there is no limit.
+    /// The bound for a given C; `None` if there is none.
     pub(super) fn at(&self, c: u64) -> Option<u64> {
         let Self::Most(terms) = self else { return None };
         let horner = |sum: u64, term: &u64| sum.saturating_mul(c).saturating_add(*term);
@@ -69,19 +69,19 @@ impl Count {
     }
 }
 
-/// What comes out of a step.
+/// The output of a step.
 struct Output {
     protected: bool,
-    /// Of one person; of a public table: those that fit one row of hers.
+    /// The rows of one person; for a public table, the rows that match one protected row.
     rows: Count,
     /// The longest text of each column, in bytes; 0 for a column that holds no text.
     longest: Vec<u64>,
 }
 
-/// Which limits on rows hold.
+/// Which limits on rows apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limits {
-    /// Neither those of joins nor those of tables.
+    /// Neither those before joins nor those where tables are read.
     Neither,
     /// Those before joins.
     Joins,
@@ -89,12 +89,12 @@ pub(super) enum Limits {
     All,
 }
 
-/// What a plan has to do for one person.
+/// The work that a plan does for one person.
 pub(super) struct Work<'a> {
     fans: &'a [Fan],
     policy: &'a Policy,
     limits: Limits,
-    /// Expressions, by the rows that they are computed on.
+    /// Expressions, with the number of rows that they are computed on.
     jobs: Vec<(Count, Cost)>,
     /// The rows that come out of each step.
     rows: Vec<Count>,
@@ -102,14 +102,14 @@ pub(super) struct Work<'a> {
     pub(super) multiplies: bool,
     /// How often protected tables are read.
     pub(super) scans: u64,
-    /// Whether the next aggregate makes one row of each person.
+    /// Whether the next aggregate makes one row per person.
     one_group: bool,
-    /// Which columns of the next join are used, where it is known: it makes no others.
+    /// The used columns of the next join, if known: it produces no others.
     used: Option<HashSet<usize>>,
 }
 
 impl<'a> Work<'a> {
-    /// Looks at a plan in which these limits hold.
+    /// Analyses a plan in which these limits apply.
     pub(super) fn of(
         plan: &LogicalPlan,
         fans: &'a [Fan],
@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
             Self { fans, policy, limits, jobs, rows, multiplies, scans, one_group, used };
         let output = work.visit(plan);
         if output.protected {
-            // All that comes out is numbered: who, which group, which arguments.
+            // Every output value is mapped to a number: person, group, arguments.
             work.jobs.push((output.rows, each_value(&output.longest, LOOKED_UP, HASHED)));
         }
         work
@@ -134,7 +134,7 @@ impl<'a> Work<'a> {
         self.rows.iter().filter_map(|rows| rows.at(c)).max().unwrap_or(0)
     }
 
-    /// The units that expressions take on limited rows of a person, all together.
+    /// The total units of expressions on limited rows of a person.
     pub(super) fn units(&self, c: u64) -> u64 {
         let each = self
             .jobs
@@ -143,13 +143,13 @@ impl<'a> Work<'a> {
         each.fold(0, u64::saturating_add)
     }
 
-    /// What expressions cost on a row, where a person may have any number of them.
+    /// The cost per row of expressions on rows without a limit.
     pub(super) fn unlimited(&self) -> Cost {
         let each = self.jobs.iter().filter(|(rows, _)| *rows == Count::All);
         each.fold(Cost::default(), |sum, (_, cost)| sum.and(*cost))
     }
 
-    /// What all expressions cost on a row.
+    /// The cost of all expressions on one row.
     pub(super) fn each_once(&self) -> Cost {
         self.jobs.iter().fold(Cost::default(), |sum, (_, cost)| sum.and(*cost))
     }
@@ -187,7 +187,7 @@ impl<'a> Work<'a> {
         output
     }
 
-    /// A step over one input. `one_group`: an aggregate, of one group for each person.
+    /// A step over one input. `one_group`: an aggregate with one group per person.
     fn over(
         &mut self,
         plan: &LogicalPlan,
@@ -252,7 +252,7 @@ impl<'a> Work<'a> {
         Output { protected: true, rows, longest }
     }
 
-    /// Of a public table: the rows that fit one, and the longest text of each column that is read.
+    /// For a public table: the number of rows that match one, and the longest text of each column that is read.
     fn public(&self, scan: &TableScan) -> Option<(u64, Vec<u64>)> {
         let provider = source_as_provider(&scan.source).ok()?;
         let table = provider.downcast_ref::<DeferredTable>()?;
@@ -271,8 +271,8 @@ impl<'a> Work<'a> {
         let (left, right) = (self.visit(&join.left), self.visit(&join.right));
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
         let via = join.on.iter().any(|(_, theirs)| carries(theirs));
-        // Of each side that goes into a join of people, and may have several rows of one, there is a
-        // limit. The others have one row of everybody.
+        // Each side of a join of people that may have several rows of one is limited. The others have one row per
+        // person.
         let limited = |side: &Output| match (&side.rows, via) {
             (Count::All, false) if left.protected && right.protected => Count::number(1),
             (rows, _) => rows.clone(),
@@ -300,10 +300,10 @@ impl<'a> Work<'a> {
         if right.protected {
             self.jobs.push((right.rows.clone(), of(&mut join.on.iter().map(|(_, right)| right))));
         }
-        // Every pair with equal keys; without keys every pair.
+        // Every pair with equal keys, or every pair if there are no keys.
         let mut compared = of(&mut join.filter.iter());
         if semi && !theirs.is_one() {
-            // It makes no rows, but goes through all that fit.
+            // It makes no rows, but goes through all that match.
             compared = compared.and(Cost { plain: PAIR, ..Cost::default() });
         }
         self.jobs.push(match (&ours, &theirs) {
@@ -342,19 +342,19 @@ impl<'a> Work<'a> {
 const PAIR: u64 = 64;
 /// Units for a plain value that a join repeats.
 const REPEATED: u64 = 2;
-/// Bytes of a text that are copied in a unit, into memory that is new.
+/// Bytes of a text that are copied in one unit, into new memory.
 const COPIED: u64 = 8;
-/// Bytes of a text that are hashed and compared in a unit.
+/// Bytes of a text that are hashed and compared in one unit.
 const HASHED: u64 = 4;
-/// Units for a plain value that is looked up: in a table of groups, or of what is counted.
+/// Units for a plain value that is looked up: in a table of groups, or of counted values.
 const LOOKED_UP: u64 = 4;
 
-/// Units for a value of `COUNT(DISTINCT …)`, where a person is one group.
+/// Units for a value of `COUNT(DISTINCT …)` if a person is one group.
 const DISTINCT: u64 = 64;
-/// Units for it where she may have as many groups as rows.
+/// Units for it if a person may have as many groups as rows.
 const DISTINCT_IN_GROUPS: u64 = 1_000;
 
-/// What it costs to pass once over values of these lengths: `plain` units for each, and one for so many bytes.
+/// The cost of one pass over values of these lengths: `plain` units for each, and one for every `at_once` bytes.
 fn each_value(longest: &[u64], plain: u64, at_once: u64) -> Cost {
     longest.iter().fold(Cost::default(), |sum, &bytes| {
         let (passes, bytes) = (u64::from(bytes > 0), bytes.div_ceil(at_once));
@@ -362,8 +362,8 @@ fn each_value(longest: &[u64], plain: u64, at_once: u64) -> Cost {
     })
 }
 
-/// What it costs to find a row's group, and what `DISTINCT` costs beyond its argument: a table of each
-/// group's values, which is made anew for every group of hers.
+/// The cost of finding a row's group, and of `DISTINCT` beyond its argument: a table of each group's values, built
+/// anew for every group of a person.
 fn grouping(aggregate: &Aggregate, computed: &[Computed], one_group: bool) -> Cost {
     let keys: Vec<u64> =
         computed.iter().take(aggregate.group_expr.len()).map(|key| key.longest).collect();
@@ -379,12 +379,12 @@ fn grouping(aggregate: &Aggregate, computed: &[Computed], one_group: bool) -> Co
     each_value(&keys, LOOKED_UP, HASHED).and(Cost { plain, ..Cost::default() })
 }
 
-/// Which columns of a join the step above it uses.
+/// The columns of a join that the step above it uses.
 fn used(above: &LogicalPlan, join: &Join) -> HashSet<usize> {
     named(join, &above.expressions())
 }
 
-/// Which columns its conditions look at once keys are equal.
+/// The columns that its conditions read once the keys are equal.
 fn compared_columns(join: &Join) -> HashSet<usize> {
     named(join, join.filter.as_slice())
 }
@@ -394,19 +394,19 @@ fn named(join: &Join, expressions: &[Expr]) -> HashSet<usize> {
     columns.filter_map(|column| join.schema.maybe_index_of_column(column)).collect()
 }
 
-/// What it costs to repeat a row of one side in a row of a join.
+/// The cost of repeating a row of one side in a row of a join.
 fn carried(side: &Output, is_used: impl Fn(usize) -> bool) -> Cost {
     let lengths = side.longest.iter().enumerate().filter(|(i, _)| is_used(*i));
     let lengths: Vec<u64> = lengths.map(|(_, bytes)| *bytes).collect();
     let cost = each_value(&lengths, REPEATED, COPIED);
     match side.protected {
         true => cost,
-        // However short her own texts are.
+        // However short the person's own texts are.
         false => Cost { plain: cost.plain.saturating_add(cost.bytes), ..Cost::default() },
     }
 }
 
-/// The keys of joined rows are equal: neither is longer than the other can be.
+/// The keys of joined rows are equal, so neither can be longer than the other.
 fn equal_keys(join: &Join, left: &mut Output, right: &mut Output) {
     for (ours, theirs) in &join.on {
         let (Expr::Column(ours), Expr::Column(theirs)) = (ours, theirs) else { continue };
@@ -422,7 +422,7 @@ fn equal_keys(join: &Join, left: &mut Output, right: &mut Output) {
     }
 }
 
-/// What it costs to convert columns to their types as they are read: that is a part of reading them.
+/// The cost of converting columns to their types as they are read, which is part of reading them.
 fn conversions(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Cost {
     let is_column = |expr: &Expr| matches!(expr, Expr::Column(_));
     let mut read = Cost::default();
@@ -444,7 +444,7 @@ fn conversions(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Cost {
     read
 }
 
-/// Whether a key of a join is that of the table which carries another's unit.
+/// Whether a join key is that of a table which carries another table's unit.
 fn carries(expr: &Expr) -> bool {
     matches!(expr, Expr::Column(column) if column.name == format!("{RESERVED}key"))
 }
@@ -456,26 +456,11 @@ fn either(above: Output, below: Output) -> Output {
     Output { protected: above.protected || below.protected, rows, longest }
 }
 
-/// No rows of anybody.
+/// The output without any rows.
 fn nothing(plan: &LogicalPlan) -> Output {
     let longest = vec![LONGEST as u64; plan.schema().fields().len()];
     Output { protected: false, rows: Count::number(1), longest }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unions_add_and_joins_multiply() {
-        let c = Count::shared();
-        let two = c.times(&c);
-        assert_eq!(two.at(256), Some(65_536));
-        let union = (0..9).fold(two.clone(), |sum, _| sum.plus(&two));
-        assert_eq!(union.at(80), Some(64_000));
-        assert_eq!(union.times(&Count::number(3)).times(&c).at(10), Some(30_000));
-        assert_eq!(c.clone().plus(&Count::number(5)).at(7), Some(12));
-        assert_eq!(Count::All.plus(&c), Count::All);
-        assert_eq!(two.times(&two).at(1 << 20), Some(u64::MAX));
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! What a policy knows of one column.
+//! Reads a column's section of a policy.
 
 use super::problem::Notes;
 use super::section::{self, Form, Node, Section};
@@ -20,7 +20,7 @@ const COLUMN: Form = &[
     ("hidden", "`hidden = true`"),
 ];
 
-/// Reads a column. What was wrong is noted, and left out of the result.
+/// Reads a column. Wrong entries are noted and left out of the result.
 pub(super) fn read(name: &str, at: usize, node: &Node<'_>, notes: &mut Notes<'_>) -> ColumnPolicy {
     let mut column = ColumnPolicy {
         name: name.to_owned(),
@@ -77,7 +77,7 @@ fn bounds(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Optio
     None
 }
 
-/// The grid, rounded down to a power of two, once the bounds are seen to fit it.
+/// The grid, rounded down to a power of two, after checking that the bounds fit it.
 fn grid(
     name: &str,
     section: &Section<'_, '_>,
@@ -114,13 +114,13 @@ fn grid(
     }
 }
 
-/// The largest grid of at most `spacing`, which is above 0 and finite.
+/// The largest grid of at most `spacing`, which is positive and finite.
 fn power_below(spacing: f64) -> demure_core::Result<Grid> {
     // The exponent of a float; −1023 below the normal ones, which no grid reaches anyway.
     Grid::power_of_two(((spacing.to_bits() >> 52) & 0x7ff) as i32 - 1023)
 }
 
-/// Which grids the core accepts for these bounds, in words.
+/// The grids that the core accepts for these bounds, in words.
 fn fitting(low: f64, high: f64) -> String {
     let distance = high - low;
     let finest = (distance / 2f64.powi(30)).max(low.abs().max(high.abs()) / 2f64.powi(62));
@@ -133,7 +133,7 @@ fn fitting(low: f64, high: f64) -> String {
     }
 }
 
-/// Values of one kind, none twice.
+/// Values of one kind, without duplicates.
 fn values(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<Vec<Value>> {
     let (list, at) = section.typed("values", notes, DeValue::as_array).ok()??;
     let column = name.to_owned();
@@ -155,7 +155,7 @@ fn values(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Optio
                 if let Some(first) = values.first().filter(|first| first.kind() != value.kind()) {
                     let mistake = mixed(column, first, &value);
                     notes.mistake(at, mistake);
-                    // One of the other kind explains them all.
+                    // One mistake of this kind explains them all.
                     return None;
                 }
                 if !seen.insert(shown(&value)) {
@@ -176,7 +176,7 @@ fn value(value: &DeValue<'_>) -> Result<Value, &'static str> {
             .map(Value::Integer)
             .map_err(|_| "a whole number beyond 64 bits"),
         DeValue::Float(real) => match real.as_str().parse::<f64>() {
-            // Adding 0 makes −0 the 0 it equals.
+            // Adding 0 turns −0 into 0.
             Ok(real) if real.is_finite() => Ok(Value::Real(real + 0.0)),
             _ => Err("a number that is not finite"),
         },
@@ -200,7 +200,7 @@ fn mixed(column: String, first: &Value, second: &Value) -> Mistake {
     Mistake::ValuesMixed { column, first: first.kind(), second: second.kind(), hint }
 }
 
-/// As it is written.
+/// The value as a policy writes it.
 fn shown(value: &Value) -> String {
     match value {
         Value::Text(text) => format!("{text:?}"),
@@ -211,7 +211,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Whether bounds and values speak of the same thing.
+/// Checks that bounds and values agree.
 fn agree(column: &ColumnPolicy, section: &Section<'_, '_>, notes: &mut Notes<'_>) {
     let (Some((low, high)), Some(values)) = (column.bounds, &column.values) else { return };
     let at = section.get("values").map_or(section.at, |node| node.span().start);
@@ -233,25 +233,4 @@ fn agree(column: &ColumnPolicy, section: &Section<'_, '_>, notes: &mut Notes<'_>
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_grid_rounds_down_to_a_power_of_two() {
-        for (given, power) in [(0.01, -7), (1.0, 0), (1.5, 0), (0.125, -3), (3e9, 31)] {
-            assert_eq!(power_below(given).unwrap().exponent(), power, "{given}");
-        }
-        assert!(power_below(5e-324).is_err());
-        assert!(power_below(f64::MAX).is_err());
-    }
-
-    #[test]
-    fn a_grid_that_is_suggested_fits() {
-        assert_eq!(fitting(0.0, 5000.0), "a `grid` from 7.62939453125e-6 to 5000.0");
-        assert!(Bounds::on(0.0, 5000.0, power_below(7.62939453125e-6).unwrap()).is_ok());
-        assert!(Bounds::on(0.0, 5000.0, power_below(5000.0).unwrap()).is_ok());
-        assert_eq!(fitting(-1e308, 1.7e308), "narrower bounds around 0");
-        assert_eq!(fitting(1e18, 1e18 + 1024.0), "a `grid` from 0.25 to 1024.0");
-        assert_eq!(fitting(0.0, 5e-324), "narrower bounds around 0");
-    }
-}
+mod tests;

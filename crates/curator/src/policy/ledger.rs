@@ -1,7 +1,7 @@
 //! The section that names the policy's ledger: `[ledger]`, with its id and where it is.
 //!
-//! It is written by `demure`, when the policy gets its first ledger. Answers are found by the
-//! rest of the policy's text, so that naming the ledger forgets none of them.
+//! `demure` writes it when the policy gets its first ledger. Answers are keyed by the rest of the policy's text, so
+//! naming the ledger invalidates none of them.
 
 use super::problem::Notes;
 use super::section::{Form, Section};
@@ -18,11 +18,11 @@ const LEDGER: Form = &[
     ("at", "`at = \"clinic.ledger\"` or `at = \"postgres://user@host/database\"`"),
 ];
 
-/// What stands above the section that is written here.
+/// The comment above the section.
 const COMMENT: &str =
     "# Where all that is spent is written down. Without this ledger nothing is answered.";
 
-/// Which ledger is the policy's.
+/// The policy's ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerPolicy {
     /// Its id.
@@ -30,7 +30,7 @@ pub struct LedgerPolicy {
     /// A file, relative to the policy's folder, or the address of a PostgreSQL server without
     /// a password.
     pub at: String,
-    /// The bytes of the policy that say so.
+    /// The bytes of the policy that contain the section.
     written: Range<usize>,
 }
 
@@ -66,8 +66,7 @@ pub(super) fn read(
     Some(LedgerPolicy { id: id?, at: place.to_owned(), written })
 }
 
-/// The lines of the section around its name, as [`with_ledger`] writes them; nothing if it is
-/// written otherwise.
+/// The lines of the section around its name, as [`with_ledger`] writes them; empty if it is written differently.
 fn written(text: &str, name: usize) -> Range<usize> {
     let start = text.get(..name).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     let line = |from: usize| {
@@ -97,16 +96,16 @@ fn written(text: &str, name: usize) -> Range<usize> {
     }
 }
 
-/// The two lines that a steward can paste.
+/// The two lines for a steward to paste.
 pub(crate) fn lines(id: &LedgerId, at: &str) -> String {
     format!("[ledger]\nid = \"{id}\"\nat = {}\n", quoted(at))
 }
 
-/// The text of a policy that names this ledger, and no other, and says nothing else otherwise;
-/// `None` if it is written in a way in which that cannot be done.
+/// The text of the policy, changed to name this ledger and no other; `None` if the policy is written in a way that
+/// does not allow it.
 ///
-/// The section goes before the first other one, where nobody adds lines by mistake; or to the
-/// end, if the policy is written in a way in which that would change it.
+/// The section goes before the first other section, where no one adds lines by mistake, or to the end, if it would
+/// otherwise change the policy's meaning.
 #[must_use]
 pub fn with_ledger(policy: &Policy, id: &LedgerId, at: &str) -> Option<String> {
     let own = policy.text_without_ledger();
@@ -118,7 +117,7 @@ pub fn with_ledger(policy: &Policy, id: &LedgerId, at: &str) -> Option<String> {
                 && read.ledger.is_some_and(|named| named.id == *id && named.at == at)
         })
     };
-    // As it is, or without a ledger that is written in another way.
+    // The text as it is, or without a ledger that is written differently.
     let texts = [own.clone().into_owned(), without_keys(&own), without_heading(&own)];
     let candidates = texts.into_iter().flat_map(|text| {
         let first =
@@ -133,7 +132,7 @@ pub fn with_ledger(policy: &Policy, id: &LedgerId, at: &str) -> Option<String> {
     candidates.into_iter().find(same)
 }
 
-/// Without lines like `ledger = { … }` and `ledger.id = …`.
+/// Removes lines like `ledger = { … }` and `ledger.id = …`.
 fn without_keys(text: &str) -> String {
     let is_key = |line: &str| {
         let rest = line.trim_start().strip_prefix("ledger").map(str::trim_start);
@@ -142,7 +141,7 @@ fn without_keys(text: &str) -> String {
     text.split_inclusive('\n').filter(|line| !is_key(line)).collect()
 }
 
-/// Without the heading and the keys of a section that is written like `[ ledger ]`. Comments stay.
+/// Removes the heading and the keys of a section that is written like `[ ledger ]`. Comments stay.
 fn without_heading(text: &str) -> String {
     let mut inside = false;
     let mut kept = String::new();
@@ -174,19 +173,19 @@ pub fn with_ledger_in(text: &str, id: &LedgerId, at: &str) -> String {
     format!("{before}{end}{section}{after}")
 }
 
-/// The ledger that a text names, also if it is not a policy yet.
+/// The ledger that a text names, even if it is not a policy yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
     /// None.
     Nothing,
     /// The one of this id, and where it is.
     Ledger(LedgerId, String),
-    /// Nobody can tell: it is not TOML, or its `ledger` is not as `demure` writes it.
+    /// Unknown: the text is not TOML, or its `ledger` is not as `demure` writes it.
     Unreadable,
 }
 
 impl Named {
-    /// Reads it.
+    /// Reads it from a text.
     #[must_use]
     pub fn in_text(text: &str) -> Self {
         let Ok(document) = DeTable::parse(text) else { return Self::Unreadable };
@@ -200,7 +199,7 @@ impl Named {
 }
 
 impl Policy {
-    /// The policy as it was written, but for the section that names its ledger.
+    /// The policy as written, without the section that names its ledger.
     #[must_use]
     pub fn text_without_ledger(&self) -> Cow<'_, str> {
         match &self.ledger {
@@ -215,102 +214,4 @@ impl Policy {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const POLICY: &str = "# A clinic.\n\n[budget]\nepsilon = 1.0\n\n[tables.t]\n\
-                          source = \"t.csv\"\nunit = \"row\"\n";
-
-    fn parse(text: &str) -> Policy {
-        Policy::parse(text, Path::new("")).unwrap()
-    }
-
-    #[test]
-    fn a_policy_is_the_same_but_for_its_ledger() {
-        let id = LedgerId::parse(&"0a".repeat(16)).unwrap();
-        let bare = POLICY.trim_end().to_owned();
-        let headless =
-            "budget.epsilon = 1.0\ntables = { t = { source = \"t.csv\", unit = \"row\" } }\n";
-        for text in [POLICY, bare.as_str(), POLICY.trim_start_matches("# A clinic.\n\n"), headless]
-        {
-            let named = with_ledger(&parse(text), &id, "odd \"name\".ledger").unwrap();
-            let policy = parse(&named);
-            let ledger = policy.ledger.clone().unwrap();
-            assert_eq!((ledger.id, ledger.at.as_str()), (id.clone(), "odd \"name\".ledger"));
-            assert_eq!((policy.budget, &policy.tables), (parse(text).budget, &parse(text).tables));
-            assert_eq!(policy.text_without_ledger().trim_end(), text.trim_end(), "{named}");
-            // Another ledger later.
-            let other = LedgerId::random().unwrap();
-            let again = with_ledger(&policy, &other, "t.2.ledger").unwrap();
-            assert_eq!(again.matches("[ledger]").count(), 1, "{again}");
-            assert_eq!(parse(&again).text_without_ledger(), policy.text_without_ledger());
-        }
-        // To the byte, where the section goes before another.
-        let named = with_ledger(&parse(POLICY), &id, "x").unwrap();
-        assert_eq!(parse(&named).text_without_ledger(), POLICY);
-        // As a steward may have pasted it.
-        let pasted = format!("{POLICY}[ledger]\nat='x'\nid = '{id}' # mine\n");
-        assert_eq!(parse(&pasted).text_without_ledger(), POLICY);
-    }
-
-    #[test]
-    fn a_ledger_that_is_written_in_another_way_is_replaced_too() {
-        let (id, next) = ("0a".repeat(16), LedgerId::parse(&"0b".repeat(16)).unwrap());
-        for text in [
-            format!("ledger = {{ id = \"{id}\", at = \"x\" }} # mine\n{POLICY}"),
-            format!("ledger.id = \"{id}\"\nledger . at = \"x\"\n{POLICY}"),
-            format!("{POLICY}\n[ ledger ]\nid = \"{id}\"\n\nat = \"x\"\n"),
-            format!("[\"ledger\"]\nid = \"{id}\"\nat = \"x\"\n\n{POLICY}"),
-        ] {
-            let policy = parse(&text);
-            let named = with_ledger(&policy, &next, "y").unwrap();
-            let read = parse(&named);
-            assert_eq!((read.budget, &read.tables), (policy.budget, &policy.tables), "{named}");
-            assert_eq!(read.ledger.unwrap().id, next);
-            assert!(!named.contains(&id) && named.contains("# A clinic."), "{named}");
-        }
-        // What cannot be done is not.
-        let odd = format!("\"ledger\" = {{ id = \"{id}\", at = \"x\" }}\n{POLICY}");
-        assert_eq!(with_ledger(&parse(&odd), &next, "y"), None);
-    }
-
-    #[test]
-    fn a_text_that_is_no_policy_yet_keeps_its_ledger() {
-        let id = LedgerId::parse(&"0a".repeat(16)).unwrap();
-        for text in ["", "# Complete me.\n", "[budget]\nepsilon = 1.0\n", "# x\n[tables.t]"] {
-            let named = with_ledger_in(text, &id, "x y.ledger");
-            let own = Named::Ledger(id.clone(), "x y.ledger".to_owned());
-            assert_eq!(Named::in_text(&named), own, "{named}");
-            assert_eq!(Named::in_text(text), Named::Nothing);
-        }
-        let (good, at) = (format!("id = '{id}'"), "at = 'x'");
-        for (text, known) in [
-            (format!("ledger = {{ {good}, {at} }}"), true),
-            (format!("[ ledger ]\n{good}\n{at}\n[[[ "), false),
-            (format!("ledger.{at}"), false),
-            (format!("[ledger]\nid = '12'\n{at}"), false),
-            ("ledger = 1".to_owned(), false),
-            ("not toml".to_owned(), false),
-        ] {
-            assert_eq!(Named::in_text(&text) != Named::Unreadable, known, "{text}");
-        }
-    }
-
-    #[test]
-    fn mistakes_are_told_with_what_to_write() {
-        let id = "0a".repeat(16);
-        for (lines, says) in [
-            ("id = \"12\"\nat = \"x\"".to_owned(), "`id` in `[ledger]` is not 32"),
-            (format!("id = \"{id}\""), "`[ledger]` has no `at`"),
-            ("at = \"x\"".to_owned(), "`[ledger]` has no `id`"),
-            (format!("id = \"{id}\"\nat = 1"), "`at` in `[ledger]` is a whole number"),
-            (format!("id = \"{id}\"\nat = \"postgres://a:b@h/d\""), "password"),
-            (format!("id = \"{id}\"\nat = \"postgres://h:x/d\""), "cannot be read"),
-            (format!("id = \"{id}\"\nat = \"x\"\nage = 1"), "unknown key `age`"),
-        ] {
-            let text = format!("{POLICY}[ledger]\n{lines}\n");
-            let error = Policy::parse(&text, Path::new("")).unwrap_err().to_string();
-            assert!(error.contains(says), "{lines}\n{error}");
-        }
-    }
-}
+mod tests;

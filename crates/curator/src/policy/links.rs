@@ -1,12 +1,11 @@
-//! Foreign keys that carry a unit: each leads, in some steps, to a column that says
-//! whose row it is.
+//! Foreign keys that carry a unit: following them must lead to a column that says whose row it is.
 
 use super::problem::Notes;
 use super::section::nearest;
 use super::{Access, Mistake, TablePolicy, UnitPolicy};
 use std::collections::HashMap;
 
-/// Notes every foreign key that leads nowhere. With each table comes the place of its unit.
+/// Notes every foreign key that leads nowhere. Each table comes with the position of its unit.
 pub(super) fn check(tables: &[(TablePolicy, usize)], notes: &mut Notes<'_>) {
     let positions: HashMap<&str, usize> =
         tables.iter().enumerate().map(|(index, (table, _))| (table.name.as_str(), index)).collect();
@@ -38,7 +37,7 @@ fn reference(table: &TablePolicy) -> Option<(&str, &str)> {
     }
 }
 
-/// A table that is not there, and the one that was probably meant.
+/// The mistake for a table that does not exist, with the name that was probably meant.
 fn unknown(
     tables: &[(TablePolicy, usize)],
     table: &TablePolicy,
@@ -74,7 +73,7 @@ fn unfit(table: &TablePolicy, found: &TablePolicy, key: &str) -> Option<Mistake>
     }
 }
 
-/// The circle that a table is on, told by the first of its tables only.
+/// The cycle that a table is on; reported only for its first table.
 fn circle(next: &[Option<usize>], start: usize) -> Option<Vec<usize>> {
     let mut path = vec![start];
     loop {
@@ -83,7 +82,7 @@ fn circle(next: &[Option<usize>], start: usize) -> Option<Vec<usize>> {
         if here == start {
             return Some(path);
         }
-        // An earlier table tells it; or the circle is further on, and not this table's.
+        // An earlier table reports it; or the cycle is further on and does not include this table.
         if here < start || path.len() > next.len() {
             return None;
         }

@@ -1,10 +1,10 @@
-//! What can be wrong with a policy. Each message ends with what to write instead.
+//! Mistakes in a policy. Each message ends with what to write instead.
 //!
-//! A policy is public to whoever may read this: its names and numbers may be quoted.
+//! Everyone who sees these messages may read the policy, so its names and numbers may be quoted.
 
 use demure_core::Error;
 
-/// One thing that is wrong, and what to write instead.
+/// A mistake, and what to write instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
@@ -15,43 +15,43 @@ pub enum Mistake {
         message: String,
     },
 
-    /// A key, a column or a table is written twice.
+    /// A key, column or table is written twice.
     #[error("`{key}` is written twice: keep one of the two")]
     Twice {
         /// Its name.
         key: String,
     },
 
-    /// A key that means nothing.
+    /// An unknown key.
     #[error("unknown key `{key}` in {owner}: {remedy}")]
     UnknownKey {
         /// The key.
         key: String,
-        /// The part of the policy it is in.
+        /// The part of the policy that it is in.
         owner: String,
-        /// What was probably meant, or what can be.
+        /// What was probably meant, or what is possible.
         remedy: String,
     },
 
-    /// A key that is needed.
+    /// A required key is missing.
     #[error("{owner} has no `{key}`: write {remedy}")]
     Missing {
         /// The key.
         key: String,
-        /// The part of the policy it belongs in.
+        /// The part of the policy that it belongs in.
         owner: String,
         /// How it is written.
         remedy: String,
     },
 
-    /// A text where a number should be, or the like.
+    /// A value of the wrong kind, such as a text instead of a number.
     #[error("`{key}` in {owner} is {found}: write {remedy}")]
     WrongKind {
         /// The key.
         key: String,
-        /// The part of the policy it is in.
+        /// The part of the policy that it is in.
         owner: String,
-        /// What its value is.
+        /// The kind of its value.
         found: &'static str,
         /// How it is written.
         remedy: String,
@@ -68,14 +68,14 @@ pub enum Mistake {
         remedy: String,
     },
 
-    /// One of a few words, and none of them.
+    /// Not one of the allowed words.
     #[error("`{given}` is not a choice for `{key}`: write {remedy}")]
     UnknownChoice {
         /// The key.
         key: String,
         /// The word.
         given: String,
-        /// The words that are.
+        /// The allowed words.
         remedy: String,
     },
 
@@ -103,35 +103,35 @@ pub enum Mistake {
         per_query: f64,
     },
 
-    /// Zero-concentrated privacy has an ε only at a δ.
+    /// zCDP accounting without a δ, which it needs to state an ε.
     #[error(
         "`accounting = \"zcdp\"` needs a `delta` above 0, since it states an ε only at some δ: \
          write e.g. `delta = 1e-6`, or `accounting = \"pure\"`"
     )]
     ZcdpWithoutDelta,
 
-    /// No id of a ledger.
+    /// Not the id of a ledger.
     #[error(
         "`id` in `[ledger]` is not 32 hexadecimal digits: put back what `demure` wrote there; \
          remove the section only if the policy never had a ledger"
     )]
     LedgerId,
 
-    /// No address of a ledger.
+    /// Not the address of a ledger.
     #[error(
         "`at` in `[ledger]` cannot be read: write `at = \"clinic.ledger\"` or \
          `at = \"postgres://user@host/database\"`"
     )]
     LedgerAddress,
 
-    /// A password where everybody reads it.
+    /// A password in the policy, where everyone can read it.
     #[error(
         "`at` in `[ledger]` holds a password: leave it out, and give the whole address in the \
          environment variable DEMURE_LEDGER"
     )]
     LedgerPassword,
 
-    /// There is nothing to ask about.
+    /// The policy has no tables.
     #[error("the policy has no tables: write `[tables.name]` with a `source` and a `unit`")]
     NoTables,
 
@@ -143,11 +143,11 @@ pub enum Mistake {
     TableName {
         /// The name.
         name: String,
-        /// One that looks like it.
+        /// A similar plain name.
         plain: String,
     },
 
-    /// A public table is said to be somebody's.
+    /// A public table has a key that only protected tables have.
     #[error(
         "table `{table}` is public, so nobody's, and has `{key}`: remove `{key}`, or remove \
          `public = true` if its rows are about people"
@@ -155,11 +155,11 @@ pub enum Mistake {
     PublicWith {
         /// The table.
         table: String,
-        /// What only a protected table has.
+        /// The key.
         key: String,
     },
 
-    /// A protected table is given a key.
+    /// A protected table has a `key`.
     #[error(
         "`key` is for public tables and `{table}` is protected: remove it, or write `public = \
          true` if its rows are about nobody"
@@ -169,7 +169,7 @@ pub enum Mistake {
         table: String,
     },
 
-    /// A bound on contributions out of its range.
+    /// A contribution bound out of its range.
     #[error(
         "`{key}` of table `{table}` must be a whole number from 1 to 1048576 (2^20): write how \
          much of one person a query may use, e.g. `{key} = 5`"
@@ -181,7 +181,7 @@ pub enum Mistake {
         table: String,
     },
 
-    /// A bound on the contributions of a row.
+    /// A contribution bound other than 1 where the unit is a row.
     #[error(
         "`{key}` of table `{table}` must be 1 with `unit = \"row\"`, since a row is one row of \
          one group: remove it, or name the column that says whose row it is, `unit = \
@@ -194,7 +194,7 @@ pub enum Mistake {
         table: String,
     },
 
-    /// The column that says whose row it is may not be used.
+    /// The unit column is hidden.
     #[error(
         "column `{column}` of table `{table}` says whose row it is and is hidden: remove \
          `hidden = true`; no answer shows it in any case"
@@ -214,7 +214,7 @@ pub enum Mistake {
     Reference {
         /// The table.
         table: String,
-        /// What it says.
+        /// The value that is given.
         given: String,
     },
 
@@ -232,7 +232,7 @@ pub enum Mistake {
         remedy: String,
     },
 
-    /// A foreign key to a table that is nobody's.
+    /// A foreign key to a public table.
     #[error(
         "the unit of table `{table}` comes from `{given}`, which is public and has none: refer \
          to a table with a `unit`, or name a column of `{table}` itself, `unit = \"column\"`"
@@ -256,7 +256,7 @@ pub enum Mistake {
         given: String,
     },
 
-    /// Foreign keys in a circle.
+    /// Foreign keys in a cycle.
     #[error(
         "the units of tables come from each other in a circle, {path}: name in one of them the \
          column that says whose row it is, `unit = \"column\"`"
@@ -273,7 +273,7 @@ pub enum Mistake {
         column: String,
     },
 
-    /// Bounds that bound nothing.
+    /// Bounds that are not finite.
     #[error(
         "`bounds` of column `{column}` are not finite: write the lowest and the highest value \
          that count, e.g. `bounds = [0, 120]`; values beyond them are clamped"
@@ -283,7 +283,7 @@ pub enum Mistake {
         column: String,
     },
 
-    /// Bounds that contain nothing.
+    /// Bounds that contain no interval.
     #[error(
         "`bounds = [{low}, {high}]` of column `{column}` contain no two values: write the lower \
          first, and a higher one second"
@@ -297,7 +297,7 @@ pub enum Mistake {
         high: f64,
     },
 
-    /// Bounds too far apart for their grid, too near, or too far out.
+    /// Bounds too far apart for their grid, too close together, or too large.
     #[error("`bounds` and `grid` of column `{column}` do not fit: {source}; write {remedy}")]
     BoundsOnGrid {
         /// The column.
@@ -308,7 +308,7 @@ pub enum Mistake {
         remedy: String,
     },
 
-    /// A grid that is no distance.
+    /// A grid that is not a positive number.
     #[error(
         "`grid` of column `{column}` must be a finite number above 0: write the precision that \
          matters, e.g. `grid = 0.01`"
@@ -328,7 +328,7 @@ pub enum Mistake {
         column: String,
     },
 
-    /// A list of no values.
+    /// An empty list of values.
     #[error(
         "`values` of column `{column}` are empty: list every value there can be, or remove the key"
     )]
@@ -337,7 +337,7 @@ pub enum Mistake {
         column: String,
     },
 
-    /// A list too long.
+    /// A list that is too long.
     #[error(
         "`values` of column `{column}` are {count}, more than 100000: list fewer, or put them \
          in a table with `public = true` and join it"
@@ -357,11 +357,11 @@ pub enum Mistake {
     ValuesKind {
         /// The column.
         column: String,
-        /// What it is.
+        /// The kind of value.
         found: &'static str,
     },
 
-    /// Values of several kinds.
+    /// Values of different kinds.
     #[error("`values` of column `{column}` are {first} and {second}: write all of one kind{hint}")]
     ValuesMixed {
         /// The column.
@@ -370,7 +370,7 @@ pub enum Mistake {
         first: &'static str,
         /// Another.
         second: &'static str,
-        /// How, if that is not obvious.
+        /// How to fix it, if that is not obvious.
         hint: &'static str,
     },
 
@@ -383,7 +383,7 @@ pub enum Mistake {
         value: String,
     },
 
-    /// Bounds on what is not a number.
+    /// Bounds on values that are not numbers.
     #[error(
         "column `{column}` has `bounds`, which are for numbers, and `values` that are {kind}: \
          keep one of the two"
@@ -391,11 +391,11 @@ pub enum Mistake {
     BoundsAndValues {
         /// The column.
         column: String,
-        /// What the values are.
+        /// The kind of the values.
         kind: &'static str,
     },
 
-    /// A value that its own bounds exclude.
+    /// A value outside its column's bounds.
     #[error(
         "`values` of column `{column}` contain {value}, which is outside its `bounds`: widen \
          `bounds`, or remove the value"

@@ -8,11 +8,11 @@
 //! neighbours = "add-remove"     # or "replace"
 //! per_query = 0.5               # default price of a query; epsilon/10 if left out
 //! answers = "personal"          # or "shared": what one analyst bought is free for all
-//! min_per_query = 0.005         # the least ε of a new query; default epsilon/1000, at most 0.01
+//! min_per_query = 0.005         # the smallest ε of a new query; default epsilon/1000, at most 0.01
 //!
 //! [tables.patients]
 //! source = "patients.csv"       # relative to this file
-//! unit = "id"                   # whose row it is; "row" if every row is someone else
+//! unit = "id"                   # whose row it is; "row" if every row is a different person
 //! max_groups = 1
 //! max_rows_per_group = 1
 //! rows = 250_000                # about how many, if that is public; for the schedule
@@ -25,7 +25,7 @@
 //! [timing]
 //! schedule = "on"               # or "off": answers leave a server as soon as they are ready
 //! step_ms = 100                 # step of the schedule's grid for a million rows
-//! new_queries_per_minute = 120  # of one analyst of a server; or "off"
+//! new_queries_per_minute = 120  # per analyst, on a server; or "off"
 //!
 //! [tables.prescriptions]
 //! source = "prescriptions.parquet"
@@ -33,7 +33,7 @@
 //!
 //! [tables.regions]
 //! source = "regions.csv"
-//! public = true                 # nobody's data
+//! public = true                 # no one's data
 //! key = "code"                  # unique column(s)
 //!
 //! [ledger]                      # written by `demure`, with the first ledger
@@ -45,27 +45,31 @@
 //! |---|---|
 //! | `section` | typed access to one TOML table, with did-you-mean |
 //! | `read` | the file, the budget, the tables |
-//! | `column` | what is known of a column |
+//! | `column` | declared facts about a column |
 //! | `ledger` | the ledger that the policy names |
 //! | `links` | foreign keys that carry a unit |
 //! | `timing` | when answers leave a server |
 //! | `name` | names of tables |
 //! | `mistake`, `problem` | what can be wrong, and where |
 //! | `odds` | ε in plain words |
+//! | `describe` | access, units and columns in words |
 //! | `template` | a first policy, from a schema alone |
+//! | `propose` | the same with a unit, a budget or bounds that are given |
 //!
 //! # What this module does not do
-//! It opens no table: whether a column exists, or has the type its bounds suppose, is for
-//! whoever knows the schema. Nothing is guessed: a key that is not known is a mistake, so
-//! that a misspelt `hidden` hides or fails, and never passes in silence.
+//! It opens no table: the caller, who knows the schema, checks whether a column exists and has the type that its
+//! bounds imply. Nothing is guessed: an unknown key is a mistake, so a misspelt `hidden` is an error and never passes
+//! silently.
 
 mod column;
+mod describe;
 mod ledger;
 mod links;
 mod mistake;
 mod name;
 mod odds;
 mod problem;
+mod propose;
 mod read;
 mod rewrite;
 mod section;
@@ -79,8 +83,10 @@ pub use ledger::{LedgerPolicy, Named, with_ledger, with_ledger_in};
 pub use mistake::Mistake;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
+pub use propose::{FoundBounds, Proposal, SchemaColumn, budget_lines, with_bounds};
 pub(crate) use rewrite::rewritable;
 pub use rewrite::rewrite;
+pub(crate) use template::quoted;
 pub use template::{ColumnKind, bounds_line, template};
 
 use demure_core::unit::{Delta, Epsilon, Neighbours};
@@ -88,64 +94,64 @@ use demure_ledger::Answers;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Rows that a protected table is taken to have where the policy does not say.
+/// The assumed number of rows of a protected table if the policy does not declare it.
 pub const DEFAULT_ROWS: u64 = 1_000_000;
 
-/// A policy without mistakes.
+/// A valid policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// What may be spent.
+    /// The budget.
     pub budget: BudgetPolicy,
     /// When answers leave a server.
     pub timing: TimingPolicy,
     /// The tables, in the order of the file.
     pub tables: Vec<TablePolicy>,
-    /// Its ledger; none until it has had one.
+    /// Its ledger; `None` until it has had one.
     pub ledger: Option<LedgerPolicy>,
-    /// The folder that sources are relative to: the file's own, where it really is.
+    /// The folder that sources are relative to: the real folder of the file.
     pub folder: PathBuf,
-    /// The file as it was written.
+    /// The file's text.
     pub text: String,
-    /// What is allowed and rarely meant, in plain words, each with its line.
+    /// Warnings about what is allowed but rarely intended, in plain words, each with its line.
     pub warnings: Vec<String>,
 }
 
-/// What all answers together may cost.
+/// The budget for all answers together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BudgetPolicy {
     /// The ε of everything that will ever be released.
     pub epsilon: Epsilon,
     /// The δ of everything that will ever be released.
     pub delta: Delta,
-    /// How costs add up.
+    /// How costs compose.
     pub accounting: Accounting,
-    /// What the guarantee compares.
+    /// The neighbour relation of the guarantee.
     pub neighbours: Neighbours,
     /// The default price of a query, in ε; never more than `epsilon`.
     pub per_query: Epsilon,
-    /// What an answer that somebody bought costs the others.
+    /// What an answer that one analyst bought costs the others.
     pub answers: Answers,
-    /// The least ε of a statement that reads protected rows; never more than `per_query`.
+    /// The smallest ε of a statement that reads protected rows; never more than `per_query`.
     pub min_per_query: Epsilon,
 }
 
-/// When answers leave a server, and how many of them an analyst may buy.
+/// When answers leave a server, and how many an analyst may buy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimingPolicy {
-    /// Whether they wait for a public schedule.
+    /// Whether answers wait for a public schedule.
     pub schedule: bool,
-    /// The step of its grid for a statement that reads a million declared rows.
+    /// The step of the schedule's grid for a statement that reads a million declared rows.
     pub step: Duration,
-    /// New queries of one analyst a minute; none if they are not limited.
+    /// New queries per analyst and minute; `None` if they are not limited.
     pub new_queries_per_minute: Option<u32>,
 }
 
-/// How the costs of queries add up.
+/// How the costs of queries compose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accounting {
     /// Their ε's are added.
     Pure,
-    /// Their ρ's are added, and turned into an ε at the budget's δ, which is not 0.
+    /// Their ρ's are added and converted to an ε at the budget's δ, which is not 0.
     Zcdp,
 }
 
@@ -163,34 +169,34 @@ pub struct TablePolicy {
 /// Whose data a table holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access {
-    /// Nobody's.
+    /// No one's: the table is public.
     Public {
         /// The columns that are unique together; empty if that is not known.
         key: Vec<String>,
     },
-    /// Somebody's.
+    /// People's: the table is protected.
     Protected(Protection),
 }
 
 /// How the people in a table are protected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Protection {
-    /// Whose row a row is.
+    /// The privacy unit: whose row a row is.
     pub unit: UnitPolicy,
-    /// In how many groups of one query a unit counts: 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
+    /// The contribution bound: groups per unit in one query. 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
     pub max_groups: u32,
-    /// How many of its rows count in each: 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
+    /// The contribution bound: rows per unit in each group. 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
     pub max_rows_per_group: u32,
-    /// About how many rows it has, if that is public: the schedule of answers depends on it.
+    /// The approximate number of rows, if that is public; the schedule of answers depends on it.
     pub rows: Option<u64>,
-    /// What is known of columns, in the order of the file. Others are nullable and unbounded.
+    /// The declared columns, in the order of the file. Others are nullable and unbounded.
     pub columns: Vec<ColumnPolicy>,
 }
 
-/// What says whose row a row is.
+/// The privacy unit of a table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnitPolicy {
-    /// Nothing: every row is someone else.
+    /// The row itself: every row belongs to a different person.
     Row,
     /// A column of the table.
     Column(String),
@@ -205,18 +211,18 @@ pub enum UnitPolicy {
     },
 }
 
-/// What is known of a column, from the world and not from the data.
+/// Public knowledge about a column, which does not come from the data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnPolicy {
     /// As the source spells it.
     pub name: String,
-    /// Finite, the lower first, and what `demure_core::mechanism::Bounds` accepts on `grid`.
+    /// Finite, the lower first, and accepted by `demure_core::mechanism::Bounds` on `grid`.
     pub bounds: Option<(f64, f64)>,
     /// The spacing of values, a power of two; only with `bounds`.
     pub grid: Option<f64>,
-    /// Every value there can be: 1 to 100,000, all of one kind, none twice, all in `bounds`.
+    /// All possible values: 1 to 100,000, all of one kind, without duplicates, all within `bounds`.
     pub values: Option<Vec<Value>>,
-    /// What it holds; for CSV, whose text has no types, what it is read as.
+    /// The type of its values; for CSV, which has no types, the type that it is read as.
     pub kind: Option<ColumnKind>,
     /// Whether NULL can occur; true unless the policy says otherwise.
     pub nullable: bool,
@@ -224,7 +230,7 @@ pub struct ColumnPolicy {
     pub hidden: bool,
 }
 
-/// One value a column can have.
+/// A value that a column can have.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A TOML string.
@@ -240,7 +246,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a list of such values is called in messages.
+    /// The name for a list of such values in messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -254,8 +260,8 @@ impl Value {
 }
 
 impl Policy {
-    /// Reads a policy from its file. Sources are relative to the file's folder; of a link, to
-    /// the folder of the file that it leads to.
+    /// Reads a policy from its file. Sources are relative to the file's folder; if it is a link, to the folder of the
+    /// file that it points to.
     ///
     /// # Errors
     /// The file cannot be read, or has mistakes: every one of them, with its line.
@@ -267,7 +273,7 @@ impl Policy {
         read::policy(&text, folder, Some(&path.display().to_string()))
     }
 
-    /// Where a policy's file really is: a policy that is reached by a link is the same policy.
+    /// The real path of a policy's file: a policy reached through a link is the same policy.
     #[must_use]
     pub fn real_path(path: &Path) -> PathBuf {
         match path.is_symlink() {
@@ -284,7 +290,7 @@ impl Policy {
         read::policy(text, folder, None)
     }
 
-    /// The table of that name.
+    /// The table with that name.
     #[must_use]
     pub fn table(&self, name: &str) -> Option<&TablePolicy> {
         self.tables.iter().find(|table| table.name == name)
@@ -292,7 +298,7 @@ impl Policy {
 }
 
 impl TablePolicy {
-    /// How its people are protected; nothing for a public table.
+    /// How its people are protected; `None` for a public table.
     #[must_use]
     pub fn protection(&self) -> Option<&Protection> {
         match &self.access {
@@ -303,7 +309,7 @@ impl TablePolicy {
 }
 
 impl Protection {
-    /// What is known of the column of that name.
+    /// The declared column with that name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&ColumnPolicy> {
         self.columns.iter().find(|column| column.name == name)

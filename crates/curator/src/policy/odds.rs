@@ -1,20 +1,19 @@
 //! ε and δ in plain words: how sure an attacker can become.
 //!
-//! For every set S of results and neighbours x, x′: `P[M(x) ∈ S] ≤ e^ε·P[M(x′) ∈ S]`. So by
-//! Bayes the odds of "present" against "absent" (add or remove), or of a person's having these values against those
-//! (replace), grow by at most a factor of e^ε, and
-//! even odds become at most e^ε : 1, which is a probability of `e^ε/(1 + e^ε)`.
+//! For every set S of results and neighbours x, x′: `P[M(x) ∈ S] ≤ e^ε·P[M(x′) ∈ S]`. So by Bayes the odds of
+//! "present" against "absent" (add or remove), or of a person having these values against those (replace), grow by at
+//! most a factor of e^ε, and even odds become at most e^ε : 1, which is a probability of `e^ε/(1 + e^ε)`.
 
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 
-/// Beyond it a guarantee is of little comfort.
+/// Above it, a guarantee is weak.
 const WEAK: f64 = 10.0;
-/// From it on, δ is a risk of its own.
+/// From it on, δ alone is a risk.
 const CARELESS: f64 = 1e-2;
-/// The ε of a usual query.
+/// The range of ε for a usual query.
 const USUAL: (f64, f64) = (0.1, 5.0);
 
-/// What ε promises, in plain words.
+/// The meaning of ε in plain words.
 ///
 /// ```text
 /// someone unsure (50:50) whether a person is in the data can become at most 73.2 % sure
@@ -28,7 +27,7 @@ pub fn odds(epsilon: Epsilon, neighbours: Neighbours) -> String {
     format!("someone unsure (50:50) {unsure} can become {}", certainty(epsilon.get()))
 }
 
-/// How sure even odds can become: `e^ε/(1 + e^ε)`, rounded up.
+/// The probability that even odds can become: `e^ε/(1 + e^ε)`, rounded up.
 fn certainty(epsilon: f64) -> String {
     let percent = 100.0 / (1.0 + (-epsilon).exp());
     let up = (percent * 10.0).ceil() / 10.0;
@@ -38,7 +37,7 @@ fn certainty(epsilon: f64) -> String {
     }
 }
 
-/// A warning if the whole budget promises little.
+/// A warning if the whole budget is a weak guarantee.
 pub(super) fn of_epsilon(epsilon: Epsilon, neighbours: Neighbours) -> Option<String> {
     (epsilon.get() > WEAK).then(|| {
         let odds = odds(epsilon, neighbours);
@@ -56,7 +55,7 @@ pub(super) fn of_delta(delta: Delta) -> Option<String> {
     })
 }
 
-/// A warning if a usual query would be noise, or would give too much away.
+/// A warning if the default query would be mostly noise, or would reveal too much.
 pub(super) fn of_query(per_query: Epsilon, neighbours: Neighbours) -> Option<String> {
     let (least, most) = USUAL;
     match per_query.get() {
@@ -85,45 +84,4 @@ pub(super) fn of_query(per_query: Epsilon, neighbours: Neighbours) -> Option<Str
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn epsilon_is_said_as_a_certainty() {
-        for (epsilon, sure) in [
-            (1e-9, "at most 50.1 % sure"),
-            (0.01, "at most 50.3 % sure"),
-            (0.1, "at most 52.5 % sure"),
-            (1.0, "at most 73.2 % sure"),
-            (2.0, "at most 88.1 % sure"),
-            (4.0, "at most 98.3 % sure"),
-            (6.0, "at most 99.8 % sure"),
-            (10.0, "practically certain"),
-            (1e300, "practically certain"),
-        ] {
-            assert_eq!(certainty(epsilon), sure, "{epsilon}");
-        }
-        assert_eq!(
-            odds(Epsilon::new(1.0).unwrap(), Neighbours::AddRemove),
-            "someone unsure (50:50) whether a person is in the data can become at most 73.2 % sure"
-        );
-        let values = odds(Epsilon::new(1.0).unwrap(), Neighbours::Replace);
-        assert!(values.contains("which of two values a person has"));
-    }
-
-    #[test]
-    fn the_usual_needs_no_warning() {
-        let epsilon = |value| Epsilon::new(value).unwrap();
-        let delta = |value| Delta::new(value).unwrap();
-        let of_epsilon = |epsilon| of_epsilon(epsilon, Neighbours::AddRemove);
-        let of_query = |epsilon| of_query(epsilon, Neighbours::Replace);
-        assert_eq!(of_epsilon(epsilon(10.0)), None);
-        assert!(of_epsilon(epsilon(10.1)).unwrap().contains("practically certain"));
-        assert_eq!(of_delta(delta(0.0099)), None);
-        assert!(of_delta(delta(0.01)).unwrap().contains("1e-6"));
-        assert_eq!((of_query(epsilon(0.1)), of_query(epsilon(5.0))), (None, None));
-        assert!(of_query(epsilon(0.05)).unwrap().contains("off by 20 on average"));
-        assert!(of_query(epsilon(5e-324)).unwrap().contains("off by"));
-        assert!(of_query(epsilon(6.0)).unwrap().contains("99.8 %"));
-    }
-}
+mod tests;

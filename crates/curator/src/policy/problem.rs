@@ -1,4 +1,4 @@
-//! Where a mistake is, and how all of them are told.
+//! Mistakes with their positions, and how they are reported.
 
 use super::Mistake;
 use std::fmt;
@@ -16,11 +16,11 @@ pub enum PolicyError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: std::io::Error,
     },
 
-    /// The file can be read and is wrong.
+    /// The file can be read but has mistakes.
     #[error("{}", Listed { file: file.as_deref(), problems })]
     Mistaken {
         /// The file, unless the policy is a text without one.
@@ -31,7 +31,7 @@ pub enum PolicyError {
 }
 
 impl PolicyError {
-    /// Every mistake, in the order of the file; none if it could not be read.
+    /// Every mistake, in the order of the file; empty if it could not be read.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         match self {
@@ -41,7 +41,7 @@ impl PolicyError {
     }
 }
 
-/// A mistake and its place.
+/// A mistake and its position.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("line {line}: {mistake}")]
 pub struct Problem {
@@ -78,11 +78,11 @@ fn place(file: Option<&str>, line: usize) -> String {
     }
 }
 
-/// What is noticed while a file is read. Places are bytes of its text.
+/// Mistakes and warnings noted while a file is read. Positions are byte offsets in its text.
 pub(super) struct Notes<'t> {
     text: &'t str,
     file: Option<&'t str>,
-    /// Where each line begins.
+    /// The start of each line.
     lines: Vec<usize>,
     problems: Vec<Problem>,
     warnings: Vec<(usize, String)>,
@@ -98,7 +98,7 @@ impl<'t> Notes<'t> {
     pub(super) fn mistake(&mut self, at: usize, mistake: Mistake) {
         let line = self.line(at);
         let start = self.lines.get(line - 1).copied().unwrap_or(0);
-        // A place inside a character, or past the end, counts as the line's first.
+        // A position inside a character, or past the end, counts as the line's first column.
         let column = self.text.get(start..at).map_or(1, |before| before.chars().count() + 1);
         self.problems.push(Problem { line, column, mistake });
     }
@@ -114,7 +114,7 @@ impl<'t> Notes<'t> {
 
     pub(super) fn into_error(mut self) -> PolicyError {
         self.problems.sort_by_key(|problem| (problem.line, problem.column));
-        // What is wrong twice on a line in the same words is told once.
+        // The same mistake on the same line is reported once.
         self.problems
             .dedup_by(|next, first| (next.line, &next.mistake) == (first.line, &first.mistake));
         PolicyError::Mistaken { file: self.file.map(str::to_owned), problems: self.problems }
@@ -126,27 +126,11 @@ impl<'t> Notes<'t> {
         self.warnings.into_iter().map(shown).collect()
     }
 
-    /// Counted from 1: as many lines begin at or before the place.
+    /// Counted from 1: the number of lines that begin at or before the position.
     fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|start| *start <= at).max(1)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_counted_from_one_and_never_fail() {
-        let mut notes = Notes::new("é = 1\nb = 2\n", Some("x.toml"));
-        for at in [0, 1, 3, 7, 999] {
-            notes.mistake(at, Mistake::Twice { key: at.to_string() });
-        }
-        notes.mistake(7, Mistake::Twice { key: "7".to_owned() });
-        let error = notes.into_error();
-        let places: Vec<_> = error.problems().iter().map(|p| (p.line, p.column)).collect();
-        assert_eq!(places, [(1, 1), (1, 1), (1, 3), (2, 1), (3, 1)]);
-        assert!(error.to_string().starts_with("x.toml:1: "), "{error}");
-        assert_eq!(error.to_string().lines().count(), 5);
-    }
-}
+mod tests;

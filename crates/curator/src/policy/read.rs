@@ -1,7 +1,7 @@
-//! From the text of a policy to the policy: the file, its budget and its tables.
+//! Reads a policy from its text: the file, its budget and its tables.
 //!
-//! Reading goes on after a mistake, with a stand-in for what was wrong. That is safe
-//! because one noted mistake anywhere means that no policy comes out.
+//! Reading continues after a mistake, with a placeholder for the wrong value. That is safe because a single mistake
+//! means that no policy is returned.
 
 use super::problem::Notes;
 use super::section::{self, Form, Noted, Section, in_order};
@@ -14,9 +14,9 @@ use demure_ledger::Answers;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
-/// The largest bound on contributions.
+/// The largest contribution bound.
 const MOST: u32 = 1 << 20;
-/// The most rows that a table may be declared to have.
+/// The largest number of rows that a table may declare.
 const MOST_ROWS: u64 = 1_000_000_000_000;
 
 const FILE: Form = &[
@@ -61,7 +61,7 @@ pub(super) fn policy(text: &str, folder: &Path, file: Option<&str>) -> Result<Po
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         match (error.message(), text.get(span.clone())) {
-            // Whichever of the two was kept, the rest of the file is as it was meant.
+            // Whichever of the two was kept, the rest of the file was read as intended.
             ("duplicate key", Some(key)) => {
                 let key = key.trim_matches(['"', '\'']).to_owned();
                 notes.mistake(span.start, Mistake::Twice { key });
@@ -105,7 +105,7 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
     if section.get("epsilon").is_none() {
         section.missing("epsilon", notes);
     }
-    // All of them before any `?`, so that each notes its own mistake.
+    // All of them before any `?`, so that each reports its own mistake.
     let epsilon = quantity(&section, "epsilon", Epsilon::new, notes);
     let delta = quantity(&section, "delta", Delta::new, notes);
     let accounting = choice(
@@ -158,7 +158,7 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
     let neighbours = neighbours.ok()?.map_or(Neighbours::AddRemove, |(neighbours, _)| neighbours);
     notes.warn(epsilon_at, odds::of_epsilon(epsilon, neighbours));
     notes.warn(delta_at, odds::of_delta(delta));
-    // One warning of much ε is enough.
+    // One warning about a large ε is enough.
     if odds::of_epsilon(epsilon, neighbours).is_none() {
         notes.warn(per_query_at, odds::of_query(per_query, neighbours));
     }
@@ -174,10 +174,9 @@ fn budget(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<BudgetPol
     })
 }
 
-/// The least ε of a new query where the policy does not say: what lets a budget be divided into
-/// a thousand queries under pure accounting, and some three hundred under zCDP, where
-/// the price falls with the square of ε. Never so much that a useful query is refused: at most 0.01,
-/// or 0.1 under zCDP, and never more than the default price of a query.
+/// The default minimum ε of a new query. It allows a budget to be divided into a thousand queries under pure
+/// accounting, and about three hundred under zCDP, where the price falls with the square of ε. It is never so large
+/// that a useful query is refused: at most 0.01, or 0.1 under zCDP, and never more than the default price of a query.
 fn default_least(epsilon: Epsilon, per_query: Epsilon, accounting: Accounting) -> Epsilon {
     let (parts, most) = match accounting {
         Accounting::Pure => (1000.0, 0.01),
@@ -253,7 +252,7 @@ fn tables(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Vec<TablePolicy>
     found.into_iter().map(|(table, _)| table).collect()
 }
 
-/// A table, and where its unit is said.
+/// A table, and the position of its unit.
 fn table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> (TablePolicy, usize) {
     let source = section.text("source", notes);
     if let Ok(None) = source {
@@ -263,7 +262,7 @@ fn table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> (Table
     let access = match public {
         Ok(true) => public_table(name, section, notes),
         Ok(false) => Access::Protected(protection(name, section, true, notes)),
-        // Whether a unit is missing depends on what was meant.
+        // Whether a unit is missing depends on what `public` was meant to be.
         Err(Noted) => Access::Protected(protection(name, section, false, notes)),
     };
     let source = source.ok().flatten().map_or(String::new(), |(source, _)| source.to_owned());
@@ -319,7 +318,7 @@ fn protection(
     Protection { unit, max_groups, max_rows_per_group, rows, columns }
 }
 
-/// About how many rows a table has, as the policy says.
+/// The declared approximate number of rows of a table.
 fn declared_rows(section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<u64> {
     let (given, at) = section.whole("rows", notes).ok()??;
     let rows = u64::try_from(given).ok().filter(|rows| (1..=MOST_ROWS).contains(rows));
@@ -332,7 +331,7 @@ fn declared_rows(section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<u64
 }
 
 fn unit(name: &str, section: &Section<'_, '_>, needed: bool, notes: &mut Notes<'_>) -> UnitPolicy {
-    // A stand-in that no other check objects to.
+    // A placeholder that passes all other checks.
     let unknown = UnitPolicy::Column(String::new());
     match section.get("unit").map(|node| (node.get_ref(), node.span().start)) {
         None => {

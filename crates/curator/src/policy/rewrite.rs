@@ -1,4 +1,4 @@
-//! Putting another text into a policy's file, which is the old one or the new one at every moment.
+//! Rewrites a policy's file atomically: at every moment it is either the old or the new one.
 
 use super::Policy;
 use demure_ledger::access;
@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Replaces a policy's text, or makes its file, and returns when that is on disk. Owner and mode
-/// stay; a link stays a link, and what it leads to is replaced. What a killed process left of an
-/// earlier attempt is removed.
+/// Replaces a policy's text, or creates its file, and returns when that is on disk. Owner and mode stay. A link stays
+/// a link, and the file it points to is replaced. Files that a killed process left from an earlier attempt are
+/// removed.
 pub fn rewrite(path: &Path, text: &str) -> io::Result<()> {
     let path = &Policy::real_path(path);
     sweep(path);
@@ -22,7 +22,7 @@ pub fn rewrite(path: &Path, text: &str) -> io::Result<()> {
             Err(_) => None,
         };
         let mut to = match &mode {
-            // Nobody may see more of it than of the file that it replaces.
+            // It must not be readable by more users than the file that it replaces.
             Some(_) => access::create(&begun)?,
             None => File::create_new(&begun)?,
         };
@@ -37,12 +37,12 @@ pub fn rewrite(path: &Path, text: &str) -> io::Result<()> {
         access::sync_folder(path)
     };
     write().inspect_err(|_| {
-        // It may not exist; what went wrong first is what matters.
+        // It may not exist; the first error is the one that matters.
         let _ = std::fs::remove_file(&begun);
     })
 }
 
-/// Whether a file could be rewritten. Nothing is changed.
+/// Checks that a file could be rewritten. Nothing is changed.
 pub(crate) fn rewritable(path: &Path) -> io::Result<()> {
     let path = &Policy::real_path(path);
     if std::fs::metadata(path)?.permissions().readonly() {
@@ -58,7 +58,7 @@ fn part(path: &Path, number: &str) -> PathBuf {
     path.with_file_name(format!(".{file}.{number}.part"))
 }
 
-/// Removes unfinished files that nobody has locked.
+/// Removes unfinished files that no process has locked.
 fn sweep(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(files) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else { return };
@@ -70,32 +70,11 @@ fn sweep(path: &Path) {
         });
         let abandoned = || File::open(file.path()).is_ok_and(|file| file.try_lock().is_ok());
         if own && abandoned() {
-            // What cannot be removed is in nobody's way.
+            // A file that cannot be removed does no harm.
             let _ = std::fs::remove_file(file.path());
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_link_stays_a_link_and_what_was_left_is_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, link) = (folder.path().join("clinic.toml"), folder.path().join("link.toml"));
-        rewrite(&path, "one").unwrap();
-        std::os::unix::fs::symlink(&path, &link).unwrap();
-        std::fs::write(part(&path, "1"), "left").unwrap();
-        std::fs::write(part(&path, "x"), "other").unwrap();
-        let busy = File::create(part(&path, "2")).unwrap();
-        busy.lock().unwrap();
-        rewrite(&link, "two").unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
-        let there = |number: &str| part(&path, number).exists();
-        assert!(!there("1") && there("2") && there("x"));
-        let count = std::fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(count, 4);
-    }
-}
+mod tests;

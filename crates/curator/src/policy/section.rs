@@ -1,26 +1,25 @@
-//! One table of the TOML file: its keys, what each must look like, and what was meant
-//! by a key that is not known.
+//! One table of the TOML file: its keys, the type of each, and suggestions for unknown keys.
 
 use super::Mistake;
 use super::problem::Notes;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value and its place.
+/// A value and its position.
 pub(super) type Node<'i> = Spanned<DeValue<'i>>;
 
-/// The keys a section may have, each with how it is written.
+/// The keys that a section may have, each with an example.
 pub(super) type Form = &'static [(&'static str, &'static str)];
 
-/// A value was there and wrong; the mistake has been noted.
+/// The value was there but wrong, and the mistake has been noted.
 pub(super) struct Noted;
 
-/// Nothing, or a value and its place.
+/// A value and its position, if there is one.
 pub(super) type Found<T> = Result<Option<(T, usize)>, Noted>;
 
 /// One table of the file.
 pub(super) struct Section<'a, 'i> {
-    /// What messages call it: "column `age`".
+    /// Its name in messages: "column `age`".
     pub(super) owner: String,
     /// Where it begins.
     pub(super) at: usize,
@@ -29,7 +28,7 @@ pub(super) struct Section<'a, 'i> {
 }
 
 impl<'a, 'i> Section<'a, 'i> {
-    /// A section, once its unknown keys are noted.
+    /// A section; notes its unknown keys.
     pub(super) fn new(
         owner: String,
         at: usize,
@@ -49,7 +48,7 @@ impl<'a, 'i> Section<'a, 'i> {
         Self { owner, at, fields, form }
     }
 
-    /// Whether a key is there, and where.
+    /// The position of a key, if it is there.
     pub(super) fn place(&self, key: &str) -> Option<usize> {
         self.fields.get_key_value(key).map(|(key, _)| key.span().start)
     }
@@ -59,12 +58,12 @@ impl<'a, 'i> Section<'a, 'i> {
         self.fields.get(key)
     }
 
-    /// A number, whole or not.
+    /// A number, integer or not.
     pub(super) fn number(&self, key: &'static str, notes: &mut Notes<'_>) -> Found<f64> {
         self.typed(key, notes, number)
     }
 
-    /// A text that is not empty.
+    /// A non-empty text.
     pub(super) fn text(&self, key: &'static str, notes: &mut Notes<'_>) -> Found<&'a str> {
         self.typed(key, notes, |value| value.as_str().filter(|text| !text.is_empty()))
     }
@@ -74,7 +73,7 @@ impl<'a, 'i> Section<'a, 'i> {
         self.typed(key, notes, DeValue::as_bool)
     }
 
-    /// A whole number.
+    /// An integer.
     pub(super) fn whole(&self, key: &'static str, notes: &mut Notes<'_>) -> Found<i128> {
         self.typed(key, notes, |value| match value {
             DeValue::Integer(whole) => i128::from_str_radix(whole.as_str(), whole.radix()).ok(),
@@ -82,7 +81,7 @@ impl<'a, 'i> Section<'a, 'i> {
         })
     }
 
-    /// Whatever `read` makes of the value of a key.
+    /// The value of a key, converted by `read`.
     pub(super) fn typed<T>(
         &self,
         key: &'static str,
@@ -108,7 +107,7 @@ impl<'a, 'i> Section<'a, 'i> {
         notes.mistake(self.at, Mistake::Missing { key, owner, remedy });
     }
 
-    /// A key, whose it is, and how it is written.
+    /// A key, the section it belongs to, and an example.
     pub(super) fn about(&self, key: &str) -> (String, String, String) {
         let written = self.form.iter().find(|(known, _)| *known == key);
         let written = written.map_or(key, |(_, written)| written);
@@ -126,7 +125,7 @@ pub(super) fn in_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<(&'a str, usize, &
     entries
 }
 
-/// A number, whole or not; beyond what a float holds it is infinite.
+/// A number, integer or not; infinite if a float cannot hold it.
 pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
     match value {
         DeValue::Float(real) => real.as_str().parse().ok(),
@@ -138,7 +137,7 @@ pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
     }
 }
 
-/// What a value is, in messages.
+/// The description of a value in messages.
 pub(super) fn described(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(text) if text.is_empty() => "an empty text",
@@ -152,7 +151,7 @@ pub(super) fn described(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// What to write instead of a key that is not known.
+/// What to write instead of an unknown key.
 fn meant(name: &str, form: Form) -> String {
     if let Some(near) = nearest(name, form.iter().map(|(key, _)| *key)) {
         let written = form.iter().find(|(key, _)| *key == near);
@@ -162,10 +161,10 @@ fn meant(name: &str, form: Form) -> String {
     format!("the keys here are {}", keys.join(", "))
 }
 
-/// The name that was probably meant: at most a third of it is different, or one begins the other.
+/// The name that was probably meant: at most a third of it differs, or one is a prefix of the other.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
-    // Nobody misspells so much, and the distance takes the product of the lengths.
+    // No one misspells that much, and computing the distance takes the product of the lengths.
     if name.len() > 200 {
         return None;
     }
@@ -181,7 +180,7 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> O
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be added, dropped, changed or swapped with the next.
+/// The number of letters to insert, delete, change or swap with the next.
 fn distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -202,35 +201,4 @@ fn distance(left: &str, right: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_are_counted_in_letters() {
-        for (left, right, far) in [
-            ("", "", 0),
-            ("", "abc", 3),
-            ("bound", "bounds", 1),
-            ("buonds", "bounds", 1),
-            ("neighbors", "neighbours", 1),
-            ("kitten", "sitting", 3),
-            ("é", "e", 1),
-        ] {
-            assert_eq!(distance(left, right), far, "{left} {right}");
-            assert_eq!(distance(right, left), far, "{left} {right}");
-        }
-    }
-
-    #[test]
-    fn what_was_meant_is_near_or_nothing() {
-        let known = ["epsilon", "delta", "per_query"];
-        let meant = |name| nearest(name, known.into_iter());
-        assert_eq!(meant("eps"), Some("epsilon"));
-        assert_eq!(meant("Epsilon"), Some("epsilon"));
-        assert_eq!(meant("delat"), Some("delta"));
-        assert_eq!(meant("per-query"), Some("per_query"));
-        assert_eq!(meant("colour"), None);
-        assert_eq!(meant(""), None);
-        assert_eq!(meant(&"x".repeat(1_000_000)), None);
-    }
-}
+mod tests;

@@ -1,10 +1,9 @@
-//! A first policy for a table, written from the names and types of its columns alone.
+//! A first policy for a table, from the names and types of its columns alone.
 //!
-//! Nothing here sees a value: a bound taken from the data would tell of the data. What a
-//! name suggests (an age is below 120) is common knowledge, and offered as a comment. Two
-//! guesses are not comments, since a policy without them would protect less: the unit (ε-DP
-//! for units is at worst 2ε-DP for each of their rows, while rows say nothing of a unit with
-//! many), and that a name or an address is hidden.
+//! Nothing here sees a value: a bound taken from the data would reveal something about the data. What a name suggests
+//! (an age is below 120) is common knowledge, and is offered as a comment. Two guesses are not comments, because a
+//! policy without them would protect less: the unit (ε-DP for units is at worst 2ε-DP for each of their rows, while a
+//! guarantee for rows says nothing about a unit with many), and that a name or an address is hidden.
 
 use super::name::made_plain;
 use super::odds;
@@ -14,10 +13,10 @@ use std::fmt::Write;
 
 /// The ε of a first policy.
 const EPSILON: f64 = 1.0;
-/// Where comments wrap.
+/// The width at which comments wrap.
 const WIDEST: usize = 90;
 
-/// What a column holds, as far as a policy cares.
+/// The type of a column, as far as a policy cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Whole numbers.
@@ -36,7 +35,7 @@ pub enum ColumnKind {
     Other,
 }
 
-/// Words of a name that mean a person, the plainest first.
+/// Words in column names that refer to a person, the clearest first.
 const PEOPLE: &[&str] = &[
     "person",
     "patient",
@@ -56,7 +55,7 @@ const PEOPLE: &[&str] = &[
     "ssn",
     "email",
 ];
-/// Words of a name that mean a direct identifier.
+/// Words in column names that refer to a direct identifier.
 const IDENTIFIERS: &[&str] = &[
     "name",
     "firstname",
@@ -76,7 +75,7 @@ const IDENTIFIERS: &[&str] = &[
     "iban",
     "password",
 ];
-/// Bounds that everyone knows.
+/// Bounds that are common knowledge.
 const KNOWN: &[(&str, i32, i32)] = &[
     ("age", 0, 120),
     ("percent", 0, 100),
@@ -137,10 +136,10 @@ const COLUMNS: &str = r#"# A sum or a mean needs bounds; values beyond them are 
 # Take away the # of a line once it is true.
 "#;
 
-/// A commented policy for one table, from its schema: name, kind and whether NULL can occur
-/// of each column. It parses as it is; what a steward should decide stands in comments.
+/// A commented policy for one table, from its schema: the name, kind and nullability of each column. It is valid as it
+/// is; comments mark what a steward should decide.
 ///
-/// A `table` that is not a plain name is made one.
+/// A `table` that is not a plain name is changed into one.
 #[must_use]
 pub fn template(table: &str, source: &str, columns: &[(String, ColumnKind, bool)]) -> String {
     let table = made_plain(table);
@@ -234,7 +233,7 @@ fn unit<'a>(text: &mut String, columns: &'a [(String, ColumnKind, bool)]) -> Opt
     guess
 }
 
-/// How plainly a name means whose row it is: people first, then ids of anything, then `id`.
+/// How clearly a column name says whose row it is: people first, then ids of anything, then `id`.
 fn rank(name: &str) -> Option<usize> {
     let words = words(name);
     if let Some(rank) = PEOPLE.iter().position(|word| words.iter().any(|other| other == word)) {
@@ -264,7 +263,7 @@ fn words(name: &str) -> Vec<String> {
     spaced.split_whitespace().map(str::to_lowercase).collect()
 }
 
-/// The line of a column: a comment, unless it hides.
+/// The line of a column: a comment, unless it hides the column.
 fn column(name: &str, kind: ColumnKind, nullable: bool) -> String {
     let words = words(name);
     let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
@@ -298,7 +297,7 @@ fn column(name: &str, kind: ColumnKind, nullable: bool) -> String {
     }
 }
 
-/// A number as TOML writes it; one that is not finite parses, and is then refused by name.
+/// A number in TOML. A number that is not finite parses, but is then refused by name.
 fn number(value: f64) -> String {
     match value {
         value if value.is_nan() => "nan".to_owned(),
@@ -313,8 +312,8 @@ fn key(name: &str) -> String {
     if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
 }
 
-/// A text as TOML writes it, on one line.
-pub(super) fn quoted(text: &str) -> String {
+/// A text in TOML, on one line.
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -1,4 +1,4 @@
-//! The happy path, every mistake with its line, and a file that is bent at random.
+//! A valid policy, every mistake with its line, and a file with random changes.
 
 use super::*;
 
@@ -116,7 +116,7 @@ fn an_editor_of_another_system_changes_nothing() {
     refused(&with_column("bound = 1").replace('\n', "\r\n"), &[(8, "`bound`")]);
 }
 
-/// A policy whose first lines are right; mistakes begin at line 7.
+/// A policy whose first lines are valid; mistakes begin at line 7.
 fn with(rest: &str) -> String {
     format!(
         "[budget]\nepsilon = 1\n[tables.a]\nsource = 'a.csv'\nunit = 'id'\n# from here\n{rest}\n"
@@ -128,12 +128,12 @@ fn with_column(rest: &str) -> String {
     with(&format!("[tables.a.columns]\nx = {{ {rest} }}"))
 }
 
-/// A budget of these lines, from line 2, above a table.
+/// A budget of these lines, starting at line 2, followed by a table.
 fn with_budget(lines: &str) -> String {
     format!("[budget]\n{lines}\n[tables.a]\nsource = 'a.csv'\nunit = 'id'\n")
 }
 
-/// The only mistakes, each with its line and part of its message.
+/// Checks that these are the only mistakes, each with its line and part of its message.
 fn refused(text: &str, wanted: &[(usize, &str)]) {
     let error = parse(text).expect_err(text);
     let all = error.to_string();
@@ -278,7 +278,7 @@ fn mistakes_of_foreign_keys() {
         &to("unit = 'who'\ncolumns = { id = { hidden = true } }"),
         &[(9, "column `id` of table `c` says whose row it is and is hidden")],
     );
-    // A table that leads to a circle is not on it; a table with another mistake is still there.
+    // A table that leads to a cycle is not on it; a table with another mistake still counts.
     let text = to("unit = { column = 'y', references = 'd.id' }\n\
         [tables.d]\nsource = 'd'\nunit = { column = 'y', references = 'c.id' }\nmax_groups = 0");
     refused(&text, &[(12, "`c` → `d` → `c`"), (16, "max_groups")]);
@@ -311,7 +311,7 @@ fn mistakes_of_bounds_and_grids() {
     refused(&with_column("bounds = [0, 1], grid = 100"), &[(8, "grid steps apart")]);
     refused(&with_column("bounds = [0, 1], grid = 1e-320"), &[(8, "grid must be a power of two")]);
     refused(&with_column("grid = 1"), &[(8, "has a `grid` and no bounds")]);
-    // The bounds are wrong, so nothing is said of how they fit the grid.
+    // The bounds are wrong, so there is no message about how they fit the grid.
     refused(&with_column("bounds = [2, 1], grid = 1e-9"), &[(8, "write the lower first")]);
 }
 
@@ -423,7 +423,7 @@ fn a_bent_file_never_panics() {
             }
         }
     }
-    // Both happen, or the test bends too little or too much.
+    // Both must happen, or the test changes too little or too much.
     assert!(good > 100 && bad > 1_000, "{good} {bad}");
 }
 
@@ -465,11 +465,11 @@ fn a_template_parses_and_tells_what_to_decide() {
     ] {
         assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     }
-    assert!(text.contains("never from the data") && text.contains("73:27"));
+    assert!(text.contains("never from the data") && text.contains("73.2 %"));
     let widest = text.lines().take_while(|line| !line.contains(".columns]"));
     assert!(widest.map(|line| line.chars().count()).max() <= Some(96), "{text}");
 
-    // Once every line is decided, it still parses.
+    // Once every line is decided, it is still valid.
     let decided: String = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {

@@ -7,9 +7,9 @@ use super::{Mistake, TimingPolicy};
 use std::time::Duration;
 use toml::de::DeValue;
 
-/// The step of the grid for a million rows, in milliseconds, where the policy does not say.
+/// The default step of the grid for a million rows, in milliseconds.
 const STEP_MS: u32 = 100;
-/// New queries of one analyst a minute, where the policy does not say.
+/// The default number of new queries per analyst and minute.
 const PER_MINUTE: u32 = 120;
 
 const TIMING: Form = &[
@@ -47,7 +47,7 @@ pub(super) fn timing(document: &Section<'_, '_>, notes: &mut Notes<'_>) -> Timin
         _ => whole(&section, "new_queries_per_minute", 1..=1_000_000, notes)
             .map(|found| found.map(|(rate, at)| (Some(rate), at))),
     };
-    // A mistake is noted, so that no policy comes out: what stands in for it does not matter.
+    // A mistake has been noted, so no policy is returned and the placeholder does not matter.
     let said = |step: Option<(u32, usize)>| step.map_or(STEP_MS, |(step, _)| step);
     TimingPolicy {
         schedule: schedule.ok().flatten().is_none_or(|(on, _)| on),

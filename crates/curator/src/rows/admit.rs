@@ -1,7 +1,7 @@
-//! Which expressions may touch protected rows, made total on the way.
+//! Decides which expressions may touch protected rows, and makes them total.
 //!
-//! An allow-list: what is not named here is refused. See [`crate::total`] for why an
-//! expression must not be able to fail on any row.
+//! This is an allow-list: everything else is refused. [`crate::rows::total`] explains why an expression must not be
+//! able to fail on any row.
 
 use crate::refusal::{Refusal, Rule};
 use crate::rows::expression::{depth, number, size, text};
@@ -9,6 +9,7 @@ use crate::rows::total::Total;
 use crate::rows::unlimited;
 use crate::rows::{RESERVED, Rows};
 use crate::statement::limits::{DEEPEST, deep};
+use Fails::{Never, Sometimes};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, DataFusionError, ScalarValue};
@@ -20,84 +21,102 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Functions of one row that may be used: deterministic, and total once wrapped.
-pub(crate) const FUNCTIONS: &[&str] = &[
-    "abs",
-    "acos",
-    "ascii",
-    "asin",
-    "atan",
-    "atan2",
-    "bit_length",
-    "btrim",
-    "cbrt",
-    "ceil",
-    "character_length",
-    "clamp",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "contains",
-    "cos",
-    "cosh",
-    "date_bin",
-    "date_part",
-    "date_trunc",
-    "degrees",
-    "ends_with",
-    "exp",
-    "floor",
-    "greatest",
-    "initcap",
-    "isnan",
-    "iszero",
-    "least",
-    "left",
-    "ln",
-    "log",
-    "log10",
-    "log2",
-    "lower",
-    "ltrim",
-    "nanvl",
-    "nullif",
-    "nvl",
-    "octet_length",
-    "pi",
-    "power",
-    "radians",
-    "regexp_count",
-    "regexp_like",
-    "replace",
-    "reverse",
-    "right",
-    "round",
-    "rtrim",
-    "signum",
-    "sin",
-    "sinh",
-    "split_part",
-    "sqrt",
-    "starts_with",
-    "strpos",
-    "substr",
-    "tan",
-    "tanh",
-    "translate",
-    "trunc",
-    "upper",
+/// The allowed functions of one row, by the engine's own names: deterministic, and total once wrapped.
+///
+/// To add one: its name here, and whether it fails on some row (when it does, `total.rs`, `may_fail`); its cost (`cost.rs`,
+/// `function`); what is known of its values (`expression.rs`); arguments that must be constants (`constants`, below);
+/// `docs/sql.md`; and a query in `tests/golden/functions.slt`. A test checks that no list lacks it. A function that the
+/// engine lacks is written in `added_functions.rs`.
+pub(crate) const FUNCTIONS: &[(&str, Fails)] = &[
+    ("abs", Never),
+    ("acos", Never),
+    ("ascii", Never),
+    ("asin", Never),
+    ("atan", Never),
+    ("atan2", Never),
+    ("bit_length", Never),
+    ("btrim", Never),
+    ("cbrt", Never),
+    ("ceil", Sometimes),
+    ("character_length", Never),
+    ("clamp", Never),
+    ("coalesce", Never),
+    ("concat", Never),
+    ("concat_ws", Never),
+    ("contains", Never),
+    ("cos", Never),
+    ("cosh", Never),
+    ("date_bin", Sometimes),
+    ("date_part", Never),
+    ("date_trunc", Sometimes),
+    ("degrees", Never),
+    ("ends_with", Never),
+    ("exp", Never),
+    ("floor", Sometimes),
+    ("greatest", Never),
+    ("initcap", Never),
+    ("isnan", Never),
+    ("iszero", Never),
+    ("least", Never),
+    ("left", Never),
+    ("ln", Never),
+    ("log", Never),
+    ("log10", Never),
+    ("log2", Never),
+    ("lower", Never),
+    ("ltrim", Never),
+    ("nanvl", Never),
+    ("nullif", Never),
+    ("nvl", Never),
+    ("octet_length", Never),
+    ("pi", Never),
+    ("power", Sometimes),
+    ("radians", Never),
+    ("regexp_count", Never),
+    ("regexp_like", Never),
+    ("replace", Never),
+    ("reverse", Never),
+    ("right", Never),
+    ("round", Sometimes),
+    ("rtrim", Never),
+    ("signum", Never),
+    ("sin", Never),
+    ("sinh", Never),
+    ("split_part", Sometimes),
+    ("sqrt", Never),
+    ("starts_with", Never),
+    ("strpos", Never),
+    ("substr", Sometimes),
+    ("tan", Never),
+    ("tanh", Never),
+    ("translate", Never),
+    ("trunc", Sometimes),
+    ("upper", Never),
 ];
 
-/// The largest expression, in nodes, once every name in it is written out.
+/// Whether a function fails on some row, once wrapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fails {
+    Never,
+    /// It depends on the arguments: `Total::may_fail` says when.
+    Sometimes,
+}
+
+/// Whether a function is known to fail on no row. One that is not listed is taken to fail.
+pub(crate) fn never_fails(name: &str) -> bool {
+    FUNCTIONS.contains(&(name, Never))
+}
+
+/// The largest expression, in nodes, after expanding every name in it.
 const LARGEST: u32 = 2_500;
 
-/// Total as they are, and better known to the optimizer unwrapped.
+/// Functions that are already total, and that the optimizer knows better unwrapped.
 const NATIVE: &[&str] = &["greatest", "least", "nullif"];
 
-/// Functions whose second argument is a pattern that is compiled.
+/// Functions whose second argument is a pattern to be compiled.
 pub(crate) const PATTERNS: &[&str] = &["regexp_count", "regexp_like"];
 
-/// `expr`, made total, or the reason why it may not be used.
+/// `expr` made total, or the reason why it is refused.
 pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
     let schema = rows.schema();
     if size(&expr, rows) > LARGEST {
@@ -107,8 +126,8 @@ pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
             "use each computed column once or twice, or aggregate in between",
         ));
     }
-    // Written out, as the engine merges what is computed in several steps; if it overflowed a stack
-    // where some row gets there, that would tell of the row.
+    // Measured after expansion, because the engine merges what is computed in several steps. A stack overflow that
+    // only happens when some row gets there would reveal that row.
     if depth(&expr, rows) > DEEPEST {
         return Err(deep());
     }
@@ -215,8 +234,8 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
 
 /// A conversion that gives NULL where it is impossible.
 ///
-/// The engine's own TRY_CAST gives an error for some values of some types (a day that no
-/// calendar has, as text). Between plain numbers, and from text to a number, it does not.
+/// The engine's own TRY_CAST returns an error for some values of some types (a date that is in no calendar, as text).
+/// Between plain numbers, and from text to a number, it does not.
 pub(crate) fn conversion(expr: Expr, to: &DataType, schema: &DFSchema) -> Expr {
     let plain = |t: &DataType| t.is_integer() || matches!(t, DataType::Float32 | DataType::Float64);
     if let Expr::Literal(value, _) = &expr
@@ -283,7 +302,7 @@ fn require_option(option: &Expr) -> Result<(), Refusal> {
     }
 }
 
-/// Parts of a time that can be asked for, and those that it can be cut to.
+/// The parts of a time that can be extracted, and those that it can be truncated to.
 const PARTS: [&str; 16] = [
     "year",
     "isoyear",
@@ -337,7 +356,7 @@ fn list(parts: &[&str]) -> String {
     format!("there is: {}", parts.join(", "))
 }
 
-/// A constant LIKE pattern, short enough to compile whatever it is.
+/// Requires a constant LIKE pattern that is short enough to compile in any case.
 fn require_like(pattern: &Expr) -> Result<(), Refusal> {
     require_literal(pattern)?;
     match pattern {
@@ -350,13 +369,12 @@ fn require_like(pattern: &Expr) -> Result<(), Refusal> {
     }
 }
 
-/// The room, in bytes, that all regular expressions of a query may take together. Matching takes
-/// time in proportion to it and to the text, so that more would let one row cost seconds.
+/// The memory in bytes for all regular expressions of a query together. Matching takes time in proportion to it and to
+/// the text, so a larger limit would let one row take seconds.
 pub(crate) const LARGEST_PATTERNS: usize = 1 << 18;
 
-/// The room that a pattern takes, with or without regard to case, up to a factor of two; `None`
-/// if it does not compile or is too large: the engine compiles it when a row gets there, and
-/// must not fail then.
+/// The memory that a compiled pattern takes, case-sensitive or not, up to a factor of two; `None` if it does not
+/// compile or is too large. The engine compiles it when a row gets there, and must not fail then.
 pub(crate) fn pattern_size(pattern: &Expr) -> Option<usize> {
     let text = match pattern {
         Expr::Literal(value, _) => value.try_as_str().flatten()?,
@@ -370,8 +388,8 @@ pub(crate) fn pattern_size(pattern: &Expr) -> Option<usize> {
     sizes.find(|&size| fits(size, true) && fits(size, false))
 }
 
-/// The room that a LIKE pattern takes: the engine makes a regular expression of those that are
-/// more than a beginning, an end or a part.
+/// The memory that a LIKE pattern takes: the engine turns it into a regular expression unless it only tests for a
+/// prefix, a suffix or a substring.
 pub(crate) fn like_size(pattern: &Expr) -> usize {
     let Expr::Literal(value, _) = pattern else { return LARGEST_PATTERNS };
     let Some(text) = value.try_as_str().flatten() else { return 0 };
@@ -388,7 +406,7 @@ pub(crate) fn like_size(pattern: &Expr) -> usize {
     pattern_size(&lit(expression)).unwrap_or(LARGEST_PATTERNS + 1)
 }
 
-/// A constant regular expression that the engine can compile.
+/// Requires a constant regular expression that the engine can compile.
 fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
     require_literal(pattern)?;
     match pattern_size(pattern) {
@@ -429,7 +447,7 @@ fn operator(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
     Total::arithmetic(binary.op, *binary.left, *binary.right, schema).map_err(unprepared)
 }
 
-/// `text ~ pattern` and its kin, as a call.
+/// `text ~ pattern` and its variants, as a function call.
 fn matches(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
     require_pattern(&binary.right)?;
     let mut arguments = vec![*binary.left, *binary.right];
@@ -443,8 +461,8 @@ fn matches(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
     })
 }
 
-/// Arguments that the engine takes from the first row, or treats otherwise where they are the
-/// same for all rows: they must be constants.
+/// Arguments that must be constants, because the engine takes them from the first row, or treats them differently if
+/// they are the same in all rows.
 fn constants(name: &str) -> std::ops::Range<usize> {
     match name {
         "date_part" | "date_trunc" => 0..1,
@@ -462,7 +480,7 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
         let what = format!("{name}() differs from call to call");
         return Err(function(what, "write the value as a constant"));
     }
-    if !FUNCTIONS.contains(&name.as_str()) {
+    if !FUNCTIONS.iter().any(|(known, _)| *known == name) {
         let what = format!("the function {name}() is not available over protected rows");
         let remedy = "use one of the functions listed in docs/sql.md, or apply it after the \
                       aggregate";
@@ -484,7 +502,7 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
         require_time(&call.func, &call.args, schema)?;
     }
     if name == "replace" {
-        // A text that can only shrink.
+        // The text can only get shorter.
         let length = |i: usize| match call.args.get(i) {
             Some(Expr::Literal(value, _)) => value.try_as_str().flatten().map(str::len),
             _ => None,
@@ -518,7 +536,7 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
             }
             _ => return Err(function("clamp takes three arguments", "write CLAMP(x, low, high)")),
         },
-        // Written out, so that no branch is evaluated by a function that may fail.
+        // Expanded, so that no branch is evaluated inside a function that may fail.
         "coalesce" | "nvl" => {
             let last = args.pop().map(Box::new);
             let whens = args.into_iter();
@@ -535,27 +553,11 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
     })
 }
 
-/// `then` where `value` is not NULL, else NULL.
+/// `then` if `value` is not NULL, otherwise NULL.
 pub(crate) fn present(value: Expr, then: Expr) -> Expr {
     let when = (Box::new(Expr::IsNotNull(Box::new(value))), Box::new(then));
     Expr::Case(Case::new(None, vec![when], None))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ordinary_patterns_have_room() {
-        let size = |pattern: &str| pattern_size(&lit(pattern));
-        for ordinary in [r"^\w+@\w+\.(com|org)$", r"\d{4}-\d{2}-\d{2}", "(?i)diabetes|asthma"] {
-            assert!(size(ordinary).is_some_and(|size| 2 * size <= LARGEST_PATTERNS), "{ordinary}");
-        }
-        assert_eq!((like_size(&lit("%flu%")), like_size(&lit("A%"))), (0, 0));
-        assert!((1..LARGEST_PATTERNS / 4).contains(&like_size(&lit("_12%b%"))));
-        assert!(like_size(&lit(format!("%z{}a%", "_".repeat(880)))) > LARGEST_PATTERNS);
-        for large in ["([a-b]{1,200}[a-b]?){16}Z", "(", r"\w{1000}"] {
-            assert_eq!(size(large), None, "{large}");
-        }
-    }
-}
+mod tests;

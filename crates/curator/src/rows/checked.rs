@@ -1,10 +1,10 @@
-//! Arithmetic on whole and decimal numbers, row by row: NULL where a result does not exist or does not fit.
+//! Arithmetic on integers and decimals, row by row: NULL where a result does not exist or does not fit.
 //!
-//! The engine's kernels fail for a whole batch where one row overflows. Finding that row by halves takes some
-//! thousand times as long as the operation, so that rows which overflow would show in the time. Here a
-//! row takes the same whether it overflows or not, but for the branch.
+//! The engine's kernels fail for a whole batch if one row overflows. Finding that row by bisection takes about a
+//! thousand times as long as the operation, so the running time would reveal rows that overflow. Here a row takes the
+//! same time whether or not it overflows, except for a branch.
 //!
-//! Types are the kernels' own: they are asked for the type of the result with no rows.
+//! Result types are those of the kernels, which are called with no rows to find out.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, new_empty_array};
 use datafusion::arrow::compute::kernels::numeric;
@@ -18,14 +18,14 @@ use datafusion::common::Result;
 use datafusion::logical_expr::Operator;
 use std::sync::Arc;
 
-/// Operations that have no value where it does not fit.
+/// Operations that return `None` if the result does not fit.
 trait Checked: Copy {
     fn plus(self, other: Self) -> Option<Self>;
     fn minus(self, other: Self) -> Option<Self>;
     fn times(self, other: Self) -> Option<Self>;
     fn over(self, other: Self) -> Option<Self>;
     fn modulo(self, other: Self) -> Option<Self>;
-    /// 10 to the power of so much.
+    /// 10 to this power.
     fn ten_to(exponent: u32) -> Option<Self>;
 }
 
@@ -57,8 +57,7 @@ macro_rules! checked {
 checked!(i8: 10i8, i16: 10i16, i32: 10i32, i64: 10i64, i128: 10i128, i256: i256::from_i128(10));
 checked!(u8: 10u8, u16: 10u16, u32: 10u32, u64: 10u64);
 
-/// `left op right`; `None` if these are not two decimals of one width, nor whole numbers of one type that
-/// are divided.
+/// `left op right`; `None` unless the operands are two decimals of one width, or integers of one type to be divided.
 pub(crate) fn arithmetic(
     op: Operator,
     left: &ArrayRef,
@@ -92,7 +91,7 @@ fn whole<T: ArrowPrimitiveType<Native: Checked>>(
     Ok(Arc::new(each::<T>(left, right, operation)))
 }
 
-/// The value of every row that has one.
+/// Applies the operation to every row that has both values.
 fn each<T: ArrowPrimitiveType>(
     left: &ArrayRef,
     right: &ArrayRef,
@@ -115,7 +114,7 @@ fn operation<N: Checked>(op: Operator) -> Result<Operation<N>, ArrowError> {
     })
 }
 
-/// The factors that bring both operands to the scales that the result asks for, as the kernels do.
+/// The factors that scale both operands as the kernels do for the result.
 fn decimal<T: DecimalType + ArrowPrimitiveType<Native: Checked>>(
     op: Operator,
     left: &ArrayRef,
@@ -135,7 +134,7 @@ fn decimal<T: DecimalType + ArrowPrimitiveType<Native: Checked>>(
         }
         _ => (i32::from(scale) - i32::from(s1), i32::from(scale) - i32::from(s2)),
     };
-    // `None`: by one; a factor that does not fit leaves no row with a value.
+    // `None` means a factor of one. If a factor does not fit, no row has a value.
     let factor = |power: i32| match u32::try_from(power) {
         Ok(0) => Ok(None),
         Ok(power) => T::Native::ten_to(power).map(Some).ok_or(()),
@@ -177,66 +176,4 @@ fn digits(decimal: &DataType) -> Option<(u8, i8)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::arrow::array::{Decimal128Array, Decimal256Array, Int64Array};
-
-    const OPERATORS: [Operator; 5] =
-        [Operator::Plus, Operator::Minus, Operator::Multiply, Operator::Divide, Operator::Modulo];
-
-    fn kernel(op: Operator, left: &ArrayRef, right: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-        match op {
-            Operator::Plus => numeric::add(left, right),
-            Operator::Minus => numeric::sub(left, right),
-            Operator::Multiply => numeric::mul(left, right),
-            Operator::Divide => numeric::div(left, right),
-            _ => numeric::rem(left, right),
-        }
-    }
-
-    fn wide(values: &[i128], precision: u8, scale: i8) -> ArrayRef {
-        let values = values.iter().map(|v| Some(i256::from_i128(*v)));
-        let values: Decimal256Array = values.collect();
-        Arc::new(values.with_precision_and_scale(precision, scale).unwrap())
-    }
-
-    fn narrow(values: &[i128], precision: u8, scale: i8) -> ArrayRef {
-        let values: Decimal128Array = values.iter().map(|v| Some(*v)).collect();
-        Arc::new(values.with_precision_and_scale(precision, scale).unwrap())
-    }
-
-    /// Row by row: the kernel's value where it has one, and NULL where it fails.
-    fn agrees(left: &ArrayRef, right: &ArrayRef) {
-        for op in OPERATORS {
-            let ours = arithmetic(op, left, right).unwrap().unwrap();
-            for row in 0..left.len() {
-                let (a, b) = (left.slice(row, 1), right.slice(row, 1));
-                match kernel(op, &a, &b) {
-                    Ok(value) => assert_eq!(&value, &ours.slice(row, 1), "{op} of row {row}"),
-                    Err(_) => assert!(ours.is_null(row), "{op} of row {row}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn values_are_the_kernels_and_failures_are_null() {
-        let most = 10i128.pow(37);
-        let a = [0, 1, -1, 7, 12_345, -999, most, -most, most, i128::MAX, i128::MIN, i128::MIN];
-        let b = [0, 0, 3, -2, 100, 7, most, most, 1, 1, -1, i128::MIN];
-        for (s1, s2) in [(2, 2), (0, 4), (6, 1), (10, 0)] {
-            agrees(&narrow(&a, 38, s1), &narrow(&b, 38, s2));
-            agrees(&wide(&a, 76, s1), &wide(&b, 76, s2));
-        }
-        let a: ArrayRef = Arc::new(Int64Array::from(vec![Some(i64::MIN), Some(7), None, Some(7)]));
-        let b: ArrayRef = Arc::new(Int64Array::from(vec![Some(-1), Some(0), Some(3), Some(3)]));
-        for (op, expected) in [
-            (Operator::Divide, [None, None, None, Some(2)]),
-            (Operator::Modulo, [None, None, None, Some(1)]),
-        ] {
-            let found = arithmetic(op, &a, &b).unwrap().unwrap();
-            assert_eq!(found.as_primitive::<Int64Type>(), &Int64Array::from(expected.to_vec()));
-        }
-        assert!(arithmetic(Operator::Plus, &a, &b).is_none(), "that wraps, and does not fail");
-    }
-}
+mod tests;

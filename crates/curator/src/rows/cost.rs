@@ -1,24 +1,23 @@
-//! What it costs at most to compute an expression on one row.
+//! Upper bounds on the cost of computing an expression on one row.
 //!
-//! The unit is about a nanosecond of an optimised build. An operation on values of a fixed width
-//! costs a few units; one on texts costs *passes* over the longest text that it can be given.
-//! How long that is follows from the statement, from public rows and from [`LONGEST`]: nothing
-//! protected is looked at.
+//! The unit is about a nanosecond of an optimized build. An operation on values of a fixed width costs a few units;
+//! one on texts costs *passes* over the longest text that it can get. That length follows from the statement, from
+//! public rows and from [`LONGEST`]; protected data is not read.
 //!
 //! | what | passes |
 //! |---|---|
-//! | parts and lengths (`left`, `substr`, `contains`), a choice (`CASE`, `coalesce`), a conversion | 1–2 |
-//! | a new text (`concat`, `lower`, `reverse`, `replace`), a search (`strpos`) | 4, and 1 for every 16 bytes that are searched for |
+//! | parts and lengths (`left`, `substr`, `contains`), a choice (`CASE`, `coalesce`), conversions | 1–2 |
+//! | new texts (`concat`, `lower`, `reverse`, `replace`), search (`strpos`) | 4, plus 1 per 16 bytes searched for |
 //! | `initcap` | 8 |
 //! | `translate` | 64 |
-//! | `LIKE` and regular expressions | as many as the pattern has places where a match can be, and at least 4; 16 times as many beyond 16 |
+//! | `LIKE` and regular expressions | the number of places of the pattern where a match can be, at least 4; 16 times that above 16 |
 //! | a function that is not listed | 128 |
 //!
-//! A function that may fail on a row, such as `date_trunc` far from our time, costs much where it does, and counts as if it
-//! always did. Numbers wider than a word cost more to divide.
+//! A function that may fail on a row, such as `date_trunc` for remote dates, is expensive if it does, and is counted
+//! as if it always did. Numbers wider than a word cost more to divide.
 //!
-//! They are upper estimates, from the loops of the functions. A plain comparison of two texts costs a
-//! unit for every 128 bytes.
+//! These are upper estimates, from the loops of the functions. A plain comparison of two texts costs one unit per 128
+//! bytes.
 
 use crate::rows::total::{LONGEST, Total};
 use datafusion::arrow::datatypes::DataType;
@@ -33,16 +32,16 @@ use regex_syntax::hir::{Hir, HirKind};
 pub(crate) struct Cost {
     /// Units for values of a fixed width.
     pub(crate) plain: u64,
-    /// Passes over texts, however long.
+    /// Passes over texts, whatever their length.
     pub(crate) passes: u64,
-    /// Units for those passes: each is as long as its text can be.
+    /// Units for those passes, each with the greatest possible length of its text.
     pub(crate) bytes: u64,
-    /// Functions that may fail on the row, each of which then costs [`FAILURE`].
+    /// Functions that may fail on the row, each of which costs [`FAILURE`] if it does.
     pub(crate) failures: u64,
 }
 
-/// Units for a row on which a function fails: it is found by halves, so that about two calls are for it alone
-/// ([`crate::total`]).
+/// Units for a row on which a function fails: the row is found by bisection, so about two calls are for it alone
+/// ([`crate::rows::total`]).
 pub(crate) const FAILURE: u64 = 2_000;
 
 impl Cost {
@@ -61,7 +60,7 @@ impl Cost {
         }
     }
 
-    /// What is left without `part`.
+    /// The remaining cost without `part`.
     pub(crate) fn less(self, part: Self) -> Self {
         Self {
             plain: self.plain.saturating_sub(part.plain),
@@ -71,7 +70,7 @@ impl Cost {
         }
     }
 
-    /// The same so many times.
+    /// The cost `n` times.
     pub(crate) fn times(self, n: u64) -> Self {
         Self {
             plain: self.plain.saturating_mul(n),
@@ -82,11 +81,11 @@ impl Cost {
     }
 }
 
-/// What is known of an expression's value, and what computing it costs.
+/// The range of an expression's value, and the cost of computing it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Computed {
     pub(crate) cost: Cost,
-    /// The longest text that it can be, in bytes; 0 if it is not a text.
+    /// The greatest length of the text, in bytes; 0 if it is not a text.
     pub(crate) longest: u64,
 }
 
@@ -114,12 +113,12 @@ impl Computed {
     }
 }
 
-/// The longest text that a function makes; a longer one is NULL.
+/// The longest text that a function produces; a longer one becomes NULL.
 const MADE: u64 = LONGEST as u64;
-/// Passes of a function of which nothing is known.
+/// Passes of a function that is not listed.
 const UNKNOWN: u64 = 128;
 
-/// What `expr` costs on a row whose texts are at most as long as `longest` says of each column.
+/// The cost of `expr` on a row whose texts are at most as long as `longest` says for each column.
 pub(crate) fn cost(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Computed {
     let of = |expr: &Expr| cost(expr, longest);
     match expr {
@@ -204,7 +203,7 @@ pub(crate) fn cost(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Computed {
     }
 }
 
-/// Units for arithmetic on numbers that are wider than a word.
+/// Units for arithmetic on numbers wider than a word.
 fn wide(returns: &DataType, name: &str) -> u64 {
     let divides = matches!(name, "total_/" | "total_%");
     match returns {
@@ -216,21 +215,21 @@ fn wide(returns: &DataType, name: &str) -> u64 {
     }
 }
 
-/// All of them; not a text.
+/// The cost of all parts; the result is not a text.
 fn sum(parts: impl Iterator<Item = Computed>) -> Computed {
     Computed::of(parts.fold(Cost::default(), |sum, part| sum.and(part.cost)), 0)
 }
 
 fn concatenated(parts: &[Computed]) -> Computed {
     let length = parts.iter().fold(0u64, |length, part| {
-        // What is not a text is written as one.
+        // A value that is not a text is converted to one.
         length.saturating_add(if part.longest == 0 { 64 } else { part.longest })
     });
     let all = sum(parts.iter().copied()).and_units(16);
     all.and_passes(4, length).but_longest(length.min(MADE))
 }
 
-/// A pattern with `%` and `_`: a beginning, an end or a `part` is searched for, others are matched place by
+/// A pattern with `%` and `_`: a prefix, a suffix or a `part` is searched for, other patterns are matched place by
 /// place.
 fn like(both: Computed, text: u64, pattern: u64, part: bool) -> Computed {
     both.and_units(16).and_passes(if part { 2 } else { matched(pattern) }, text)
@@ -246,7 +245,7 @@ fn converted(value: Computed, to: &DataType) -> Computed {
     match (value.longest, crate::rows::expression::text(to)) {
         (0, true) => value.and_units(64).but_longest(64),
         (0, false) => value.and_units(4),
-        // As it is; it was read so, or made so.
+        // Unchanged: it already is a text.
         (_, true) => value,
         (length, false) => value.and_units(32).and_passes(1, length).but_longest(0),
     }
@@ -307,7 +306,7 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
             all.and_units(32).and_passes(64, read).but_longest(text.saturating_mul(4).min(MADE))
         }
         "regexp_count" | "regexp_like" => {
-            // A longer text is NULL before it is matched.
+            // A longer text becomes NULL before it is matched.
             let read = text.min(MADE);
             let once = matched(places(call.args.get(1)));
             // Each match that is counted may look as far ahead as a match can be long, and costs by itself: some 64
@@ -328,7 +327,7 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
             let to = if text { DataType::Utf8 } else { DataType::Null };
             converted(all.but_longest(longest), &to).and_units(if text { 4 } else { 32 })
         }
-        _ => all.and_units(64).and_passes(UNKNOWN, longest).but_longest(longest),
+        _ => all.and_units(64).and_passes(UNKNOWN, longest).but_longest(MADE),
     }
 }
 
@@ -346,8 +345,8 @@ fn match_lengths(pattern: Option<&Expr>) -> (u64, u64) {
     }
 }
 
-/// In how many places of a regular expression a match can be at once: each may cost a step for
-/// every byte of the text.
+/// The number of places of a regular expression where a match can be at the same time: each may cost a step for every
+/// byte of the text.
 fn places(pattern: Option<&Expr>) -> u64 {
     let Some(Expr::Literal(value, _)) = pattern else { return u64::MAX };
     match value.try_as_str().flatten().map(regex_syntax::parse) {
@@ -374,71 +373,4 @@ fn within(pattern: &Hir) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::functions::expr_fn::{
-        concat, initcap, left, regexp_count, regexp_like, strpos,
-    };
-    use datafusion::logical_expr::{col, lit};
-
-    /// A text `t` of up to 4,096 bytes, one `s` of up to 10, a number `n`.
-    fn of(expr: &Expr) -> Computed {
-        cost(expr, &|column| match column.name.as_str() {
-            "t" => 4096,
-            "s" => 10,
-            _ => 0,
-        })
-    }
-
-    #[test]
-    fn ordinary_expressions_cost_a_handful() {
-        for expr in [
-            (col("n") + lit(3)).gt(lit(5)).and(col("n").lt(lit(100))),
-            col("n").between(lit(1), lit(9)).or(col("n").is_null()),
-            col("t").eq(col("t")),
-            col("n").in_list((0..1000).map(lit).collect(), false),
-        ] {
-            let found = of(&expr);
-            assert!(found.cost.units() <= 64 && found.cost.passes == 0, "{expr}: {found:?}");
-        }
-    }
-
-    #[test]
-    fn texts_cost_as_much_as_they_can_be_long() {
-        let short = of(&initcap(col("s")));
-        assert_eq!((short.cost.passes, short.cost.bytes, short.longest), (8, 80, 20));
-        let long = of(&initcap(col("t")));
-        assert_eq!((long.cost.passes, long.cost.bytes, long.longest), (8, 32_768, 4096));
-        // What functions make is at most so long, whatever goes in.
-        let twice = concat(vec![col("t"), col("t"), lit("0")]);
-        assert_eq!((of(&twice).cost.bytes, of(&twice).longest), (4 * 8193, 4096));
-        assert_eq!(of(&left(col("t"), lit(5))).longest, 20);
-        // Searching for a long text in a long one.
-        assert_eq!(of(&strpos(col("t"), lit("zq"))).cost.passes, 4);
-        assert_eq!(of(&strpos(col("t"), col("t"))).cost.passes, 260);
-    }
-
-    #[test]
-    fn patterns_cost_as_many_passes_as_they_have_places() {
-        for (pattern, passes) in [
-            ("flu", 4),
-            ("diabetes|asthma", 14),
-            (r"\d{4}-\d{2}-\d{2}", 10),
-            ("(a|b){1,100}c", 1616),
-            (r"^\w+@\w+\.(com|org)$", 14),
-        ] {
-            let found = of(&regexp_like(col("t"), lit(pattern), None)).cost.passes;
-            assert_eq!(found, passes, "{pattern}");
-        }
-        assert_eq!(of(&col("t").like(lit("%flu%"))).cost.passes, 2);
-        assert_eq!(of(&col("t").like(lit("%a%b_c%d%"))).cost.passes, 9);
-        let many = format!("%a{}c%", "_".repeat(27));
-        assert_eq!(of(&col("t").like(lit(many))).cost.passes, 31 * 16);
-        // Every match that is counted costs by itself.
-        let counted =
-            |pattern: &str| of(&regexp_count(col("t"), lit(pattern), None, None)).cost.passes;
-        assert_eq!((counted(""), counted("a"), counted("abcd")), (68, 68, 32));
-        // A number of characters beyond all texts.
-        assert_eq!(of(&left(col("t"), lit(1i64 << 62))).longest, 4096);
-    }
-}
+mod tests;

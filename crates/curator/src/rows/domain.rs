@@ -1,9 +1,8 @@
-//! Public group keys: all the values an expression can have, found without looking at rows.
+//! Public group keys: all possible values of an expression, found without reading rows.
 //!
-//! A column's values are public if the policy lists them, if it is boolean, or if it is an
-//! integer between public bounds. An expression's are public if those of its parts are: it
-//! is evaluated on every combination. So `age / 10 * 10`, `CASE WHEN … THEN 'low' ELSE 'high'
-//! END` and `extract(month from day)` have public keys.
+//! A column's values are public if the policy lists them, if it is boolean, or if it is an integer between public
+//! bounds. An expression's values are public if those of its parts are: it is evaluated on every combination. So `age
+//! / 10 * 10`, `CASE WHEN … THEN 'low' ELSE 'high' END` and `extract(month from day)` have public keys.
 
 use crate::rows::Rows;
 use crate::rows::expression::{Facts, facts};
@@ -14,12 +13,12 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::{Expr, ExprSchemable};
 use std::sync::Arc;
 
-/// More keys than this are not public keys but a search.
+/// The largest number of public keys. More would be a search.
 pub(crate) const MOST_KEYS: usize = 100_000;
-/// The most combinations an expression is evaluated on.
+/// The largest number of combinations on which an expression is evaluated.
 const MOST_POINTS: usize = 200_000;
 
-/// All the values of `expr`, NULL among them where it may be; `None` if they are not known.
+/// All possible values of `expr`, including NULL if it is possible; `None` if they are not known.
 pub(crate) fn values(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Vec<ScalarValue>> {
     let data_type = expr.get_type(rows.schema()).ok()?;
     let found = find(expr, rows, state, &data_type)?;
@@ -34,7 +33,7 @@ pub(crate) fn values(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<V
     (unique.len() <= MOST_KEYS).then_some(unique)
 }
 
-/// −0 is 0 and there is one NaN, as in a group key.
+/// Normalizes a value as group keys do: −0 becomes 0, and there is one NaN.
 pub(crate) fn normal(value: ScalarValue) -> ScalarValue {
     match value {
         ScalarValue::Float64(Some(0.0)) => ScalarValue::Float64(Some(0.0)), // −0 too
@@ -55,7 +54,7 @@ fn find(
         Expr::Alias(alias) => return find(&alias.expr, rows, state, data_type),
         Expr::Literal(value, _) => return Some(vec![value.clone()]),
         Expr::Case(case) => {
-            // Whatever the conditions are, one of the branches comes out.
+            // Whatever the conditions are, the value is that of one branch.
             let branches = case.when_then_expr.iter().map(|(_, then)| then).chain(&case.else_expr);
             let mut all = Vec::new();
             for branch in branches {
@@ -68,11 +67,11 @@ fn find(
         }
         _ => {}
     }
-    // From its parts first: `age / 10 * 10` is an integer of 122 and has 13 values.
+    // From its parts first: `age / 10 * 10` is an integer in a range of 122 values, but has only 13.
     over_parts(expr, rows, state).or_else(|| listed(&facts(expr, rows), data_type))
 }
 
-/// From what is known of the expression itself.
+/// The values that follow from the facts about the expression itself.
 fn listed(known: &Facts, data_type: &DataType) -> Option<Vec<ScalarValue>> {
     let mut values = match &known.values {
         Some(values) => values.clone(),
@@ -95,7 +94,7 @@ fn listed(known: &Facts, data_type: &DataType) -> Option<Vec<ScalarValue>> {
     Some(values)
 }
 
-/// From the values of its parts, by evaluating it on every combination of them.
+/// The values that follow from those of its parts, by evaluating it on every combination.
 fn over_parts(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Vec<ScalarValue>> {
     let mut parts: Vec<(Expr, Vec<ScalarValue>)> = Vec::new();
     let shape = replace(expr, true, &mut parts, rows, state)?;
@@ -171,7 +170,7 @@ fn values_of_part(
     match expr {
         Expr::Column(_) => listed(&facts(expr, rows), data_type),
         Expr::Case(_) => find(expr, rows, state, data_type),
-        // An integer between bounds of its own, such as floor(x / 10).
+        // An integer with its own bounds, such as floor(x / 10).
         _ => {
             let known = facts(expr, rows);
             let small = known.integral && known.interval.finite().is_some();

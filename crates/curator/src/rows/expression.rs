@@ -1,4 +1,4 @@
-//! What is known of an expression over protected rows: its interval, its nulls, its values.
+//! Facts about an expression over protected rows: its interval, its NULLs, its values.
 
 use crate::rows::Rows;
 use crate::rows::interval::Interval;
@@ -8,27 +8,26 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 
-/// What is known of a column without looking at it.
+/// Facts about a column that are known without reading it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Facts {
-    /// Where its numbers lie.
+    /// The interval of its numbers.
     pub(crate) interval: Interval,
-    /// Its numbers are integers.
+    /// Whether its numbers are integers.
     pub(crate) integral: bool,
     pub(crate) nullable: bool,
-    /// All the values it can have beside NULL, if the policy says so; rows with another are
-    /// left out where the column is a group key.
+    /// All its possible values except NULL, if the policy lists them. Rows with another value are left out where the
+    /// column is a group key.
     pub(crate) values: Option<Vec<ScalarValue>>,
-    /// The spacing its sums are kept on, if the policy says so: log₂.
+    /// The grid spacing for its sums as log₂, if the policy declares one.
     pub(crate) grid: Option<i32>,
-    /// It holds the unit's id, in every row. Only a column, its alias and a cast to its own
-    /// type keep this.
+    /// Whether it holds the unit's id in every row. Only a column, its alias and a cast to its own type keep this.
     pub(crate) unit: bool,
-    /// The table and column that it is, if it is one as it stands.
+    /// The table and column, if the expression is just a column.
     pub(crate) origin: Option<(String, String)>,
-    /// How large the column is once every name in it is replaced by what it stands for.
+    /// The size of the column's expression after expanding every name in it.
     pub(crate) size: u32,
-    /// And how deep it nests.
+    /// The nesting depth of that expression.
     pub(crate) depth: usize,
 }
 
@@ -48,7 +47,7 @@ impl Facts {
         }
     }
 
-    /// Never anything but NULL.
+    /// Whether it is always NULL.
     fn never(&self) -> bool {
         self.values.as_ref().is_some_and(Vec::is_empty)
     }
@@ -57,7 +56,7 @@ impl Facts {
         Self { interval, integral, nullable, ..Self::unknown() }
     }
 
-    /// What holds for a value that is one or the other.
+    /// The facts that hold for a value that is either of the two.
     fn or(self, other: Self) -> Self {
         match (self.never(), other.never()) {
             (true, _) => return Self { nullable: true, unit: false, origin: None, ..other },
@@ -89,7 +88,7 @@ pub(crate) fn number(value: &ScalarValue) -> Option<f64> {
     }
 }
 
-/// How large `expr` is once every name in it is replaced by what it stands for.
+/// The size of `expr` after expanding every name in it.
 pub(crate) fn size(expr: &Expr, rows: &Rows) -> u32 {
     limits::size(expr, &|name| match name {
         Expr::Column(column) => rows.facts_of(column).map_or(1, |facts| facts.size),
@@ -97,7 +96,7 @@ pub(crate) fn size(expr: &Expr, rows: &Rows) -> u32 {
     })
 }
 
-/// How deep `expr` nests once every name in it is written out.
+/// The nesting depth of `expr` after expanding every name in it.
 pub(crate) fn depth(expr: &Expr, rows: &Rows) -> usize {
     limits::depth(expr, &|name| match name {
         Expr::Column(column) => rows.facts_of(column).map_or(1, |facts| facts.depth),
@@ -105,8 +104,8 @@ pub(crate) fn depth(expr: &Expr, rows: &Rows) -> usize {
     })
 }
 
-/// What is known of `expr` over `rows`, with its size. It may be asked before or after the expression
-/// was made total: both have the same value wherever they have one.
+/// The facts about `expr` over `rows`, with its size. It makes no difference whether the expression was already made
+/// total: both forms have the same value wherever they have one.
 pub(crate) fn facts(expr: &Expr, rows: &Rows) -> Facts {
     Facts { size: size(expr, rows), depth: depth(expr, rows), ..known(expr, rows) }
 }
@@ -130,7 +129,7 @@ fn known(expr: &Expr, rows: &Rows) -> Facts {
             let branches = case.when_then_expr.iter().map(|(_, then)| known(then, rows));
             let rest = case.else_expr.as_ref().map(|e| known(e, rows));
             let all = branches.chain(rest).reduce(Facts::or).unwrap_or_else(Facts::unknown);
-            // Whatever comes out of a choice is no longer sure to be the id.
+            // The result of a choice need not be the id.
             Facts {
                 nullable: all.nullable || case.else_expr.is_none(),
                 unit: false,
@@ -214,7 +213,7 @@ fn arithmetic(op: Operator, left: Facts, right: Facts, integer: bool) -> Facts {
     }
 }
 
-/// The parts of a date that `date_part` can give, and where they lie.
+/// The parts of a date that `date_part` can extract, and their intervals.
 fn date_part(part: &Expr) -> Option<Interval> {
     let Expr::Literal(value, _) = part else { return None };
     let name = value.try_as_str().flatten()?.to_ascii_lowercase();
@@ -275,7 +274,7 @@ fn call(function: &ScalarFunction, rows: &Rows, integer: bool) -> Facts {
                 let grid = if a.grid.is_some() { a.grid } else { b.grid };
                 Facts {
                     grid,
-                    // NULL arguments are skipped: the other one's interval may come out.
+                    // NULL arguments are skipped, so the result may be in the other's interval.
                     ..Facts::number(
                         skipping(cut, &a, &b),
                         a.integral && b.integral,
@@ -300,7 +299,7 @@ fn call(function: &ScalarFunction, rows: &Rows, integer: bool) -> Facts {
     }
 }
 
-/// `least`/`greatest` skip NULL, so where an argument may be NULL the other comes out whole.
+/// `least`/`greatest` skip NULL, so if an argument may be NULL, the result may be any value of the other.
 fn skipping(cut: fn(Interval, Interval) -> Interval, a: &Facts, b: &Facts) -> Interval {
     let both = cut(a.interval, b.interval);
     let with_b = if a.nullable { both.union(b.interval) } else { both };

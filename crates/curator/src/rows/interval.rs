@@ -1,10 +1,10 @@
-//! Which numbers an expression can be, from the bounds of its columns.
+//! Intervals of an expression's possible numbers, from the bounds of its columns.
 //!
-//! Intervals decide how much noise a sum needs, never whether it is private: the
-//! aggregate's argument is clamped to the interval claimed for it, so a claim that is
-//! too narrow costs accuracy and not privacy. That is why plain floats do here.
+//! Intervals decide how much noise a sum needs, never whether it is private: the aggregate's argument is clamped to
+//! the claimed interval, so a claim that is too narrow costs accuracy, not privacy. That is why plain floats are
+//! sufficient here.
 
-/// The closed interval `[low, high]`; an infinite end is a bound that is not known.
+/// The closed interval `[low, high]`; an infinite end is an unknown bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Interval {
     pub(crate) low: f64,
@@ -12,9 +12,9 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// Nothing is known.
+    /// All numbers.
     pub(crate) const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
-    /// What a count can be.
+    /// The range of a count.
     pub(crate) const NON_NEGATIVE: Self = Self { low: 0.0, high: f64::INFINITY };
 
     /// The interval between the two; `ANY` if that makes no sense.
@@ -32,7 +32,7 @@ impl Interval {
         (self.low.is_finite() && self.high.is_finite()).then_some((self.low, self.high))
     }
 
-    /// The least interval that holds both.
+    /// The smallest interval that contains both.
     pub(crate) fn union(self, other: Self) -> Self {
         Self::new(self.low.min(other.low), self.high.max(other.high))
     }
@@ -50,7 +50,7 @@ impl Interval {
     }
 
     pub(crate) fn mul(self, other: Self) -> Self {
-        // 0·∞ is 0 here: the value times 0 is 0, however large it is.
+        // 0·∞ is 0 here: a value times 0 is 0, however large it is.
         let times = |x: f64, y: f64| if x == 0.0 || y == 0.0 { 0.0 } else { x * y };
         Self::hull(&[
             times(self.low, other.low),
@@ -60,7 +60,7 @@ impl Interval {
         ])
     }
 
-    /// `ANY` where the divisor may be 0 (such a row gives NULL or ±∞).
+    /// `ANY` if the divisor may be 0 (such a row gives NULL or ±∞).
     pub(crate) fn div(self, other: Self) -> Self {
         if other.low <= 0.0 && other.high >= 0.0 {
             return Self::ANY;
@@ -73,7 +73,7 @@ impl Interval {
         ])
     }
 
-    /// `x % y` for a y that is a known number.
+    /// `x % y` if y is a known number.
     pub(crate) fn rem(self, other: Self) -> Self {
         let size = other.low.abs().max(other.high.abs());
         let low = if self.low >= 0.0 { 0.0 } else { self.low.max(-size) };
@@ -99,7 +99,7 @@ impl Interval {
         Self::new(self.low.max(other.low), self.high.max(other.high))
     }
 
-    /// Through a function that does not fall.
+    /// The image under a non-decreasing function.
     pub(crate) fn rising(self, f: fn(f64) -> f64) -> Self {
         let at = |x: f64| if x.is_finite() { f(x) } else { x };
         Self::new(at(self.low), at(self.high))
@@ -116,53 +116,4 @@ impl Interval {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn i(low: f64, high: f64) -> Interval {
-        Interval::new(low, high)
-    }
-
-    #[test]
-    fn intervals_hold_every_result() {
-        let points = [-3.0, -1.5, -0.0, 0.0, 0.5, 2.0, 7.0];
-        for &a in &points {
-            for &b in points.iter().filter(|b| **b >= a) {
-                for &c in &points {
-                    for &d in points.iter().filter(|d| **d >= c) {
-                        let (x, y) = (i(a, b), i(c, d));
-                        for p in [a, b, (a + b) / 2.0] {
-                            for q in [c, d, (c + d) / 2.0] {
-                                let holds = |z: Interval, v: f64| {
-                                    assert!(!v.is_finite() || (z.low <= v && v <= z.high));
-                                };
-                                holds(x.add(y), p + q);
-                                holds(x.sub(y), p - q);
-                                holds(x.mul(y), p * q);
-                                holds(x.div(y), p / q);
-                                holds(x.rem(y), p % q);
-                                holds(x.least(y), p.min(q));
-                                holds(x.greatest(y), p.max(q));
-                                holds(x.abs(), p.abs());
-                                holds(x.neg(), -p);
-                                holds(x.union(y), p);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn unknown_ends_stay_unknown_until_they_are_cut() {
-        let count = Interval::NON_NEGATIVE;
-        assert_eq!(count.least(Interval::point(20.0)).finite(), Some((0.0, 20.0)));
-        assert_eq!(count.add(Interval::point(1.0)), i(1.0, f64::INFINITY));
-        assert_eq!(Interval::ANY.sub(Interval::ANY), Interval::ANY);
-        assert_eq!(i(1.0, 2.0).div(i(-1.0, 1.0)), Interval::ANY);
-        assert_eq!(count.mul(Interval::point(0.0)), Interval::point(0.0));
-        assert_eq!(i(2.0, 1.0), Interval::ANY);
-        assert_eq!(i(f64::NAN, 1.0), Interval::ANY);
-    }
-}
+mod tests;

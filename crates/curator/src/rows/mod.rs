@@ -1,11 +1,24 @@
-//! Protected rows on their way to an aggregate: whose they are, and what is known of them.
+//! Protected rows on their way to an aggregate: their owners, and the facts about their columns.
+//!
+//! | file | what |
+//! |---|---|
+//! | `admit.rs` | which expressions may touch protected rows, and the allow-list of functions |
+//! | `total.rs` | makes a function total: NULL where it would fail |
+//! | `checked.rs` | arithmetic on whole numbers and decimals, row by row |
+//! | `search.rs` | regular expressions, compiled once |
+//! | `risky.rs` | refuses conversions that the optimizer added and that could fail |
+//! | `cost.rs` | the work of an expression on one row |
+//! | `expression.rs`, `interval.rs`, `domain.rs` | what is known of a value: its range, its grid, the values it can have |
+//! | `operator.rs` | operators of our own over one input |
+//! | `added_functions.rs` | functions that the engine lacks: `CLAMP`, aggregates that are only planned |
 
+pub(crate) mod added_functions;
 pub(crate) mod admit;
 pub(crate) mod checked;
 pub(crate) mod cost;
 pub(crate) mod domain;
 pub(crate) mod expression;
-pub(crate) mod functions;
+
 pub(crate) mod interval;
 pub(crate) mod operator;
 pub(crate) mod risky;
@@ -19,33 +32,33 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::LogicalPlan;
 
-/// Prefix of columns that hold the id of whose row it is.
+/// Prefix of columns that hold the unit's id.
 pub(crate) const UNIT: &str = "__demure_unit_";
-/// Prefix of the tables that a release is read from: a number, and how many columns are keys.
+/// Prefix of the tables of releases, followed by a number and the number of key columns.
 pub(crate) const RELEASED: &str = "__demure_released_";
 
-/// A plan whose output rows belong to somebody.
+/// A plan whose output rows are protected.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
-    /// Total expressions only, and nothing that compares the rows of two units.
+    /// It has total expressions only, and nothing that compares the rows of two units.
     pub(crate) plan: LogicalPlan,
     pub(crate) owner: Owner,
-    /// What is known of each column of the plan, in its order.
+    /// The facts about each column of the plan, in order.
     pub(crate) facts: Vec<Facts>,
-    /// What the policy allows one person in one query.
+    /// The contribution bounds of one person in one query.
     pub(crate) limits: Limits,
 }
 
-/// Whose a row is.
+/// The owner of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Owner {
-    /// The person in this column. `once`: nobody has two rows, by construction.
+    /// The person in this column. `once`: by construction, no one has two rows.
     Person { column: Column, once: bool },
-    /// Every row of the source is somebody else's, and makes at most `copies` rows here.
+    /// Every row of the source belongs to a different person, and makes at most `copies` rows here.
     Row { copies: u32 },
 }
 
-/// At most so many groups of one person, at most so many rows in each.
+/// Contribution bounds: groups per person, and rows per group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) groups: u32,
@@ -53,7 +66,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Of two tables joined: the larger of each (rows are bounded after the join).
+    /// The bounds for two joined tables: the larger of each (rows are bounded after the join).
     pub(crate) fn or(self, other: Self) -> Self {
         Self { groups: self.groups.max(other.groups), rows: self.rows.max(other.rows) }
     }
@@ -64,7 +77,7 @@ impl Rows {
         self.plan.schema()
     }
 
-    /// What is known of a column.
+    /// The facts about a column.
     pub(crate) fn facts_of(&self, column: &Column) -> Option<&Facts> {
         let index = self.schema().maybe_index_of_column(column)?;
         self.facts.get(index)
@@ -76,8 +89,8 @@ impl Rows {
     }
 }
 
-/// Whether a value may be of any size and is no text: lists, structures, bytes. They cannot be
-/// asked about: many of them together are more than a column can hold.
+/// Whether values of the type can have any size and are not texts: lists, structures, bytes. Queries cannot use them,
+/// because many of them together are more than a column can hold.
 pub(crate) fn unlimited(stored: &DataType) -> bool {
     use DataType as T;
     match stored {

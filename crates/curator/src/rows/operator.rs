@@ -1,4 +1,5 @@
-//! Operators of our own over one input: [`Operator`] has what differs, [`Exec`] what DataFusion wants besides.
+//! Our own operators over one input: an [`Operator`] implements what differs, [`Exec`] the rest that DataFusion
+//! requires.
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
@@ -11,26 +12,26 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// An operator with one input. It keeps no metrics: a row count of protected data would be a side exit.
+/// An operator with one input. It keeps no metrics: a row count of protected data would be a leak.
 pub(crate) trait Operator: fmt::Display + Send + Sync + Sized + 'static {
     /// Its name in plans, `…Exec`.
     const NAME: &'static str;
 
-    /// Where rows come from.
+    /// Its input.
     fn input(&self) -> &Arc<dyn ExecutionPlan>;
 
-    /// The same over another input.
+    /// The same operator over another input.
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self>;
 
-    /// What is known of its output.
+    /// The properties of its output.
     fn properties(&self) -> &Arc<PlanProperties>;
 
-    /// How rows must be distributed over the input's partitions, if that matters.
+    /// The required distribution of rows over the input's partitions, if any.
     fn distribution(&self) -> Option<Distribution> {
         None
     }
 
-    /// The rows of one output partition.
+    /// Computes the rows of one output partition.
     fn execute(
         &self,
         partition: usize,

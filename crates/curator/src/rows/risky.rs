@@ -1,5 +1,5 @@
-//! What the engine's planner may have added to a plan of total expressions: a conversion that can fail on some row,
-//! or patterns that are too large together.
+//! Detects what the engine's planner may have added to a plan of total expressions: a conversion that can fail on some
+//! row, or patterns that are too large together.
 
 use crate::refusal::{Refusal, Rule};
 use crate::rows::admit::{LARGEST_PATTERNS, PATTERNS, like_size, pattern_size};
@@ -8,8 +8,8 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
 
-/// Refuses an engine's plan with a conversion in it that can fail on some row: none is written
-/// here, and this is how we know that the engine's planner added none.
+/// Refuses an engine's plan that contains a conversion which can fail on some row. We write none ourselves, so this
+/// checks that the engine's planner added none.
 pub(crate) fn check(plan: &LogicalPlan) -> Result<(), Refusal> {
     let mut risky = None;
     let mut patterns = 0;
@@ -24,7 +24,7 @@ pub(crate) fn check(plan: &LogicalPlan) -> Result<(), Refusal> {
                         risky = Some(cast.field.data_type().to_string());
                     }
                 }
-                // Unequal types compare in no row, or fail in the first that gets there.
+                // Values of unequal types never compare, or fail at the first row that gets there.
                 let with = |one: &Expr, other: &Expr| {
                     let (one, other) = (one.get_type(&schema), other.get_type(&schema));
                     matches!((one, other), (Ok(one), Ok(other)) if comparable(&one, &other))
@@ -79,7 +79,7 @@ fn compares(op: Operator) -> bool {
         || matches!(op, O::IsDistinctFrom | O::IsNotDistinctFrom)
 }
 
-/// Whether values of these types compare as they are.
+/// Whether values of these types compare without conversion.
 fn comparable(left: &DataType, right: &DataType) -> bool {
     left.equals_datatype(right) || *left == DataType::Null || *right == DataType::Null
 }

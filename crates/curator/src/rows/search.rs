@@ -1,8 +1,8 @@
-//! `regexp_like` and `regexp_count` with a pattern that was compiled when the statement was read.
+//! `regexp_like` and `regexp_count` with a pattern that is compiled when the statement is read.
 //!
-//! The engine compiles a pattern for every batch that it matches, which may take a millisecond; here
-//! rows cost nothing but their matching. Nothing fails: a text that is too long gives NULL, and so does every row
-//! where the pattern with its flags, or the place to begin at, is impossible.
+//! The engine compiles a pattern for every batch, which may take a millisecond. Here, rows cost only the matching.
+//! Nothing fails: a text that is too long gives NULL, and so does every row if the pattern with its flags, or the
+//! starting position, is invalid.
 
 use crate::rows::admit::LARGEST_PATTERNS;
 use crate::rows::total::LONGEST;
@@ -15,12 +15,12 @@ use regex::{Regex, RegexBuilder};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A compiled pattern and what is done with it.
+/// A compiled pattern and what to do with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
-    /// `None`: every row gives NULL.
+    /// `None` if every row gives NULL.
     pattern: Option<Regex>,
-    /// Counts the matches from this character on, the first being 1; `None`: is there one?
+    /// Counts the matches from this character on, where the first is 1; `None` tests whether there is a match.
     count_from: Option<usize>,
 }
 
@@ -30,7 +30,7 @@ fn compiled(pattern: &str) -> Option<Regex> {
 }
 
 impl Search {
-    /// The search of a call with these arguments; `None` if it is another function, or one whose pattern is not a
+    /// The search for a call with these arguments; `None` if it is another function, or if its pattern is not
     /// constant.
     pub(crate) fn of(name: &str, arguments: &[Expr]) -> Option<Self> {
         let constant = |i: usize| match arguments.get(i) {
@@ -41,9 +41,9 @@ impl Search {
         let text = |value: Option<&ScalarValue>| value?.try_as_str().flatten().map(str::to_owned);
         let pattern = text(constant(1)?);
         let (flags, count_from, possible) = match name {
-            // NULL for flags is no flags.
+            // NULL as flags means no flags.
             "regexp_like" => (text(constant(2)?), None, true),
-            // NULL for anything is NULL.
+            // NULL as any argument gives NULL.
             "regexp_count" => {
                 let (start, flags) = (constant(2)?, constant(3)?);
                 let from = match start {
@@ -64,7 +64,7 @@ impl Search {
         Some(Self { pattern, count_from })
     }
 
-    /// What is found in each of these texts.
+    /// The result for each of these texts.
     pub(crate) fn find(&self, texts: &ArrayRef) -> Result<ArrayRef> {
         let texts = cast(texts, &DataType::Utf8View)?;
         let texts = texts.as_string_view().iter();
@@ -108,57 +108,4 @@ impl Hash for Search {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::arrow::array::StringArray;
-    use datafusion::logical_expr::lit;
-
-    const TEXTS: [Option<&str>; 5] = [Some("abcABC"), Some("äbc bc"), Some(""), None, Some("xyz")];
-
-    fn search(name: &str, arguments: &[Expr]) -> ArrayRef {
-        let mut all = vec![lit("text")];
-        all.extend_from_slice(arguments);
-        let texts: ArrayRef = Arc::new(StringArray::from(TEXTS.to_vec()));
-        Search::of(name, &all).unwrap().find(&texts).unwrap()
-    }
-
-    #[test]
-    fn a_match_is_found_or_not() {
-        let like = |arguments: &[Expr]| search("regexp_like", arguments).as_boolean().clone();
-        let (yes, no) = (Some(true), Some(false));
-        assert_eq!(like(&[lit("bc")]), BooleanArray::from(vec![yes, yes, no, None, no]));
-        assert_eq!(like(&[lit("^BC|z")]), BooleanArray::from(vec![no, no, no, None, yes]));
-        let insensitive = like(&[lit("^ABCA"), lit("i")]);
-        assert_eq!(insensitive, BooleanArray::from(vec![yes, no, no, None, no]));
-        assert_eq!(like(&[lit("")]), BooleanArray::from(vec![yes, yes, yes, None, yes]));
-        let nothing = BooleanArray::new_null(5);
-        for impossible in [[lit("a"), lit("g")], [lit("a"), lit("?")], [lit("("), lit("")]] {
-            assert_eq!(like(&impossible), nothing);
-        }
-        assert_eq!(like(&[lit(ScalarValue::Utf8(None))]), nothing);
-    }
-
-    #[test]
-    fn matches_are_counted_from_a_character_on() {
-        let count = |arguments: &[Expr]| {
-            search("regexp_count", arguments)
-                .as_primitive::<datafusion::arrow::datatypes::Int64Type>()
-                .iter()
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(count(&[lit("bc")]), [Some(1), Some(2), Some(0), None, Some(0)]);
-        let insensitive = count(&[lit("bc"), lit(1i64), lit("i")]);
-        assert_eq!(insensitive, [Some(2), Some(2), Some(0), None, Some(0)]);
-        assert_eq!(count(&[lit("bc"), lit(3i64)]), [Some(0), Some(1), Some(0), None, Some(0)]);
-        assert_eq!(count(&[lit("bc"), lit(0i64)]), [None; 5]);
-        assert_eq!(count(&[lit("bc"), lit(ScalarValue::Int64(None))]), [None; 5]);
-    }
-
-    #[test]
-    fn a_text_that_is_too_long_is_null() {
-        let long = "a".repeat(LONGEST + 1);
-        let texts: ArrayRef = Arc::new(StringArray::from(vec![&long[..], &long[1..]]));
-        let found = Search::of("regexp_like", &[lit(""), lit("a")]).unwrap().find(&texts).unwrap();
-        assert_eq!(found.as_boolean(), &BooleanArray::from(vec![None, Some(true)]));
-    }
-}
+mod tests;

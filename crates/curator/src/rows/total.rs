@@ -1,15 +1,16 @@
 //! Every expression over protected rows is *total*: no value of any row can make it fail.
 //!
-//! An error that depends on the data is an answer nobody paid for ("is there a patient
-//! whose divisor is 0?"). So whatever can fail on some row is wrapped: if it fails on a
-//! batch it is evaluated on its halves, and a row on which it fails alone gives NULL.
+//! An error that depends on the data is an answer that was not paid for ("is there a patient whose divisor is 0?"). So
+//! every operation that can fail on some row is wrapped: if it fails on a batch, it is evaluated on the halves of the
+//! batch, and a single row on which it fails gives NULL.
 //!
 //! # Guarantee
-//! The value at a row is a function of that row alone: where a batch succeeds, every
-//! row of it succeeds with the same value, and where it fails, it is taken apart. What is not
-//! a constant of the query comes as a column, also where all rows of a batch happen to agree:
-//! some functions treat a constant otherwise. The type is fixed when the expression is written.
+//! The value at a row is a function of that row alone: if a batch succeeds, every row of it succeeds with the same
+//! value, and if it fails, it is split. Everything that is not a constant of the query is passed as a column, even if
+//! all rows of a batch happen to agree, because some functions treat a constant differently. The type is fixed when
+//! the expression is written.
 
+use crate::rows::admit::never_fails;
 use crate::rows::checked;
 use crate::rows::expression::{number, text};
 use crate::rows::search::Search;
@@ -32,7 +33,7 @@ use datafusion::logical_expr::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Something that may fail on some row, made total.
+/// An operation that may fail on some row, made total.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Total {
     inner: Inner,
@@ -52,12 +53,12 @@ enum Inner {
     Conversion(DataType),
 }
 
-/// The longest text a function may make, in bytes: a longer one is NULL. Otherwise `y || y`,
-/// nested, takes memory and time that tell which rows it was applied to.
+/// The longest text that a function may produce, in bytes: a longer one becomes NULL. Otherwise `y || y`, nested,
+/// would take memory and time that reveal which rows it was applied to.
 pub(crate) const LONGEST: usize = 4096;
 
-/// So many rows with texts are computed at once: where one fails, these are computed about twice more,
-/// whosever they are.
+/// The number of rows with texts that are computed at once. If one fails, all of these are computed about twice more,
+/// including other people's.
 const MOST_AT_ONCE: usize = 256;
 
 impl Total {
@@ -68,15 +69,8 @@ impl Total {
         schema: &DFSchema,
     ) -> Result<Expr> {
         let name = format!("total_{}", function.name());
-        let fields = arguments.iter().map(|a| a.to_field(schema).map(|(_, field)| field));
-        let fields: Vec<FieldRef> = fields.collect::<Result<_>>()?;
-        let scalars = arguments.iter().map(|argument| match argument {
-            Expr::Literal(value, _) => Some(value),
-            _ => None,
-        });
-        let scalars: Vec<Option<&ScalarValue>> = scalars.collect();
-        let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
-        let returns = function.return_field_from_args(known)?.data_type().clone();
+        let (_, returns) = fields(&function, &arguments, schema)?;
+        let returns = returns.data_type().clone();
         let inner = match Search::of(function.name(), &arguments) {
             Some(search) => Inner::Search(search),
             None => Inner::Function(function),
@@ -88,9 +82,9 @@ impl Total {
     /// their type. One that fails there fails everywhere.
     pub(crate) fn works(function: &Arc<ScalarUDF>, arguments: &[Expr], schema: &DFSchema) -> bool {
         let value = || -> Result<ColumnarValue> {
-            let (mut args, mut fields) = (Vec::new(), Vec::new());
-            for argument in arguments {
-                let (_, field) = argument.to_field(schema)?;
+            let (arg_fields, return_field) = fields(function, arguments, schema)?;
+            let mut args = Vec::with_capacity(arguments.len());
+            for (argument, field) in arguments.iter().zip(&arg_fields) {
                 args.push(match argument {
                     Expr::Literal(value, _) => ColumnarValue::Scalar(value.clone()),
                     _ => {
@@ -98,20 +92,10 @@ impl Total {
                         ColumnarValue::Array(value.to_array()?)
                     }
                 });
-                fields.push(field);
             }
-            let scalars: Vec<Option<&ScalarValue>> = arguments
-                .iter()
-                .map(|argument| match argument {
-                    Expr::Literal(value, _) => Some(value),
-                    _ => None,
-                })
-                .collect();
-            let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
-            let return_field = function.return_field_from_args(known)?;
             function.invoke_with_args(ScalarFunctionArgs {
                 args,
-                arg_fields: fields,
+                arg_fields,
                 number_rows: 1,
                 return_field,
                 config_options: Arc::default(),
@@ -167,7 +151,7 @@ impl Total {
         &self.returns
     }
 
-    /// Whether there are rows of these arguments on which it fails, and that are then computed one by one.
+    /// Whether it can fail on rows with these arguments, which are then computed one by one.
     pub(crate) fn may_fail(&self, arguments: &[Expr]) -> bool {
         let constant = |i: usize| match arguments.get(i) {
             Some(Expr::Literal(value, _)) => number(value),
@@ -176,7 +160,7 @@ impl Total {
         let float = self.returns.is_floating();
         match &self.inner {
             Inner::Search(_) | Inner::Negation | Inner::Conversion(_) => false,
-            // Times and intervals; the others are checked row by row.
+            // Times and intervals may fail; the others are checked row by row.
             Inner::Arithmetic(Operator::StringConcat) => false,
             Inner::Arithmetic(_) => !self.returns.is_numeric(),
             Inner::Function(function) => match function.name() {
@@ -188,12 +172,12 @@ impl Total {
                     constant(1).is_none() || !count
                 }
                 "split_part" => constant(2).is_none_or(|part| part == 0.0),
-                _ => false,
+                name => !never_fails(name),
             },
         }
     }
 
-    /// The arguments with everything that is not a constant as a column.
+    /// Expands all arguments that are not constants into columns.
     fn columns(&self, mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
         for (value, constant) in arguments.args.iter_mut().zip(&self.constant) {
             if !constant && matches!(value, ColumnarValue::Scalar(_)) {
@@ -203,7 +187,7 @@ impl Total {
         Ok(arguments)
     }
 
-    /// Fails where a row's texts are too long for what is done with them.
+    /// Fails if a row's texts are too long for the operation.
     fn check_lengths(&self, arguments: &ScalarFunctionArgs) -> Result<()> {
         let Inner::Function(function) = &self.inner else { return Ok(()) };
         let looked_at = match function.name() {
@@ -261,10 +245,28 @@ impl Total {
     }
 }
 
+/// The fields of a call's arguments, and of its result.
+fn fields(
+    function: &ScalarUDF,
+    arguments: &[Expr],
+    schema: &DFSchema,
+) -> Result<(Vec<FieldRef>, FieldRef)> {
+    let fields = arguments.iter().map(|a| a.to_field(schema).map(|(_, field)| field));
+    let fields: Vec<FieldRef> = fields.collect::<Result<_>>()?;
+    let scalars = arguments.iter().map(|argument| match argument {
+        Expr::Literal(value, _) => Some(value),
+        _ => None,
+    });
+    let scalars: Vec<Option<&ScalarValue>> = scalars.collect();
+    let known = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: &scalars };
+    let returns = function.return_field_from_args(known)?;
+    Ok((fields, returns))
+}
+
 /// Impossible values become NULL.
 const SAFE: CastOptions<'static> = CastOptions { safe: true, format_options: FormatOptions::new() };
 
-/// Texts that are too long as NULL.
+/// Replaces texts that are too long by NULL.
 fn shortened(value: ColumnarValue) -> Result<ColumnarValue> {
     let fits = |text: Option<&str>| text.filter(|text| text.len() <= LONGEST).map(str::to_owned);
     Ok(match &value {
@@ -310,7 +312,7 @@ fn arithmetic(op: Operator, arguments: &ScalarFunctionArgs) -> Result<ColumnarVa
     Ok(ColumnarValue::Array(array))
 }
 
-/// Whole numbers with NULL for the least, which has no absolute value.
+/// Replaces the smallest integer, which has no absolute value, by NULL.
 fn without_least(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
     for value in &mut arguments.args {
         let kind = value.data_type();
@@ -325,7 +327,7 @@ fn without_least(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs
     Ok(arguments)
 }
 
-/// NULL for numbers below 0, which have no root: they would fail for the whole batch.
+/// Replaces negative numbers, which have no root, by NULL: they would fail the whole batch.
 fn without_negative(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionArgs> {
     for value in &mut arguments.args {
         let array = value.to_array(arguments.number_rows)?;
@@ -335,7 +337,7 @@ fn without_negative(mut arguments: ScalarFunctionArgs) -> Result<ScalarFunctionA
     Ok(arguments)
 }
 
-/// A divisor with NULL for 0, where a division by 0 fails: it would fail for the whole batch.
+/// Replaces 0 in a divisor by NULL if a division by 0 would fail the whole batch.
 fn without_zeros(divisor: &ArrayRef) -> Result<ArrayRef> {
     if !divisor.data_type().is_integer() && !divisor.data_type().is_decimal() {
         return Ok(Arc::clone(divisor));
@@ -344,7 +346,7 @@ fn without_zeros(divisor: &ArrayRef) -> Result<ArrayRef> {
     Ok(nullif(divisor, &eq(divisor, &zero)?)?)
 }
 
-/// `left || right`, refused for the whole batch where offsets would not hold it.
+/// `left || right`; fails for the whole batch if the offsets would overflow.
 fn concatenate(left: &ArrayRef, right: &ArrayRef) -> std::result::Result<ArrayRef, ArrowError> {
     let text = |array: &ArrayRef| cast_with_options(array, &DataType::Utf8, &SAFE);
     let (left, right) = (text(left)?, text(right)?);
@@ -401,7 +403,7 @@ impl ScalarUDFImpl for Total {
 }
 
 impl Total {
-    /// The values of some rows, in pieces as large as succeed.
+    /// The values of some rows, in the largest pieces that succeed.
     fn by_halves(
         &self,
         all: &ScalarFunctionArgs,
@@ -418,7 +420,7 @@ impl Total {
                 *array = array.slice(from, rows);
             }
         }
-        // A kernel may give another type than was promised.
+        // A kernel may return a different type than promised.
         let value = self.evaluate(some).and_then(|value| match value.data_type() == self.returns {
             true => Ok(value),
             false => value.cast_to(&self.returns, Some(&SAFE)),
@@ -437,83 +439,4 @@ impl Total {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::arrow::array::Decimal128Array;
-    use datafusion::arrow::datatypes::TimeUnit;
-    use datafusion::functions::datetime::date_trunc;
-    use datafusion::functions::math::{power, round};
-    use datafusion::functions::regex::{regexp_count, regexp_like};
-    use datafusion::logical_expr::{col, lit};
-
-    fn total(expr: &Expr) -> (&Total, &[Expr]) {
-        let Expr::ScalarFunction(call) = expr else { panic!("not a call") };
-        (Total::of(call).unwrap(), &call.args)
-    }
-
-    fn schema() -> DFSchema {
-        let field = |name: &str, kind: DataType| Field::new(name, kind, true);
-        let fields = vec![
-            field("f", DataType::Float64),
-            field("n", DataType::Int64),
-            field("d", DataType::Decimal128(38, 2)),
-            field("t", DataType::Timestamp(TimeUnit::Second, None)),
-            field("s", DataType::Utf8),
-        ];
-        DFSchema::from_unqualified_fields(fields.into(), Default::default()).unwrap()
-    }
-
-    /// Patterns are compiled when the expression is made, not where rows are.
-    #[test]
-    fn patterns_are_compiled_once() {
-        let schema = schema();
-        for function in [regexp_like(), regexp_count()] {
-            let call = Total::function(function, vec![col("s"), lit("a+")], &schema).unwrap();
-            let (total, arguments) = total(&call);
-            assert!(matches!(total.inner, Inner::Search(_)));
-            assert!(!total.may_fail(arguments));
-        }
-    }
-
-    #[test]
-    fn what_fails_on_some_row_is_known() {
-        let schema = schema();
-        let function = |function, arguments| Total::function(function, arguments, &schema).unwrap();
-        let arithmetic = |op, a, b| Total::arithmetic(op, a, b, &schema).unwrap();
-        let day = lit(ScalarValue::new_interval_mdn(0, 1, 0));
-        for (call, fails) in [
-            (function(power(), vec![col("f"), lit(2.0)]), false),
-            (function(power(), vec![col("f"), lit(-1.0)]), true),
-            (function(power(), vec![col("f"), col("f")]), true),
-            (function(round(), vec![col("f")]), false),
-            (function(date_trunc(), vec![lit("month"), col("t")]), true),
-            (arithmetic(Operator::Plus, col("t"), day), true),
-            (arithmetic(Operator::Multiply, col("d"), col("d")), false),
-            (arithmetic(Operator::Divide, col("n"), col("n")), false),
-        ] {
-            let (total, arguments) = total(&call);
-            assert_eq!(total.may_fail(arguments), fails, "{call}");
-        }
-    }
-
-    /// One kernel call for a batch in which every row overflows: no batch is taken apart.
-    #[test]
-    fn overflow_does_not_fail_a_batch() {
-        let most = Decimal128Array::from(vec![10i128.pow(37); 8192]);
-        let most: ArrayRef = Arc::new(most.with_precision_and_scale(38, 2).unwrap());
-        let pair = vec![ColumnarValue::Array(Arc::clone(&most)), ColumnarValue::Array(most)];
-        let schema = schema();
-        let call = Total::arithmetic(Operator::Multiply, col("d"), col("d"), &schema).unwrap();
-        let (total, _) = total(&call);
-        let fields = (0..2).map(|i| Arc::new(schema.field(i).as_ref().clone())).collect();
-        let arguments = ScalarFunctionArgs {
-            args: pair,
-            arg_fields: fields,
-            number_rows: 8192,
-            return_field: Arc::new(Field::new("r", total.returns.clone(), true)),
-            config_options: Arc::default(),
-        };
-        let found = total.evaluate(arguments).unwrap().into_array(8192).unwrap();
-        assert_eq!(found.null_count(), 8192);
-    }
-}
+mod tests;

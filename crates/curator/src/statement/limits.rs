@@ -1,9 +1,9 @@
-//! How large a statement may be, so that planning it ends and nothing overflows a stack.
+//! Limits on the size of a statement, so that planning ends and no stack overflows.
 //!
-//! The engine plans and evaluates recursively, partly on threads whose stacks are not ours; an overflow there ends the
-//! process, for everybody. And it copies a common table expression into each of its uses, so that a short
-//! statement may stand for a plan of any size. Both are measured before: on the statement as it is
-//! written, and on its plan. Nothing but the statement is looked at.
+//! The engine plans and evaluates recursively, partly on threads whose stacks we do not control; a stack overflow ends
+//! the process, for everyone. It also copies a common table expression into each of its uses, so a short statement may
+//! stand for a plan of any size. Both are measured in advance, on the statement as written and on its plan. Only the
+//! statement is inspected.
 
 use crate::error::Result;
 use crate::refusal::{Refusal, Rule};
@@ -13,30 +13,30 @@ use datafusion::sql::sqlparser::ast::{self, ObjectName, Query, Select, Visit, Vi
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// The most tables and SELECTs, each common table expression counted wherever it is used.
+/// The largest number of tables and SELECTs, counting each common table expression wherever it is used.
 const MOST_PARTS: u64 = 200;
-/// The deepest expression: as many operators one within the other.
+/// The greatest nesting depth of operators in an expression.
 pub(crate) const DEEPEST: usize = 200;
-/// The deepest plan, in steps from a table to the answer.
+/// The greatest depth of a plan, in steps from a table to the answer.
 const DEEPEST_PLAN: usize = 300;
-/// The deepest expression of a plan once every name in it is written out, as the engine does.
+/// The greatest depth of a plan's expression after expanding every name in it, as the engine does.
 const DEEPEST_WRITTEN: usize = 600;
-/// And the largest, in parts.
+/// The largest number of parts of such an expression.
 const LARGEST_WRITTEN: u32 = 2_500;
-/// The longest text or list that a function may be told to make.
+/// The longest text or list that a function may be asked to produce.
 const LONGEST_MADE: u64 = 10_000;
-/// How many times longer all replacements together may make a text.
+/// The largest factor by which all replacements together may lengthen a text.
 const MOST_GROWTH: usize = 1_000;
-/// Functions that make a text as long as their second argument says.
+/// Functions that produce a text of the length given by their second argument.
 const PADS: &[&str] = &["lpad", "rpad", "repeat", "space"];
-/// Functions that make a list of any length.
+/// Functions that produce a list of any length.
 const LISTS: &[&str] =
     &["array_repeat", "array_resize", "generate_series", "list_repeat", "list_resize", "range"];
 
 /// Refuses a statement with too many parts, or nested too deeply.
 pub(crate) fn statement(statement: &ast::Statement) -> Result<()> {
     let mut measure = Measure::default();
-    // It never breaks off.
+    // The visitor never stops early.
     let _ = statement.visit(&mut measure);
     if measure.deepest > DEEPEST {
         return Err(deep().into());
@@ -74,7 +74,7 @@ pub(crate) fn statement(statement: &ast::Statement) -> Result<()> {
     Ok(())
 }
 
-/// An expression that is too deep.
+/// The refusal of an expression that is too deep.
 pub(crate) fn deep() -> Refusal {
     Refusal::new(
         Rule::Statement,
@@ -97,7 +97,7 @@ pub(crate) fn plan(plan: &LogicalPlan) -> Result<()> {
     .into())
 }
 
-/// The steps of a plan from top to bottom, and the depth that its expressions would have, each written into the next.
+/// The depth of a plan in steps, and the depth of its expressions after expanding each into the next.
 fn depths(plan: &LogicalPlan) -> (usize, usize) {
     let (mut below, mut own) = ((0, 0), 0);
     let mut deeper = |(steps, written): (usize, usize)| {
@@ -116,8 +116,8 @@ fn depths(plan: &LogicalPlan) -> (usize, usize) {
     (below.0 + 1, below.1 + own)
 }
 
-/// How large each output column of a plan is, written out, and any expression in the plan. What is computed for groups
-/// and windows is not written into others.
+/// The size of each output column of a plan after expansion, and that of the largest expression in it. Expressions
+/// over groups and windows are not expanded into others.
 fn sizes(plan: &LogicalPlan) -> (Vec<u32>, u32) {
     let (mut below, mut largest) = (Vec::new(), 1);
     for (columns, within) in plan.inputs().into_iter().map(sizes) {
@@ -156,8 +156,8 @@ fn sizes(plan: &LogicalPlan) -> (Vec<u32>, u32) {
     (columns, largest)
 }
 
-/// How many parts an expression has, with a name as many as `named` says, once it is written out: what is made of its
-/// arguments twice counts them twice. Constants in a list are not counted.
+/// The number of parts of an expression after expansion, where a name counts as `named` says. Arguments that an
+/// expansion uses twice count twice. Constants in a list are not counted.
 pub(crate) fn size(expr: &Expr, named: &impl Fn(&Expr) -> u32) -> u32 {
     const TWICE: &[&str] = &["clamp", "coalesce", "nvl", "nvl2"];
     if matches!(expr, Expr::Column(_)) {
@@ -179,7 +179,7 @@ pub(crate) fn size(expr: &Expr, named: &impl Fn(&Expr) -> u32) -> u32 {
     }
 }
 
-/// How deep an expression nests, with a name as deep as `named` says.
+/// The nesting depth of an expression, where a name is as deep as `named` says.
 pub(crate) fn depth(expr: &Expr, named: &impl Fn(&Expr) -> usize) -> usize {
     if matches!(expr, Expr::Column(_)) {
         return named(expr);
@@ -193,13 +193,13 @@ pub(crate) fn depth(expr: &Expr, named: &impl Fn(&Expr) -> usize) -> usize {
     deepest + 1
 }
 
-/// The name of a function, as it is known.
+/// The name of a function, normalized.
 fn called(call: &ast::Function) -> Option<String> {
     let name = call.name.0.last().and_then(|part| part.as_ident());
     name.map(|name| name.value.to_lowercase())
 }
 
-/// A constant that a function is called with.
+/// A constant argument of a function call.
 fn constant(call: &ast::Function, place: usize) -> Option<&ast::Value> {
     let ast::FunctionArguments::List(list) = &call.args else { return None };
     match list.args.get(place)? {
@@ -210,7 +210,7 @@ fn constant(call: &ast::Function, place: usize) -> Option<&ast::Value> {
     }
 }
 
-/// How many times longer a call may make a text; `None` if that is not known.
+/// The largest factor by which a call may lengthen a text; `None` if that is not known.
 fn growth(call: &ast::Function) -> Option<usize> {
     let text = |place: usize| match constant(call, place)? {
         ast::Value::SingleQuotedString(text) => Some(text.len()),
@@ -218,13 +218,13 @@ fn growth(call: &ast::Function) -> Option<usize> {
     };
     match called(call).as_deref() {
         Some("replace") => Some(text(2)?.div_ceil(text(1)?.max(1)).max(1)),
-        // It may replace every character, by what it found and more.
+        // It may replace every character by what it found and more.
         Some("regexp_replace") => Some(text(2)?.max(1)),
         _ => Some(1),
     }
 }
 
-/// Whether a call may make something of any length.
+/// Whether a call may produce a value of any length.
 fn is_endless(call: &ast::Function) -> bool {
     let Some(name) = called(call) else { return false };
     if LISTS.contains(&name.as_str()) {
@@ -241,20 +241,20 @@ fn is_endless(call: &ast::Function) -> bool {
     }
 }
 
-/// Counts on the way through a statement.
+/// Counters for a walk through a statement.
 struct Measure {
-    /// Of the queries around the place where it is, the innermost last.
+    /// The counts of the enclosing queries, innermost last.
     open: Vec<u64>,
     /// The parts of each common table expression, by its name.
     named: HashMap<String, u64>,
-    /// Whose definition a query is.
+    /// The name of the common table expression that a query defines.
     definitions: HashMap<*const Query, String>,
     parts: u64,
-    /// A function that may make something of any length.
+    /// A function that may produce a value of any length.
     endless: Option<String>,
-    /// How many times longer replacements make a text; `None` if that is not known.
+    /// The largest factor by which replacements lengthen a text; `None` if that is not known.
     growth: Option<usize>,
-    /// Of the definitions, the largest.
+    /// The largest definition.
     largest: u64,
     depth: usize,
     deepest: usize,
@@ -298,7 +298,7 @@ impl Visitor for Measure {
     fn post_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
         let parts = self.open.pop().unwrap_or(1);
         match self.definitions.remove(&std::ptr::from_ref(query)) {
-            // Counted where it is used. One name may be defined at several places: as the largest.
+            // Counted where it is used. If a name is defined in several places, the largest counts.
             Some(name) => {
                 let known = self.named.entry(name).or_insert(parts);
                 *known = parts.max(*known);
@@ -347,74 +347,4 @@ impl Visitor for Measure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-    use datafusion::sql::sqlparser::parser::Parser;
-
-    fn measured(sql: &str) -> Measure {
-        let parsed = Parser::parse_sql(&PostgreSqlDialect {}, sql).unwrap();
-        let mut measure = Measure::default();
-        let _ = parsed[0].visit(&mut measure);
-        measure
-    }
-
-    #[test]
-    fn a_table_expression_counts_wherever_it_is_used() {
-        let parts = |sql: &str| measured(sql).parts;
-        assert_eq!(parts("SELECT 1"), 2);
-        assert_eq!(parts("SELECT * FROM t"), 3);
-        assert_eq!(parts("SELECT * FROM t WHERE x IN (SELECT y FROM u)"), 6);
-        assert_eq!(parts("SELECT 1 EXCEPT SELECT 2 EXCEPT SELECT 3"), 4);
-        assert_eq!(parts("WITH a AS (SELECT * FROM t) SELECT * FROM A x, a y"), 2 + 2 * 3);
-        let unused = measured("WITH a AS (SELECT * FROM t, t, t, t) SELECT 1");
-        assert_eq!((unused.parts, unused.largest), (2, 6));
-        let doubled = |levels: usize| {
-            let each = (1..=levels).map(|i| {
-                let below = i - 1;
-                format!(", a{i} AS (SELECT x.v FROM a{below} x JOIN a{below} y ON x.v = y.v)")
-            });
-            let each: String = each.collect();
-            parts(&format!("WITH a0 AS (SELECT v FROM r){each} SELECT v FROM a{levels}"))
-        };
-        assert!(doubled(4) < MOST_PARTS && doubled(7) > MOST_PARTS);
-        assert!(doubled(16) > 1 << 16 && doubled(80) == u64::MAX);
-    }
-
-    #[test]
-    fn sets_to_group_by_are_parts_and_lengths_are_constants() {
-        let cube: Vec<String> = (0..30).map(|i| format!("v+{i}")).collect();
-        let cube = format!("SELECT 1 FROM r GROUP BY CUBE({})", cube.join(", "));
-        assert!(measured(&cube).parts > 1 << 30);
-        assert_eq!(measured("SELECT 1 FROM r GROUP BY CUBE(a, b, c)").parts, 3 + 8);
-        assert_eq!(measured("SELECT 1 FROM r GROUP BY ROLLUP(a, b, c)").parts, 3 + 3);
-        for (sql, endless) in [
-            ("SELECT repeat('a', 1000000000 + v) FROM r", true),
-            ("SELECT REPEAT('a', v) FROM r", true),
-            ("SELECT repeat('a', 900000000)", true),
-            ("SELECT lpad(x, 1e9, 'b') FROM r", true),
-            ("SELECT lpad(x, 2, '0'), rpad(x, 10000) FROM r", false),
-            ("SELECT range(1, 5)", true),
-            ("SELECT array_repeat(1, 1000000000)", true),
-            ("SELECT upper(x), left(x, v) FROM r", false),
-        ] {
-            assert_eq!(measured(sql).endless.is_some(), endless, "{sql}");
-        }
-        let growth = |sql: &str| measured(sql).growth;
-        assert_eq!(growth("SELECT replace(x, ',', ''), replace(x, 'ab', 'ba') FROM r"), Some(1));
-        assert_eq!(growth("SELECT replace(replace(x, 'a', 'aaaa'), 'a', 'bbb') FROM r"), Some(12));
-        assert_eq!(growth("SELECT replace(x, 'a', x) FROM r"), None);
-        assert_eq!(growth("SELECT regexp_replace(x, '.', 'abc') FROM r"), Some(3));
-    }
-
-    #[test]
-    fn chains_are_as_deep_as_they_are_long() {
-        assert_eq!(measured("SELECT x").deepest, 1);
-        assert_eq!(measured("SELECT (x + 1) + y, 2").deepest, 4);
-        let long = format!("SELECT x{}", " + x".repeat(500));
-        assert_eq!(measured(&long).deepest, 501);
-        // Deep only within, and not one after the other.
-        let list = format!("SELECT * FROM t WHERE x IN (1{})", ", 2".repeat(500));
-        assert_eq!(measured(&list).deepest, 2);
-    }
-}
+mod tests;

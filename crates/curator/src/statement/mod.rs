@@ -1,8 +1,9 @@
-//! Statements before they are planned: which there are, how large they may be, and a session's settings.
+//! Statements before they are planned: which are allowed, how large they may be, and a session's settings.
 
 pub(crate) mod limits;
 pub(crate) mod parse;
 pub(crate) mod settings;
+pub(crate) mod split;
 
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};
@@ -10,9 +11,9 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::LogicalPlan;
 use tokio::runtime::RuntimeFlavor;
 
-/// Runs on a stack with room for the planner, which recurses as deep as a statement nests: its own
-/// stack if that has enough, which it has for a short statement, and a new one otherwise. 6,000 words,
-/// the most there may be, have 150 MiB. While a long one is planned, others go on.
+/// Runs `work` on a stack that is large enough for the planner, which recurses as deep as a statement nests: on the
+/// current stack if it has enough space, as it does for a short statement, and on a new one otherwise. 6,000 words,
+/// the maximum, get 150 MiB. While a long statement is planned, others continue.
 pub(crate) async fn on_large_stack<T>(words: usize, work: impl Future<Output = T>) -> T {
     const BASE: usize = 1 << 20;
     const EACH: usize = 24 << 10;
@@ -29,7 +30,7 @@ pub(crate) async fn on_large_stack<T>(words: usize, work: impl Future<Output = T
     .await
 }
 
-/// At least as many as there are words and signs.
+/// An upper bound on the number of words and signs.
 pub(crate) fn words(sql: &str) -> usize {
     let mut within = false;
     let starts = sql.chars().filter(|c| {
@@ -41,7 +42,7 @@ pub(crate) fn words(sql: &str) -> usize {
     starts.count()
 }
 
-/// The types of `$1`, `$2`, …; text where nothing tells.
+/// The types of `$1`, `$2`, …; text if the type cannot be inferred.
 pub(crate) fn parameter_types(plan: &LogicalPlan) -> Result<Vec<DataType>> {
     let mut types = Vec::new();
     for (name, data_type) in plan.get_parameter_types().map_err(|e| Error::planning(&e))? {

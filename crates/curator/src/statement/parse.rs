@@ -1,4 +1,4 @@
-//! Which statements there are. Everything else is refused before it is planned.
+//! The allowed statements. Everything else is refused before it is planned.
 
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};
@@ -17,14 +17,14 @@ use std::ops::ControlFlow;
 /// Prefix of internal columns; no query may name one.
 pub(crate) const RESERVED: &str = "__demure_";
 
-/// The longest text that is looked at.
+/// The longest text that is parsed.
 const LONGEST: usize = 64 * 1024;
 
-/// The most words and signs of a statement. Each can nest at most once, and the planner, which
-/// is recursive, has room for as many.
+/// The largest number of words and signs in a statement. Each can nest at most once, and the planner, which is
+/// recursive, has stack space for this many.
 const MOST_TOKENS: usize = 6_000;
 
-/// What was asked.
+/// A parsed statement.
 pub(crate) enum Statement {
     /// A query to answer.
     Query(Box<Parsed>),
@@ -62,7 +62,7 @@ pub(crate) fn parse(sql: &str, state: &SessionState) -> Result<Statement> {
     Ok(Statement::Query(Box::new(query(text, state)?)))
 }
 
-/// What follows the words, if the text begins with them.
+/// The text after these words, if it begins with them.
 fn after<'a>(text: &'a str, words: &[&str]) -> Option<&'a str> {
     let mut rest = text;
     for word in words {
@@ -75,10 +75,10 @@ fn after<'a>(text: &'a str, words: &[&str]) -> Option<&'a str> {
     Some(rest.trim_start())
 }
 
-/// Tables by their names alone: `public.visits` and `datafusion.public.visits` are `visits`.
+/// Reduces table names to their last part: `public.visits` and `datafusion.public.visits` become `visits`.
 ///
-/// One table under two names would be taken for two by some of the engine's rules and for one by
-/// others: an equality of ids could end up between a column and itself.
+/// Some of the engine's rules would take one table under two names for two tables, and others for one: an equality of
+/// ids could end up between a column and itself.
 fn bare(statement: &mut ast::Statement) {
     fn ours<'a>(names: impl Iterator<Item = Option<&'a ast::Ident>>) -> usize {
         let is = |name: &ast::Ident, wanted: &str| match name.quote_style {
@@ -101,7 +101,7 @@ fn bare(statement: &mut ast::Statement) {
     let _ = ast::visit_expressions_mut(statement, |expr: &mut ast::Expr| {
         if let ast::Expr::CompoundIdentifier(names) = expr {
             let extra = ours(names.iter().map(Some));
-            // A table and a column are left, at least.
+            // At least a table and a column are left.
             if names.len() >= extra + 2 {
                 names.drain(..extra);
             }
@@ -110,7 +110,7 @@ fn bare(statement: &mut ast::Statement) {
     });
 }
 
-/// Refuses a plan that names a table in another way than [`bare`] leaves.
+/// Refuses a plan with a table name that [`bare`] would have changed.
 pub(crate) fn is_bare(plan: &LogicalPlan) -> Result<()> {
     let mut odd = false;
     // The closure never fails, so neither does the walk.
@@ -157,7 +157,7 @@ fn query(text: &str, state: &SessionState) -> Result<Parsed> {
         Err(Refusal::new(Rule::Statement, what, remedy).into())
     };
     for token in &tokens {
-        // An alias may stand between single quotes.
+        // An alias may be in single quotes.
         if let Token::Word(Word { value, .. }) | Token::SingleQuotedString(value) = token
             && value.to_ascii_lowercase().starts_with(RESERVED)
         {

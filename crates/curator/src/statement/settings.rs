@@ -1,4 +1,4 @@
-//! What a session has set: `SET demure.epsilon = 0.5`, and so on.
+//! A session's settings: `SET demure.epsilon = 0.5`, and so on.
 
 use crate::refusal::{Refusal, Rule};
 use demure_core::unit::{Delta, Epsilon};
@@ -10,17 +10,17 @@ pub struct Settings {
     pub epsilon: Option<Epsilon>,
     /// δ of the next queries whose group keys are not public.
     pub delta: Option<Delta>,
-    /// Instead of an ε: the least that keeps every 95 % error within this.
+    /// Instead of an ε: the smallest ε that keeps every 95 % error within this.
     pub error_at_most: Option<f64>,
-    /// Whether answers carry the ends of their 95 % intervals.
+    /// Whether answers include the ends of their 95 % intervals.
     pub intervals: bool,
-    /// Groups of one person, instead of the policy's.
+    /// The contribution bound in groups per person, instead of the policy's.
     pub max_groups: Option<u32>,
-    /// Rows of one person in a group, instead of the policy's.
+    /// The contribution bound in rows per person and group, instead of the policy's.
     pub max_rows: Option<u32>,
 }
 
-/// Each setting, and what it takes.
+/// Each setting, and the values it takes.
 pub const SETTINGS: &[(&str, &str)] = &[
     ("demure.epsilon", "the ε of each query that follows, or `default`"),
     ("demure.delta", "the δ of each query whose group keys are not public, or `default`"),
@@ -87,7 +87,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What a setting is now.
+    /// The current value of a setting.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<String> {
         let or_default = |text: Option<String>| text.unwrap_or_else(|| "default".to_owned());
@@ -109,51 +109,13 @@ fn wrong(name: &str, allowed: &str) -> Refusal {
     Refusal::new(
         Rule::Setting,
         format!("{} is outside its range", name.to_ascii_lowercase()),
-        format!("it takes {allowed}"),
+        // The core's sentence is one by itself.
+        match allowed.contains(" must be ") {
+            true => allowed.to_owned(),
+            false => format!("it takes {allowed}"),
+        },
     )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_are_finite_and_in_range_or_refused() {
-        let mut settings = Settings::default();
-        for (name, value) in [
-            ("demure.epsilon", "NaN"),
-            ("demure.epsilon", "inf"),
-            ("demure.epsilon", "0"),
-            ("demure.epsilon", "-1"),
-            ("demure.epsilon", "NULL"),
-            ("demure.epsilon", ""),
-            ("demure.delta", "0"),
-            ("demure.delta", "1"),
-            ("demure.error_at_most", "0"),
-            ("demure.error_at_most", "-inf"),
-            ("demure.intervals", "perhaps"),
-            ("demure.max_groups", "0"),
-            ("demure.max_groups", "99999999999"),
-            ("demure.max_rows_per_group", "1.5"),
-            ("demure.noise", "off"),
-        ] {
-            let before = settings.clone();
-            assert_eq!(settings.set(name, value).unwrap_err().rule(), Rule::Setting);
-            assert_eq!(settings, before);
-        }
-        for (name, value) in [
-            ("demure.epsilon", "0.5"),
-            ("demure.delta", "1e-9"),
-            ("demure.intervals", "on"),
-            ("demure.max_groups", "3"),
-            ("demure.max_rows_per_group", "7"),
-        ] {
-            settings.set(name, value).unwrap();
-            assert_eq!(settings.get(name).unwrap(), value);
-        }
-        settings.set("demure.error_at_most", "50").unwrap();
-        settings.set("DEMURE.EPSILON", "default").unwrap();
-        assert_eq!(settings.get("demure.epsilon").unwrap(), "default");
-        assert!(SETTINGS.iter().all(|(name, _)| settings.get(name).is_some()));
-    }
-}
+mod tests;

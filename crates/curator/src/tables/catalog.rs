@@ -1,15 +1,14 @@
 //! The tables of a policy, as the planner sees them and as the engine reads them.
 //!
-//! The planner sees names and types only: its tables cannot be scanned. The engine's plan
-//! of a table reads the source and hands over visible columns and, under a reserved
-//! name, the unit's id.
+//! The planner sees names and types only: its tables cannot be scanned. The engine's plan of a table reads the source
+//! and yields the visible columns and, under a reserved name, the unit's id.
 
 use crate::error::{Error, Result};
 use crate::identity::spelling::{self, sources};
 use crate::policy::{Access, DEFAULT_ROWS, Policy, TablePolicy, UnitPolicy};
+use crate::rows::added_functions;
 use crate::rows::admit::conversion;
 use crate::rows::expression::Facts;
-use crate::rows::functions;
 use crate::rows::interval::Interval;
 use crate::rows::total::Total;
 use crate::rows::{Limits, Owner, RESERVED, Rows};
@@ -32,10 +31,10 @@ use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What plans without protected rows may hold in memory, all at once and together.
+/// The memory limit for all plans without protected rows together.
 pub(crate) const PUBLIC_MEMORY: usize = 2 << 30;
 
-/// The most rows of a public table whose values are listed.
+/// The largest number of rows of a public table whose values are listed.
 const MOST_LISTED: usize = 10_000;
 
 /// The tables of a policy, opened.
@@ -72,7 +71,7 @@ impl TableProvider for Planned {
     }
 }
 
-/// Refuses a source that is protected in one table and public in another: it would protect nobody.
+/// Refuses a source that is protected in one table and public in another: it would protect no one.
 fn check_sources(policy: &Policy) -> Result<()> {
     let spelled = |table: &TablePolicy| sources(&policy.folder, &table.source);
     let behind = |table: &TablePolicy| spelling::files(&policy.folder, &table.source);
@@ -96,8 +95,8 @@ fn check_sources(policy: &Policy) -> Result<()> {
 }
 
 impl Catalog {
-    /// Refuses to go on if a table's files are not those that were checked when it was opened:
-    /// their columns may have other places now, a person other rows, and a key several.
+    /// Fails if a table's files are not those that were checked when it was opened: columns may have moved, a person
+    /// may have other rows, and a key may not be unique any more.
     pub(crate) fn verify_unchanged(&self) -> Result<()> {
         for table in self.tables.values() {
             let same = |now: &Stamp| now.version == table.version && now.identity == table.identity;
@@ -113,16 +112,16 @@ impl Catalog {
         Ok(())
     }
 
-    /// The state for an engine. Where there is little to read one thread reads it: handing rows from
-    /// one to another would take longer than counting them. How much there is, the policy says: if
-    /// it were the size of the files, one person's row could decide on the plan, and so on the time.
+    /// The state for an engine. If there is little to read, a single thread reads it, because passing rows between
+    /// threads would take longer than counting them. The policy says how much there is: if it were the size of the
+    /// files, one person's row could decide the plan, and so the running time.
     pub(crate) fn engine_state(&self) -> SessionState {
         const LITTLE: u64 = 100_000;
         let protected = self.tables.values().filter_map(|table| table.policy.protection());
         let rows = protected.map(|protection| protection.rows.unwrap_or(DEFAULT_ROWS));
         let mut state = self.state();
         let options = state.config_mut().options_mut();
-        // Files are cut whatever their size, or not at all.
+        // Files are split whatever their size, or not at all.
         options.optimizer.repartition_file_min_size = 0;
         if rows.fold(0, u64::saturating_add) <= LITTLE {
             options.execution.target_partitions = 1;
@@ -130,7 +129,7 @@ impl Catalog {
         state
     }
 
-    /// Opens every source of the policy, for queries with these aggregate functions beside the usual ones.
+    /// Opens every source of the policy, for queries with these additional aggregate functions.
     pub(crate) async fn open(
         policy: &Policy,
         state: SessionStateBuilder,
@@ -146,7 +145,7 @@ impl Catalog {
         let state = state.with_config(config).with_default_features();
         let state = state.with_physical_optimizer_rules(rules()).build();
         let context = SessionContext::new_with_state(state);
-        context.register_udf(functions::clamp());
+        context.register_udf(added_functions::clamp());
         aggregates.into_iter().for_each(|function| context.register_udaf(function));
         let mut tables = BTreeMap::new();
         for table in &policy.tables {
@@ -175,8 +174,8 @@ impl Catalog {
         self.context.state()
     }
 
-    /// For plans that touch no protected row: whoever asks for too much of them is told so, and the
-    /// memory is there for others. (Over protected rows such an end would tell of the rows.)
+    /// The state for plans that touch no protected row: a plan that needs too much memory fails with an error, and the
+    /// memory stays available to others. (Over protected rows, such a failure would reveal something about the rows.)
     pub(crate) fn public_state(&self) -> SessionState {
         self.public.state()
     }
@@ -185,15 +184,15 @@ impl Catalog {
         self.tables.get(name)
     }
 
-    /// Each table, its columns and types: what `\d` shows.
+    /// Each table with its columns and types, as `\d` shows them.
     pub(crate) fn schemas(&self) -> impl Iterator<Item = (&TablePolicy, &SchemaRef)> {
         self.tables.values().map(|table| (&table.policy, &table.schema))
     }
 
     /// The rows of a protected table, with the unit's id under the name `unit`.
     ///
-    /// Whose row it is, is read from the same typed column that queries see: an id that is
-    /// written in two ways is one id, for the bounding as for a join.
+    /// The id is read from the same typed column that queries see: an id that is written in two ways is one id, both
+    /// for contribution bounding and for a join.
     pub(crate) fn rows(&self, name: &str, unit: &str) -> Result<Rows> {
         let missing = || Error::Sql(format!("table `{name}` does not exist"));
         let table = self.tables.get(name).ok_or_else(missing)?;
@@ -205,7 +204,7 @@ impl Catalog {
         let of = |field: &Field| Expr::Column(Column::new(Some(name), field.name()));
         let typed = table.schema.fields().iter().map(|field| {
             let stored = of(field);
-            // A text that is too long is NULL, as those that functions make.
+            // A text that is too long becomes NULL, as in the results of functions.
             let typed = match field.data_type() {
                 DataType::Utf8 => Total::conversion(stored.clone(), DataType::Utf8),
                 other => conversion(stored.clone(), other, scan.schema()),
@@ -244,10 +243,10 @@ impl Catalog {
         Ok(Rows { plan, owner, facts, limits })
     }
 
-    /// The rows joined with the table that carries their unit.
+    /// Joins the rows with the table that carries their unit.
     ///
-    /// An inner join without removing duplicates: a row belongs to everybody it joins with,
-    /// once each, and taking a person's rows away takes her copies.
+    /// This is an inner join that keeps duplicates: a row belongs to everyone it joins with, once each, and removing a
+    /// person's rows removes that person's copies.
     fn carried(
         &self,
         rows: LogicalPlanBuilder,
@@ -286,7 +285,7 @@ impl Catalog {
         rows.join(side, JoinType::Inner, on, None).map_err(planned)
     }
 
-    /// What is known of a public table's column: all its values, where it is small.
+    /// The facts about a public table's column, including all its values if the table is small.
     pub(crate) fn public_facts(&self, table: &str, column: &str, data_type: &DataType) -> Facts {
         let mut facts = Facts { integral: data_type.is_integer(), ..Facts::unknown() };
         let listed = self.tables.get(table).and_then(|table| table.listed.get(column));
@@ -353,9 +352,8 @@ impl Catalog {
         )
     }
 
-    /// What carries the unit names one person: a row with several owners would move what each
-    /// of them moves, all at once. The values of nobody but the steward's own files are asked, and
-    /// nothing of them is said.
+    /// Checks that every key that carries a unit belongs to one person: a row with several owners would let each of
+    /// them change it. Only the steward's own files are read, and no value is reported.
     async fn check_owners(&self) -> Result<()> {
         for table in self.tables.values() {
             let Some(protection) = table.policy.protection() else { continue };
@@ -387,7 +385,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// The declared keys of public tables are keys.
+    /// Checks that the declared keys of public tables are unique.
     async fn check_keys(&self) -> Result<()> {
         for table in self.tables.values() {
             let Access::Public { key } = &table.policy.access else { continue };

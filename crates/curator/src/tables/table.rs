@@ -19,18 +19,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A table, opened.
+/// An opened table.
 pub(crate) struct Table {
     pub(crate) policy: TablePolicy,
     pub(super) source: Arc<dyn TableProvider>,
-    /// Visible columns with the types queries see.
+    /// The visible columns, with the types that queries see.
     pub(super) schema: SchemaRef,
-    /// Where the rows come from, for the canonical form of a query.
+    /// The version of the files, for the canonical form of a query.
     pub(crate) version: String,
     pub(super) files: Vec<PathBuf>,
-    /// Which files they are, beyond that: for as long as this runs.
+    /// A stricter identity of the files, valid while this process runs.
     pub(super) identity: String,
-    /// Of a public table that is small: the values of each column.
+    /// The values of each column, if this is a small public table.
     pub(super) listed: BTreeMap<String, Vec<ScalarValue>>,
 }
 
@@ -58,7 +58,7 @@ impl Table {
             Some("csv") => Format::Csv,
             _ => Format::Parquet,
         };
-        // A path with one of these would be taken for a pattern, and no row be found.
+        // The engine would take such a path for a pattern, and find no rows.
         if files.iter().any(|file| file.to_string_lossy().contains(['[', ']', '?', '{', '}'])) {
             return Err(wrong(format!(
                 "{}: brackets, braces and question marks in a file's path are not supported; \
@@ -74,7 +74,7 @@ impl Table {
         let protected = matches!(policy.access, Access::Protected(_));
         let config = match format {
             Format::Csv => {
-                // Without ranges of bytes: one may begin within a quoted field.
+                // Not split by byte ranges: a range may begin within a quoted field.
                 let csv = CsvFormat::default().with_newlines_in_values(true);
                 let csv = csv.with_has_header(true).with_truncated_rows(true);
                 let options = ListingOptions::new(Arc::new(csv)).with_file_extension(".csv");
@@ -142,7 +142,7 @@ impl Table {
     }
 }
 
-/// A public value of the policy as the column's type has it.
+/// A value of the policy, converted to the column's type.
 fn scalar(value: &Value, data_type: &DataType) -> Option<ScalarValue> {
     let written = match value {
         Value::Text(text) | Value::Date(text) => ScalarValue::Utf8(Some(text.clone())),
@@ -153,7 +153,7 @@ fn scalar(value: &Value, data_type: &DataType) -> Option<ScalarValue> {
     written.cast_to(data_type).ok().filter(|value| !value.is_null())
 }
 
-/// What queries see of a source: no hidden columns, no decimals, CSV text as its kind.
+/// The part of a source that queries see: no hidden columns, no decimals, CSV text converted to its kind.
 fn visible(
     source: &Schema,
     protection: &Protection,
@@ -165,8 +165,8 @@ fn visible(
         UnitPolicy::Column(column) | UnitPolicy::Via { column, .. } => Some(column.as_str()),
     };
     let declared = protection.columns.iter().map(|column| column.name.as_str()).chain(needed);
-    // The type that the policy declares, whatever the writer of a Parquet file made of the values: one missing
-    // value makes some writers store whole numbers as real ones, and queries must not see that.
+    // The type that the policy declares, whatever the writer of a Parquet file chose: because of one missing value,
+    // some writers store integers as floats, and queries must not see that.
     let declares = |column: &ColumnPolicy| !matches!(column.kind, None | Some(ColumnKind::Other));
     let shown = |field: &Field| match named(field.name()) {
         Some(column) if csv || declares(column) => csv_type(column),
@@ -202,8 +202,8 @@ fn visible(
     Ok(Arc::new(Schema::new(fields)))
 }
 
-/// Refuses what the engine cannot read all of. What it fails on only when it gets there would tell whether
-/// some row was left to read it for.
+/// Refuses a type that the engine cannot read in full. A failure that only happens when a row is reached would reveal
+/// whether there was such a row.
 fn readable(field: &Field) -> std::result::Result<(), String> {
     use DataType as T;
     let readable = match field.data_type() {
@@ -229,7 +229,7 @@ fn readable(field: &Field) -> std::result::Result<(), String> {
     }
 }
 
-/// The type that queries see for a stored one: its values' own, however they are stored.
+/// The type that queries see for a stored type: that of its values, however they are stored.
 fn plain(stored: &DataType) -> DataType {
     match stored {
         DataType::Dictionary(_, values) => plain(values),
@@ -241,7 +241,7 @@ fn plain(stored: &DataType) -> DataType {
     }
 }
 
-/// The type of a CSV column, from the policy alone: its values are not looked at.
+/// The type of a CSV column, from the policy alone: its values are not read.
 fn csv_type(column: &ColumnPolicy) -> DataType {
     match column.kind {
         Some(ColumnKind::Integer) => DataType::Int64,
@@ -262,11 +262,11 @@ fn csv_type(column: &ColumnPolicy) -> DataType {
     }
 }
 
-/// What tells files from others.
+/// Identifies the files of a table.
 pub(super) struct Stamp {
-    /// Changes when the files do: names, sizes, times.
+    /// Changes if names, sizes or times of the files change.
     pub(super) version: String,
-    /// Changes when files are replaced by others of the same size and time, too.
+    /// Also changes if files are replaced by others of the same size and time.
     pub(super) identity: String,
 }
 
@@ -289,8 +289,8 @@ pub(super) fn stamp(files: &[PathBuf]) -> std::io::Result<Stamp> {
     Ok(stamp)
 }
 
-/// Refuses a CSV file with a row that the engine would stumble over: what a single row decides
-/// must not decide whether anybody gets an answer, so it is found here, before anybody asks.
+/// Refuses a CSV file with a row that the engine cannot parse. A single row must not decide whether queries are
+/// answered, so it is found here, before any query.
 fn well_formed(file: &Path) -> std::result::Result<(), String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let reader = csv::ReaderBuilder::new().has_headers(true).from_path(file);

@@ -10,13 +10,12 @@ use crate::store::{Intent, Transaction};
 use std::sync::Mutex;
 
 impl Ledger {
-    /// Appends the row that `act` becomes, if it becomes one, and returns it when it
-    /// is on disk.
+    /// Appends the row for `act`, if there is one, and returns it when it is on disk.
     pub(crate) fn append(&self, act: Act) -> Result<Option<Row>> {
         Ok(self.append_all(vec![act])?.pop().flatten())
     }
 
-    /// The same for several, all of them or none. If there are more than one, they are purchases.
+    /// The same for several acts, all of them or none. Several acts must be purchases.
     pub(crate) fn append_all(&self, acts: Vec<Act>) -> Result<Vec<Option<Row>>> {
         let time = to_micros((self.shared.clock)());
         self.shared.queue.submit((acts, time), |batch| {
@@ -25,8 +24,8 @@ impl Ledger {
         })
     }
 
-    /// Appends the rows that `acts` become in one transaction, all of them or none. `check` is
-    /// shown the journal and the store before that, while no other writer can add anything.
+    /// Appends the rows for `acts` in one transaction, all of them or none. First, `check` inspects the journal and
+    /// the store, while no other writer can append.
     pub(crate) fn append_whole(
         &self,
         check: impl FnOnce(&Replay, &dyn Transaction) -> Result<()>,
@@ -37,7 +36,7 @@ impl Ledger {
             check(scratch, transaction)?;
             let mut last = None;
             for act in acts {
-                // What fails here drops the transaction, with all that was appended in it.
+                // A failure here drops the transaction, with everything that was appended in it.
                 for row in one(scratch, transaction, seen, vec![act], time)??.into_iter().flatten()
                 {
                     last = Some((row.seq, row.hash));
@@ -47,8 +46,8 @@ impl Ledger {
         })
     }
 
-    /// One transaction for all of `batch`. What is refused is refused alone; after
-    /// any other failure none of it counts, and the next one reads the journal anew.
+    /// Writes all of `batch` in one transaction. A refusal affects only the refused act; after any other failure none
+    /// of it counts, and the next writer reads the journal again.
     fn write(&self, batch: Vec<(Vec<Act>, i64)>) -> Result<Vec<Decided>> {
         self.transact(|scratch, transaction, seen| {
             let (mut outcomes, mut debited) = (Vec::with_capacity(batch.len()), None);
@@ -58,7 +57,7 @@ impl Ledger {
                     _ => together(scratch, transaction, seen, acts, time)?,
                 };
                 for row in decided.iter().flatten().flatten() {
-                    // Without these more is spent, not less.
+                    // Without these rows more is spent, not less.
                     if !matches!(row.kind, Kind::Settle | Kind::Cancel) {
                         debited = Some((row.seq, row.hash));
                     }
@@ -69,8 +68,8 @@ impl Ledger {
         })
     }
 
-    /// Does `work` on the newest state, with all other writers kept out, and commits what it
-    /// appended. It returns, with its result, the last row that must not get lost.
+    /// Runs `work` on the newest state, with all other writers excluded, and commits what it appended. With its
+    /// result, `work` returns the last row that must not get lost.
     fn transact<R>(
         &self,
         work: impl FnOnce(
@@ -83,7 +82,7 @@ impl Ledger {
         let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
         let mark = self.shared.mark.as_ref().map(Mutex::lock).transpose();
         let mut mark = mark.map_err(|_| Error::Interrupted)?;
-        // From before the decision until it is noted, whatever path others reach the file by.
+        // Held from before the decision until it is recorded, by whatever path others reach the file.
         let mut held = mark.as_mut().map(|mark| mark.hold()).transpose()?;
         let Side { store, replay, seen } = &mut *guard;
         let mut transaction = store.begin(Intent::Append)?;
@@ -98,7 +97,7 @@ impl Ledger {
         }
         *seen = scratch.head();
         *replay = Some(scratch);
-        // Before anybody is granted anything: a journal that loses this must be found out.
+        // Before anything is granted: a journal that loses this row must be detected.
         if let (Some(held), Some(head)) = (&mut held, debited) {
             held.advance(head)?;
         }
@@ -106,10 +105,10 @@ impl Ledger {
     }
 }
 
-/// What came of acts that were asked for together.
+/// The results of acts that were requested together.
 type Decided = Result<Vec<Option<Row>>>;
 
-/// Decides on one act and appends its row. The error outside is the store's.
+/// Decides on one act and appends its row. The outer error is the store's.
 fn one(
     scratch: &mut Replay,
     transaction: &mut dyn Transaction,
@@ -125,7 +124,7 @@ fn one(
         };
         if let Some(row) = &row {
             transaction.append(row)?;
-            // By the same road as everyone else's rows.
+            // Applied in the same way as everyone else's rows.
             if scratch.apply(row)? == Step::StartOver {
                 let dataset = scratch.dataset().to_owned();
                 *scratch = Replay::caught_up(None, &dataset, seen, transaction)?;
@@ -136,8 +135,8 @@ fn one(
     Ok(Ok(rows))
 }
 
-/// Decides on purchases one after the other, each with those before it counted, and appends
-/// their rows if all of them are allowed. The error outside is the store's.
+/// Decides on purchases one after the other, each with those before it counted, and appends their rows if all of them
+/// are allowed. The outer error is the store's.
 fn together(
     scratch: &mut Replay,
     transaction: &mut dyn Transaction,
@@ -153,7 +152,7 @@ fn together(
             Ok(row) => {
                 moments.push(scratch.moment());
                 if let Some(row) = &row {
-                    // Neither a debit nor a receipt is a reason to start over.
+                    // Neither a debit nor a receipt makes the replay start over.
                     let _ = scratch.apply(row)?;
                 }
                 rows.push(row);

@@ -1,16 +1,15 @@
 //! The journal page by page.
 //!
 //! # Guarantee
-//! A page reads no more rows than it shows, and looks at no more than [`LOOKED_AT`] numbers,
-//! however long the journal is: the store finds them by their numbers.
+//! A page reads no more rows than it shows, and looks at no more than [`LOOKED_AT`] numbers, however long the journal
+//! is: the store finds rows by their numbers.
 
 use super::Ledger;
 use crate::error::Result;
 use crate::row::Entry;
 use crate::store::{Intent, Span};
 
-/// The most numbers that a page of one person's entries looks at. The answers of other people's
-/// rows are not read.
+/// The most numbers that a page of one person's entries looks at. The answers in other people's rows are not read.
 const LOOKED_AT: u64 = 10_000;
 
 /// Where a page begins.
@@ -27,8 +26,8 @@ pub enum Start {
 pub struct Page {
     /// The entries, in the order of the page.
     pub entries: Vec<Entry>,
-    /// Where the next page begins, in the same direction; none if this is the last. A page of one
-    /// person's entries may have a next one although it is not full.
+    /// Where the next page begins, in the same direction; `None` if this is the last. A page of one person's entries
+    /// may have a next one although it is not full.
     pub next: Option<u64>,
 }
 

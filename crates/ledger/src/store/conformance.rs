@@ -1,4 +1,4 @@
-//! What any store must do. A new store calls [`conforms`] from its own tests.
+//! Tests that every store must pass. A new store calls [`conforms`] from its own tests.
 
 use super::postgres::Postgres;
 use super::server::Server;
@@ -7,18 +7,18 @@ use super::{Intent, Span, Store};
 use crate::row::{GENESIS, Kind, Row, example};
 use std::time::Duration;
 
-/// `open` opens one and the same place each time.
+/// `open` must open the same place each time.
 fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     let (mut one, mut two) = (open(), open());
 
-    // Nothing at first.
+    // The store is empty at first.
     let reading = one.begin(Intent::Read).unwrap();
     assert_eq!(reading.head("visits").unwrap(), None);
     assert!(reading.settlement("visits", "00ff").unwrap().is_none());
     assert!(reading.cancelled("visits", 0).unwrap().is_empty());
     drop(reading);
 
-    // What is dropped was never there.
+    // A dropped transaction leaves nothing.
     let mut dropped = one.begin(Intent::Append).unwrap();
     dropped.append(&row(1, Kind::Limit, None)).unwrap();
     drop(dropped);
@@ -40,7 +40,7 @@ fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(two.begin(Intent::Read).unwrap().head("visits").unwrap(), None);
     writing.commit().unwrap();
 
-    // Rows come back as they were, in order, from where one asks.
+    // Rows come back unchanged, in order, from a given number on.
     let reading = two.begin(Intent::Read).unwrap();
     reading.check().unwrap();
     assert_eq!(reading.head("visits").unwrap(), Some((5, rows[4].hash)));
@@ -60,7 +60,7 @@ fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     };
     reading.scan("visits", 0, &mut until_two).unwrap();
     assert_eq!(seen, 2);
-    // A page has the rows of its span and no more than it may, from either end.
+    // A page has the rows of its span, up to its maximum, from either end.
     let page = |after, before, newest_first, who, most| {
         let span = Span { after, before, newest_first, who, most };
         let rows = reading.page("visits", &span).unwrap();
@@ -76,16 +76,16 @@ fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(reading.settlement("visits", "00ff").unwrap().as_ref(), Some(&rows[3]));
     assert_eq!(reading.settlement("visits", "none").unwrap(), None);
     assert_eq!(reading.settlement_of("visits", 2).unwrap().as_ref(), Some(&rows[3]));
-    // A cancellation is none, nor is what nothing refers to.
+    // A cancellation is not a settlement, nor is a row that nothing refers to.
     assert_eq!(reading.settlement_of("visits", 3).unwrap(), None);
     assert_eq!(reading.settlement_of("visits", 1).unwrap(), None);
     assert_eq!(reading.settlement_of("other", 2).unwrap(), None);
-    // Another dataset is another journal.
+    // A different dataset has a different journal.
     assert_eq!(reading.head("other").unwrap(), None);
     assert_eq!(reading.settlement("other", "00ff").unwrap(), None);
     drop(reading);
 
-    // What journals say of themselves, whichever they are.
+    // The rows in which journals describe themselves, for all journals.
     let of =
         |dataset: &str, seq, kind| Row { dataset: dataset.into(), ..row(seq, kind, None) }.sealed();
     let about = [

@@ -1,4 +1,4 @@
-//! From SQLite's rows and result codes to ours.
+//! Translates SQLite's rows and result codes.
 
 use crate::error::{Error, Fault};
 use crate::price::Price;
@@ -7,11 +7,11 @@ use rusqlite::{ErrorCode, ffi};
 use std::path::Path;
 use std::time::Duration;
 
-/// The columns in the order that [`row`] reads and the store writes.
+/// The columns in the order in which [`row`] reads and the store writes them.
 pub(super) const COLUMNS: &str = "dataset, seq, time, kind, refers, who, key, query, event, cost, \
      delta, answer, prev_hash, hash";
 
-/// Reads a row. Whatever is not of its column's type is a fault of the row.
+/// Reads a row. A value that is not of its column's type is a fault of the row.
 pub(super) fn row(row: &rusqlite::Row<'_>) -> Result<Row, Error> {
     let seq = number(row.get(1).map_err(|_| unreadable(0))?)?;
     let bad = |_: rusqlite::Error| unreadable(seq);
@@ -39,12 +39,12 @@ pub(super) fn number(value: i64) -> Result<u64, Error> {
     u64::try_from(value).map_err(|_| unreadable(0))
 }
 
-/// A row's number, as SQLite stores it. Beyond 2⁶³ − 1 there is none.
+/// A row's number, as SQLite stores it. Numbers beyond 2⁶³ − 1 do not exist.
 pub(super) fn stored(value: u64) -> Result<i64, Error> {
     i64::try_from(value).map_err(|_| unreadable(value))
 }
 
-/// The end of a span of numbers: beyond 2⁶³ − 1 there is none to leave out.
+/// The end of a span of numbers, capped at 2⁶³ − 1, beyond which there are none.
 pub(super) fn ending(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -53,10 +53,10 @@ pub(super) fn unreadable(seq: u64) -> Error {
     Error::Broken { seq, fault: Fault::Unreadable }
 }
 
-/// What went wrong below. `patience` is how long a lock was waited for.
+/// Translates an error. `patience` is how long a lock was waited for.
 pub(super) fn failure(error: &rusqlite::Error, path: &Path, patience: Duration) -> Error {
     let rusqlite::Error::SqliteFailure(ffi::Error { code, extended_code }, _) = error else {
-        // Not SQLite but the binding: a column of another type, text that is not UTF-8.
+        // Not from SQLite but from the binding: a column of another type, or text that is not UTF-8.
         return unreadable(0);
     };
     match code {

@@ -1,9 +1,8 @@
-//! Where a journal lives.
+//! Stores, which hold journals.
 //!
-//! A store appends rows and reads them back; it knows nothing of budgets. What
-//! it must promise is in [`Store`] and [`Transaction`]; `conformance.rs` tests
-//! any store for it. There are two: [`sqlite`], a file, and [`postgres`], a server
-//! that several machines share.
+//! A store appends rows and reads them back; it knows nothing of budgets. [`Store`] and [`Transaction`] say what it
+//! must guarantee, and `conformance.rs` tests any store for it. There are two: [`sqlite`], a file, and [`postgres`], a
+//! server that several machines share.
 
 #[cfg(test)]
 mod conformance;
@@ -24,28 +23,27 @@ use std::time::Duration;
 /// How long to wait for another process.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
-    /// Reading one consistent state.
+    /// Read one consistent state.
     Read,
-    /// Reading the last state and adding to it: excludes every other writer,
-    /// in any process, until it ends.
+    /// Read the last state and append to it: excludes every other writer, in any process, until it ends.
     Append,
 }
 
 /// Some rows of a journal, chosen by their numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span<'a> {
-    /// Greater numbers than this.
+    /// Only numbers greater than this.
     pub(crate) after: u64,
-    /// Smaller numbers than this.
+    /// Only numbers less than this.
     pub(crate) before: u64,
-    /// From the greatest number down.
+    /// Whether to go from the greatest number down.
     pub(crate) newest_first: bool,
-    /// Rows of this analyst or steward alone.
+    /// Only rows of this analyst or steward.
     pub(crate) who: Option<&'a str>,
-    /// At most so many.
+    /// At most this many rows.
     pub(crate) most: usize,
 }
 
@@ -54,22 +52,21 @@ pub(crate) trait Store: Send {
     /// Begins a transaction. Waits for other writers, but not for ever.
     fn begin(&mut self, intent: Intent) -> Result<Box<dyn Transaction + '_>>;
 
-    /// Another connection to the same place, whose reading does not wait for writers;
-    /// none if there can be but one.
+    /// Another connection to the same place, whose reads do not wait for writers; `None` if there can be only one.
     fn another(&self) -> Result<Option<Box<dyn Store>>>;
 
-    /// Brings what is in a log of the store's own into its main place, if there is such a thing.
+    /// Moves the contents of the store's log, if it has one, into its main file.
     fn checkpoint(&mut self) -> Result<()> {
         Ok(())
     }
 }
 
-/// One consistent state of a store. Dropped, it changes nothing.
+/// One consistent state of a store. Dropping it changes nothing.
 pub(crate) trait Transaction {
-    /// The number and the hash of the last row, as noted apart from the rows.
+    /// The number and the hash of the last row, as stored separately from the rows.
     fn head(&self, dataset: &str) -> Result<Option<(u64, Hash)>>;
 
-    /// Shows the rows after `after` in order, until `visit` returns false.
+    /// Passes the rows after `after` to `visit` in order, until it returns false.
     fn scan(
         &self,
         dataset: &str,
@@ -77,10 +74,10 @@ pub(crate) trait Transaction {
         visit: &mut dyn FnMut(Row) -> Result<bool>,
     ) -> Result<()>;
 
-    /// The rows of a span, at most as many as it says.
+    /// The rows of a span, up to its maximum.
     fn page(&self, dataset: &str, span: &Span<'_>) -> Result<Vec<Row>>;
 
-    /// Which reservations are cancelled by rows after `after`.
+    /// The reservations that rows after `after` cancel.
     fn cancelled(&self, dataset: &str, after: u64) -> Result<HashSet<u64>>;
 
     /// The first settlement of a key.
@@ -89,19 +86,18 @@ pub(crate) trait Transaction {
     /// Every dataset that has a journal, and the id in it.
     fn journals(&self) -> Result<Vec<(String, Option<String>)>>;
 
-    /// The rows in which journals say whose they are: identities, units, what replaced them.
+    /// The rows in which journals describe themselves: identities, units, replacements.
     fn introductions(&self) -> Result<Vec<Row>>;
 
     /// The settlement of a reservation.
     fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>>;
 
-    /// Checks what lies below the rows: pages, indexes.
+    /// Checks the layers below the rows: pages, indexes.
     fn check(&self) -> Result<()>;
 
     /// Adds a row and moves the head to it.
     fn append(&mut self, row: &Row) -> Result<()>;
 
-    /// Returns when all that was appended will survive a loss of power; or
-    /// fails, and then none of it counts.
+    /// Returns when all that was appended will survive a power failure; if it fails, none of it counts.
     fn commit(self: Box<Self>) -> Result<()>;
 }

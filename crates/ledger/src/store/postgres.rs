@@ -5,22 +5,21 @@
 //! # Guarantee
 //! - *Durable*: `synchronous_commit` is at least `on` in the session, and a server
 //!   with `fsync = off` is refused. A commit that others can see is on disk.
-//! - *Serial*: what appends holds an advisory lock of the database to the end of
-//!   its transaction, so there is at most one at a time for all curators. It reads
+//! - *Serial*: a transaction that appends holds an advisory lock of the database to
+//!   its end, so there is at most one at a time for all curators. It reads
 //!   (`READ COMMITTED`) after it has the lock, so it reads all that was committed
 //!   under it: PostgreSQL makes a commit visible before it releases its locks.
-//! - *One state*: what reads is a `REPEATABLE READ` transaction.
+//! - *One state*: a transaction that reads is `REPEATABLE READ`.
 //! - *Append-only*: triggers refuse to change, delete or truncate. They guard
-//!   against accidents; against intent there is the hash chain.
+//!   against accidents; the hash chain guards against intent.
 //!
-//! A connection that is lost in a transaction is an error, and the next operation
-//! makes a new one. If it was lost in a commit, nobody knows whether that happened:
-//! nothing is granted, and it counts as soon as it is seen.
+//! A connection that is lost during a transaction is an error, and the next operation opens a new one. If it was lost
+//! during a commit, it is unknown whether the commit happened: nothing is granted, and its rows count as soon as they
+//! are seen.
 //!
 //! # What it does not do
-//! It does not encrypt: use a Unix socket, a private network or a tunnel. It does not
-//! work through a pooler that exchanges connections between transactions: what is set
-//! once on a connection would not hold for the next.
+//! It does not encrypt: use a Unix socket, a private network or a tunnel. It does not work through a pooler that
+//! exchanges connections between transactions: settings made once on a connection would not apply to the next.
 //!
 //! # References
 //! postgresql.org: "Explicit Locking" (13.3.5), "Transaction Isolation" (13.2),
@@ -37,13 +36,13 @@ use postgres::IsolationLevel;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// The layout below.
+/// The version of the layout below.
 const VERSION: i64 = 2;
 
-/// "Demu", "ledg": the advisory lock of those who append.
+/// "Demu", "ledg": the advisory lock for appending.
 const LOCK: &str = "pg_advisory_xact_lock(1147497845, 1818584167)";
 
-/// How many rows are fetched at a time.
+/// The number of rows fetched at a time.
 const PAGE: i64 = 500;
 
 const SCHEMA: &str = "
@@ -89,8 +88,7 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Connects to `postgres://user@host/database`, and creates the tables if there
-    /// are none.
+    /// Connects to `postgres://user@host/database`, and creates the tables if they do not exist.
     pub(crate) fn open(address: &str, patience: Duration) -> Result<Self> {
         let mut config = place::config(address)?;
         if config.get_connect_timeout().is_none() {
@@ -112,11 +110,11 @@ impl Store for Postgres {
             Intent::Append => format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT {LOCK}"),
         };
         self.worker.connect(greet)?;
-        // Rolled back if it fails half-way.
+        // Rolled back if it fails halfway.
         let open = Open { worker: &self.worker, ended: false };
         let again = begin.clone();
         match self.worker.run(move |session| session.client.batch_execute(&begin)) {
-            // Only now seen to be lost, perhaps long ago: nothing was done on it.
+            // The connection was lost some time ago, but this is only seen now: nothing was done on it.
             Err(Error::Disconnected { .. }) => {
                 self.worker.connect(greet)?;
                 self.worker.run(move |session| session.client.batch_execute(&again))?;
@@ -131,15 +129,15 @@ impl Store for Postgres {
     }
 }
 
-/// What comes first on every connection: its promises, and the tables.
+/// Prepares every new connection: checks its guarantees, and creates the tables.
 fn greet(session: &mut Session, patience: Duration) -> Result<()> {
     let client = &mut session.client;
     let failed = |error: postgres::Error| match error.code() {
         Some(code) => failure(code, patience),
         None => Error::Server { code: "08006".to_owned() },
     };
-    // A curator that is stopped while it holds the lock does not stop the others. More
-    // than `on` stays as it is.
+    // A curator that is stopped while it holds the lock does not block the others. A setting stronger than `on` is
+    // kept.
     let settings = format!(
         "SET lock_timeout = {}; SET idle_in_transaction_session_timeout = 60000;
          SELECT set_config('synchronous_commit', 'on', false)
@@ -157,9 +155,9 @@ fn greet(session: &mut Session, patience: Duration) -> Result<()> {
     create(session).map_err(failed)?
 }
 
-/// Creates the tables, if there are none, in one step for all curators.
+/// Creates the tables, if they do not exist, in one step for all curators.
 fn create(session: &mut Session) -> std::result::Result<Result<()>, postgres::Error> {
-    // The catalogue as a table: what looks up names may answer from before the lock.
+    // Queries the catalogue as a table: name lookup may use a state from before the lock.
     let exists = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables
                                  WHERE schemaname = 'demure' AND tablename = 'about')";
     if !session.client.query_one(exists, &[])?.try_get::<_, bool>(0)? {
@@ -330,8 +328,7 @@ impl Transaction for Open<'_> {
         found.as_ref().map(row).transpose()
     }
 
-    /// PostgreSQL checks its own pages; what is checked here is that nothing may be
-    /// changed by accident.
+    /// Checks that nothing can be changed by accident. PostgreSQL checks its own pages.
     fn check(&self) -> Result<()> {
         let guarded: i64 = self.worker.run(|session| {
             let select = session.statement(
@@ -381,8 +378,8 @@ impl Transaction for Open<'_> {
     }
 
     fn commit(mut self: Box<Self>) -> Result<()> {
-        // A failed transaction that is committed is rolled back, and that is no error to
-        // PostgreSQL; but what failed has failed here before.
+        // Committing a failed transaction rolls it back, which is not an error to PostgreSQL; but the failure was
+        // reported here before.
         let committed = self.worker.run(|session| session.client.batch_execute("COMMIT"));
         self.ended = committed.is_ok();
         committed
@@ -393,7 +390,7 @@ fn hashed(found: std::result::Result<&[u8], postgres::Error>, seq: u64) -> Resul
     found.ok().and_then(|bytes| bytes.try_into().ok()).ok_or_else(|| unreadable(seq))
 }
 
-/// Reads a row. Whatever is not of its column's type is a fault of the row.
+/// Reads a row. A value that is not of its column's type is a fault of the row.
 fn row(row: &postgres::Row) -> Result<Row> {
     let seq = number(row.try_get(1).map_err(|_| unreadable(0))?)?;
     let bad = |_: postgres::Error| unreadable(seq);

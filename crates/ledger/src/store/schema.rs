@@ -1,17 +1,16 @@
-//! The layout of a SQLite journal, and how an older one becomes it.
+//! The layout of a SQLite journal, and the migration of older ones.
 //!
 //! # Guarantee
-//! A migration is one transaction: it happens or it does not. It copies rows as
-//! they are, so their hashes stay those of their contents; the ledger replays the
-//! whole chain right after, as it does at every opening.
+//! A migration is one transaction: it happens or it does not. It copies rows as they are, so their hashes stay those
+//! of their contents; the ledger replays the whole chain right after, as it does at every opening.
 
 /// The layout that this crate reads and writes (`PRAGMA user_version`).
 pub(super) const VERSION: i64 = 2;
 
-/// "Demu": whose file this is (`PRAGMA application_id`).
+/// "Demu": identifies the file as a ledger (`PRAGMA application_id`).
 pub(super) const APPLICATION: i64 = 0x4465_6d75;
 
-/// Which kinds of rows there are is for [`crate::row::Kind`] to say.
+/// [`crate::row::Kind`] lists the kinds of rows.
 const JOURNAL: &str = "
 CREATE TABLE journal (
     dataset   TEXT NOT NULL,
@@ -47,7 +46,7 @@ CREATE TABLE head (              -- where each journal ends
 ) STRICT;
 ";
 
-/// What a file holds.
+/// The layout of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     Empty,
@@ -55,7 +54,7 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// What makes it the layout of [`VERSION`]; `None` if it is from elsewhere.
+    /// The SQL that upgrades it to the layout of [`VERSION`]; `None` if it is not a ledger.
     pub(super) fn upgrade(self) -> Option<String> {
         let sql = match self {
             Self::Empty => format!("{JOURNAL} {HEAD} PRAGMA application_id = {APPLICATION};"),
@@ -80,168 +79,4 @@ impl Layout {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::row::{GENESIS, Kind, Row, example};
-    use crate::store::sqlite::Sqlite;
-    use crate::{Accounting, Entry, Error, Ledger, Limit, Price, Request, wall_clock};
-    use demure_core::event::Event;
-    use demure_core::unit::{Delta, Epsilon, Neighbours};
-    use rusqlite::{Connection, params};
-    use std::path::Path;
-    use std::time::Duration;
-
-    /// As version 1 wrote it, to the letter.
-    const VERSION_1: &str = "
-PRAGMA journal_mode = WAL;
-CREATE TABLE journal (
-    dataset   TEXT NOT NULL,
-    seq       INTEGER NOT NULL CHECK (seq > 0),
-    time      INTEGER NOT NULL,  -- microseconds since 1970, as the clock had it
-    kind      TEXT NOT NULL CHECK (kind IN ('limit', 'reserve', 'cancel', 'settle')),
-    refers    INTEGER,           -- the seq of the reservation cancelled or settled
-    who       TEXT NOT NULL,
-    key       TEXT NOT NULL,
-    query     TEXT NOT NULL,
-    event     TEXT NOT NULL,     -- in the core's grammar; of a limit, the limit
-    cost      REAL NOT NULL,     -- epsilon or rho
-    delta     REAL NOT NULL,
-    answer    BLOB,              -- of a settlement
-    prev_hash BLOB NOT NULL,
-    hash      BLOB NOT NULL,     -- SHA-256 over all other columns
-    UNIQUE (dataset, seq),
-    UNIQUE (dataset, refers)     -- a reservation is closed once
-) STRICT;
-CREATE INDEX settlements ON journal (dataset, key, seq) WHERE kind = 'settle';
-CREATE INDEX cancellations ON journal (dataset, seq, refers) WHERE kind = 'cancel';
-CREATE TABLE head (              -- where each journal ends
-    dataset TEXT NOT NULL PRIMARY KEY,
-    seq     INTEGER NOT NULL,
-    hash    BLOB NOT NULL
-) STRICT;
-CREATE TRIGGER journal_keeps_rows BEFORE DELETE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER journal_keeps_values BEFORE UPDATE ON journal
-    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-PRAGMA application_id = 1147497845; PRAGMA user_version = 1;
-";
-
-    fn limit() -> Limit {
-        Limit {
-            accounting: Accounting::Pure,
-            epsilon: Epsilon::new(10.0).unwrap(),
-            delta: Delta::ZERO,
-            neighbours: Neighbours::AddRemove,
-        }
-    }
-
-    /// A file of version 1: a limit, and debits of ε 1/8, of which one in three each is
-    /// settled, cancelled and left open. Version 1 allowed any name.
-    fn version_1(path: &Path, debits: u64) -> Vec<Row> {
-        let (mut rows, mut before) = (Vec::new(), GENESIS);
-        let price = |main| Price { main, delta: 0.0 };
-        let mut add = |kind, refers, event: &str, price, answer| {
-            let seq = rows.len() as u64 + 1;
-            let (event, who) = (event.to_owned(), ["ann", "", "@x"][seq as usize % 3].to_owned());
-            let row = Row { seq, kind, refers, event, who, price, answer, before, ..example() };
-            let row = row.sealed();
-            before = row.hash;
-            rows.push(row);
-            seq
-        };
-        add(Kind::Limit, None, &limit().to_string(), price(10.0), None);
-        for i in 0..debits {
-            let seq = add(Kind::Reserve, None, "pure(eps=0.125)", price(0.125), None);
-            match i % 3 {
-                0 => add(Kind::Settle, Some(seq), "", Price::ZERO, Some(vec![i as u8; 3000])),
-                1 => add(Kind::Cancel, Some(seq), "", price(0.125), None),
-                _ => seq,
-            };
-        }
-        let connection = Connection::open(path).unwrap();
-        connection.execute_batch(VERSION_1).unwrap();
-        for row in &rows {
-            let insert = "INSERT INTO journal VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-            let (seq, refers) = (row.seq as i64, row.refers.map(|seq| seq as i64));
-            let Row { dataset, time, who, key, query, event, answer, hash, .. } = row;
-            let (kind, main, delta) = (row.kind.name(), row.price.main, row.price.delta);
-            let values = params![
-                dataset, seq, time, kind, refers, who, key, query, event, main, delta, answer,
-                row.before, hash
-            ];
-            connection.execute(insert, values).unwrap();
-        }
-        let last = rows.last().unwrap();
-        let head = params![last.dataset, last.seq as i64, last.hash];
-        connection.execute("INSERT INTO head VALUES (?,?,?)", head).unwrap();
-        rows
-    }
-
-    fn user_version(path: &Path) -> i64 {
-        let connection = Connection::open(path).unwrap();
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
-    }
-
-    #[test]
-    fn a_file_of_version_1_goes_on_with_the_same_chain() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("ledger.db");
-        let rows = version_1(&path, 9);
-        let ledger = Ledger::open(&path, "visits", limit(), wall_clock()).unwrap();
-        assert_eq!(user_version(&path), 2);
-        let verified = ledger.verify().unwrap();
-        assert_eq!((verified.reserved, verified.settled, verified.cancelled), (9, 3, 3));
-        assert_eq!((verified.spent.main, verified.head), (0.75, rows.last().unwrap().hash));
-        let shown = |row| Entry { shareable: true, ..Entry::from(row) };
-        let expected: Vec<Entry> = rows.into_iter().map(shown).collect();
-        assert_eq!(ledger.entries().unwrap(), expected);
-        // What version 1 could not hold.
-        let (epsilon, delta) = (Epsilon::new(0.5).unwrap(), Delta::ZERO);
-        ledger.grant("sam", "ann", epsilon, delta).unwrap();
-        ledger.freeze("sam", "audit").unwrap();
-        drop(ledger);
-        let ledger = Ledger::open(&path, "visits", limit(), wall_clock()).unwrap();
-        assert_eq!(ledger.verify().unwrap().entries, 18);
-        // `ann` had a third of the rows; `@x` of version 1 is a name and no group.
-        let spent = ledger.balances().unwrap().slices[0].share.spent.main;
-        assert_eq!(spent, ledger.balance_for("ann").unwrap().spent.main);
-        assert_eq!(ledger.balance_for("x").unwrap().spent, Price::ZERO);
-        // And it is still append-only.
-        let connection = Connection::open(&path).unwrap();
-        assert!(connection.execute("DELETE FROM journal", []).is_err());
-        assert!(connection.execute("UPDATE journal SET cost = 0", []).is_err());
-    }
-
-    #[test]
-    fn many_that_open_an_old_file_at_once_migrate_it_once() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("ledger.db");
-        let rows = version_1(&path, 9).len() as u64;
-        let event = Event::pure(0.125).unwrap();
-        let request = Request { who: "ann".into(), key: "k".into(), query: String::new(), event };
-        std::thread::scope(|scope| {
-            for _ in 0..6 {
-                scope.spawn(|| {
-                    let ledger = Ledger::open(&path, "visits", limit(), wall_clock()).unwrap();
-                    ledger.reserve(&request).map(drop).unwrap();
-                });
-            }
-        });
-        let ledger = Ledger::open(&path, "visits", limit(), wall_clock()).unwrap();
-        assert_eq!(ledger.verify().unwrap().entries, rows + 6);
-    }
-
-    #[test]
-    fn a_migration_that_finds_no_room_changes_nothing() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("ledger.db");
-        let rows = version_1(&path, 200);
-        let before = std::fs::read(&path).unwrap();
-        let pages = before.len() / 4096;
-        let error = Sqlite::open_limited(&path, Duration::from_millis(50), pages + 3).unwrap_err();
-        assert_eq!(error, Error::DiskFull);
-        assert_eq!(user_version(&path), 1);
-        let ledger = Ledger::open(&path, "visits", limit(), wall_clock());
-        // More was spent than the limit has; that is no reason not to read it.
-        assert_eq!(ledger.unwrap().verify().unwrap().entries, rows.len() as u64);
-    }
-}
+mod tests;

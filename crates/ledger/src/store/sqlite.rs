@@ -5,12 +5,12 @@
 //!   (`journal_mode = WAL`, `synchronous = FULL`, and `fullfsync` where the
 //!   platform's `fsync` does not reach the disk). A commit that others can see
 //!   has been synchronised.
-//! - *Serial*: what appends is a `BEGIN IMMEDIATE` transaction, of which there
+//! - *Serial*: a transaction that appends is `BEGIN IMMEDIATE`, of which there
 //!   is at most one at a time for all processes on the machine.
-//! - *The same file*: where files have numbers (Unix), one that was moved or replaced
+//! - *The same file*: where files have inode numbers (Unix), one that was moved or replaced
 //!   under an open ledger is refused; its budget would be spent twice.
 //! - *Append-only*: triggers refuse to change or delete a row. They guard
-//!   against accidents; against intent there is the hash chain.
+//!   against accidents; the hash chain guards against intent.
 //!
 //! # References
 //! sqlite.org: "Write-Ahead Logging", "PRAGMA synchronous", "Isolation In SQLite".
@@ -26,7 +26,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What stands for the path of a journal in memory.
+/// The path of a journal in memory.
 const MEMORY: &str = ":memory:";
 
 /// One connection to one file.
@@ -39,16 +39,16 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens a file, or creates it, for its owner alone.
+    /// Opens a file, or creates it for its owner alone.
     pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
         if !["", MEMORY].iter().any(|name| path.as_os_str() == *name) {
-            // Where it cannot be created SQLite says why. Its log gets the same mode.
+            // If it cannot be created, SQLite reports why. Its log gets the same mode.
             let _ = access::create(path);
         }
         Self::with_flags(path, patience, OpenFlags::SQLITE_OPEN_CREATE)
     }
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     pub(crate) fn open_existing(path: &Path, patience: Duration) -> Result<Self> {
         Self::with_flags(path, patience, OpenFlags::empty())
     }
@@ -58,7 +58,7 @@ impl Sqlite {
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|error| failure(&error, path, patience))?;
         let mut store = Self { connection, path: path.to_owned(), identity: None, patience };
-        // Changing to a write-ahead log does not wait for others by itself.
+        // Switching to a write-ahead log does not wait for others by itself.
         let deadline = Instant::now() + patience;
         loop {
             match store.prepare() {
@@ -85,7 +85,7 @@ impl Sqlite {
 
     fn prepare(&mut self) -> Result<()> {
         self.connection.busy_timeout(self.patience).map_err(|error| self.failure(&error))?;
-        // Looks before it writes: the file may be someone else's.
+        // Reads before it writes: the file may belong to another program.
         self.upgrade_apart()?;
         let read_only =
             self.connection.is_readonly("main").map_err(|error| self.failure(&error))?;
@@ -109,8 +109,7 @@ impl Sqlite {
         self.create()
     }
 
-    /// Creates the tables, or brings them to this version, in one step for all
-    /// processes.
+    /// Creates the tables, or upgrades them to this version, in one step for all processes.
     fn create(&mut self) -> Result<()> {
         if self.upgrade_apart()?.is_empty() {
             return Ok(());
@@ -127,16 +126,16 @@ impl Sqlite {
         made
     }
 
-    /// [`Sqlite::upgrade`] in a transaction of its own: another process may be creating
-    /// the tables right now, and half of the answers would be from before.
+    /// [`Sqlite::upgrade`] in a separate transaction: another process may be creating the tables right now, and half
+    /// of the answers would be from before.
     fn upgrade_apart(&self) -> Result<String> {
         let one_state = self.connection.unchecked_transaction();
         let _ended_when_dropped = one_state.map_err(|error| self.failure(&error))?;
         self.upgrade()
     }
 
-    /// What is to be done to the file for it to be a ledger of this version: nothing, if
-    /// it is. A file that is not empty must be some ledger. To be asked inside a transaction.
+    /// The SQL that upgrades the file to this version; empty if there is nothing to do. A file that is not empty must
+    /// be a ledger. Call it inside a transaction.
     fn upgrade(&self) -> Result<String> {
         let ask = |sql: &str| -> Result<i64> {
             self.connection
@@ -157,7 +156,7 @@ impl Sqlite {
         })
     }
 
-    /// Is the file still where it was?
+    /// Checks that the file is still where it was.
     fn is_in_place(&self) -> Result<()> {
         if self.identity.is_some() && self.identity != identity(&self.path) {
             return Err(Error::Moved { path: self.path.clone() });
@@ -169,7 +168,7 @@ impl Sqlite {
         failure(error, &self.path, self.patience)
     }
 
-    /// [`Sqlite::open`] with no more room than for this many pages.
+    /// [`Sqlite::open`] with space for this many pages only.
     #[cfg(test)]
     pub(super) fn open_limited(path: &Path, patience: Duration, pages: usize) -> Result<Self> {
         let connection = Connection::open(path).unwrap();
@@ -211,15 +210,15 @@ impl Store for Sqlite {
     }
 
     fn checkpoint(&mut self) -> Result<()> {
-        // Where others read, as much as they allow; the rest stays in the log.
+        // As much as readers allow; the rest stays in the log.
         self.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             .map_err(|error| self.failure(&error))
     }
 }
 
-/// The device and the number of a file. Asks for its metadata only: closing a
-/// descriptor of the file would release SQLite's locks.
+/// The device and the inode number of a file. Reads its metadata only: closing a descriptor of the file would release
+/// SQLite's locks.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
@@ -406,27 +405,4 @@ impl Transaction for Open<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_commit_is_synchronised() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("ledger.db");
-        // As created, and as opened again.
-        for _ in 0..2 {
-            let store = Sqlite::open(&path, PATIENCE).unwrap();
-            let ask = |pragma: &str| -> String {
-                let sql = format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}");
-                store.connection.query_row(&sql, [], |row| row.get(0)).unwrap()
-            };
-            assert_eq!((ask("journal_mode"), ask("synchronous")), ("wal".into(), "2".into()));
-            assert_eq!((ask("fullfsync"), ask("checkpoint_fullfsync")), ("1".into(), "1".into()));
-        }
-        // Names that SQLite takes for something that is not a durable file.
-        for name in ["", ":memory:"] {
-            let opened = Sqlite::open(Path::new(name), PATIENCE);
-            assert!(matches!(opened, Err(Error::NoWriteAheadLog)), "{name}: {opened:?}");
-        }
-    }
-}
+mod tests;

@@ -1,8 +1,7 @@
 //! A thread that owns a PostgreSQL session.
 //!
-//! The client waits by running an event loop of its own, which it must not do
-//! on a thread that already runs one; and a ledger is called from anywhere. So
-//! the session lives on a thread of its own, is given work, and is waited for.
+//! The client waits by running its own event loop, which it must not do on a thread that already runs one; and a
+//! ledger is called from any thread. So the session lives on a separate thread, which receives work and is waited for.
 
 use crate::error::{Error, Result};
 use postgres::config::Host;
@@ -12,12 +11,12 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::time::Duration;
 
-/// What PostgreSQL itself said.
+/// PostgreSQL's own result.
 pub(super) type Answer<T> = std::result::Result<T, postgres::Error>;
 
 type Work = Box<dyn FnOnce(&mut Option<Session>) + Send>;
 
-/// A connection and what is prepared on it.
+/// A connection and its prepared statements.
 pub(super) struct Session {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
@@ -61,7 +60,7 @@ impl Worker {
         Self::start(self.config.clone(), self.patience)
     }
 
-    /// Connects, if there is no connection; `greet` is done first on a new one.
+    /// Connects, if there is no connection; runs `greet` first on a new one.
     pub(super) fn connect(&self, greet: fn(&mut Session, Duration) -> Result<()>) -> Result<()> {
         let (config, patience, place) = (self.config.clone(), self.patience, self.place());
         self.on_thread(move |slot| {
@@ -80,8 +79,8 @@ impl Worker {
         })
     }
 
-    /// Does something on the connection there is. A connection that was lost is not made
-    /// anew here: what was begun on it is gone.
+    /// Runs work on the current connection. A lost connection is not reopened here, because what was begun on it is
+    /// gone.
     pub(super) fn run<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Session) -> Answer<R> + Send + 'static,
@@ -101,7 +100,7 @@ impl Worker {
         })
     }
 
-    /// Forgets the connection, whatever state it is in.
+    /// Drops the connection, whatever state it is in.
     pub(super) fn disconnect(&self) {
         let _ = self.on_thread(|slot| {
             *slot = None;
@@ -115,7 +114,7 @@ impl Worker {
     ) -> Result<R> {
         let (reply, answer) = sync_channel(1);
         let work: Work = Box::new(move |slot| {
-            // Whoever asked waits for it; if not, nobody needs it.
+            // The caller waits for it; if not, the result is not needed.
             let _ = reply.send(work(slot));
         });
         self.work.send(work).map_err(|_| Error::Interrupted)?;
@@ -133,7 +132,7 @@ impl Worker {
     }
 }
 
-/// What PostgreSQL's SQLSTATE means for a ledger.
+/// The error for one of PostgreSQL's SQLSTATE codes.
 pub(super) fn failure(code: &SqlState, patience: Duration) -> Error {
     match *code {
         SqlState::DISK_FULL => Error::DiskFull,

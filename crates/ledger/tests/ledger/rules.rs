@@ -157,7 +157,7 @@ fn while_frozen_nothing_is_reserved_and_what_is_reserved_can_end(place: &Place) 
     let error = ledger.reserve(&by("ana", "pure(eps=1)")).unwrap_err();
     let Error::Frozen(frozen) = &error else { panic!("{error:?}") };
     assert_eq!((frozen.by.as_str(), frozen.why.as_str()), ("sam", "audit of June"));
-    assert!(error.to_string().contains("a steward can thaw it"), "{error}");
+    assert!(error.to_string().contains("a steward can unfreeze it"), "{error}");
     let standing = ledger.balance_for("ana").unwrap();
     assert_eq!((standing.left, standing.frozen.as_ref()), (Price::ZERO, Some(frozen)));
     one.cancel().unwrap();

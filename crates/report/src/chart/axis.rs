@@ -1,12 +1,12 @@
-//! What is measured along a side of a chart.
+//! The axes of a chart.
 
 use crate::number::{tick, time};
 use std::time::{Duration, SystemTime};
 
-/// A side of a chart: its name, its ends and how values lie between them.
+/// An axis of a chart: its name, its ends, and how values lie between them.
 #[derive(Clone)]
 pub struct Axis {
-    /// What it measures.
+    /// The quantity that it measures.
     pub name: String,
     low: f64,
     high: f64,
@@ -47,7 +47,7 @@ impl Axis {
     /// Equal factors between two positive ends.
     #[must_use]
     pub fn logarithmic(name: impl Into<String>, low: f64, high: f64) -> Self {
-        // A flat curve lies in the middle.
+        // A flat curve is drawn in the middle.
         let (low, high) = match high > low * (1.0 + 1e-9) {
             true => (low, high),
             false => (low * 0.6, low / 0.6),
@@ -55,7 +55,7 @@ impl Axis {
         Self { name: name.into(), low, high, scale: Scale::Logarithmic }
     }
 
-    /// Equal factors, so that all positive `values` are on it.
+    /// Equal factors, with a range that contains all positive `values`.
     #[must_use]
     pub fn around(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         let positive = values.into_iter().filter(|x| *x > 0.0 && x.is_finite());
@@ -83,7 +83,7 @@ impl Axis {
         self.scale == Scale::Logarithmic
     }
 
-    /// How many groups there are side by side.
+    /// The number of groups side by side.
     pub(super) fn groups(&self) -> usize {
         if let Scale::Names(names) = &self.scale { names.len() } else { 0 }
     }
@@ -94,7 +94,7 @@ impl Axis {
         names.get(value as usize).map_or("", String::as_str)
     }
 
-    /// Where a value lies, from 0 at the lower end to 1 at the upper.
+    /// The position of a value, from 0 at the lower end to 1 at the upper.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Logarithmic if value <= self.low => 0.0,
@@ -111,7 +111,7 @@ impl Axis {
         value.is_finite() && value <= self.high + slack && low
     }
 
-    /// At most `most` round values with their texts; all groups that have names.
+    /// At most `most` round values with their labels; all groups that have names.
     pub(crate) fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         let texts = |values: Vec<f64>| values.into_iter().map(|x| (x, tick(x))).collect();
         match &self.scale {
@@ -127,7 +127,7 @@ impl Axis {
         }
     }
 
-    /// Multiples of the least of 1, 2, 5 times a power of ten that leaves at most `most`.
+    /// Multiples of the smallest of 1, 2, 5 times a power of ten for which there are at most `most`.
     fn steps(&self, most: usize) -> Vec<f64> {
         let wide = (self.high - self.low) / most.saturating_sub(1).max(1) as f64;
         let power = wide.log10().floor();
@@ -138,7 +138,7 @@ impl Axis {
         (first as i64..=last as i64).map(|i| times_ten(i as f64 * digit, power as i32)).collect()
     }
 
-    /// As fine a set of 1, 2, 5 or powers of ten as fits; the ends where not even two do.
+    /// The finest set of 1, 2, 5 or powers of ten that fits; the ends if not even two do.
     fn decades(&self, most: usize) -> Vec<f64> {
         let (from, to) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let inside = |x: &f64| (self.low * (1.0 - 1e-9)..=self.high * (1.0 + 1e-9)).contains(x);
@@ -158,13 +158,13 @@ impl Axis {
     }
 }
 
-/// A moment as a number for an axis of time.
+/// A time as a number for a time axis.
 #[must_use]
 pub fn seconds(at: SystemTime) -> f64 {
     at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// `digit·10^power`, as its decimal is read.
+/// `digit·10^power`, as the float nearest to the decimal.
 fn times_ten(digit: f64, power: i32) -> f64 {
     format!("{digit}e{power}").parse().unwrap_or(f64::NAN)
 }
@@ -180,48 +180,4 @@ fn ceiling(x: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn texts(axis: Axis, most: usize) -> Vec<String> {
-        axis.ticks(most).into_iter().map(|tick| tick.1).collect()
-    }
-
-    #[test]
-    fn linear_ticks_are_round() {
-        assert_eq!(texts(Axis::linear("", 0.0, 1.0), 8), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
-        let fine = ["0.4", "0.45", "0.5", "0.55", "0.6", "0.65", "0.7", "0.75", "0.8"];
-        assert_eq!(texts(Axis::linear("", 0.4, 0.8), 9), fine);
-        assert_eq!(texts(Axis::linear("", 0.0, 3e-12), 4), ["0", "1e-12", "2e-12", "3e-12"]);
-        for (x, top) in [(0.0, 1.0), (0.3, 0.4), (7.0, 8.0), (1178.0, 2000.0), (10.0, 10.0)] {
-            assert!((ceiling(x) - top).abs() < 1e-9, "{x}");
-        }
-    }
-
-    #[test]
-    fn logarithmic_ticks_are_round_and_few() {
-        let ticks = |low, high| texts(Axis::logarithmic("", low, high), 7);
-        assert_eq!(ticks(1.0, 50.0), ["1", "2", "5", "10", "20", "50"]);
-        assert_eq!(ticks(0.1, 10.0), ["0.1", "0.2", "0.5", "1", "2", "5", "10"]);
-        assert_eq!(ticks(0.01, 1000.0), ["0.01", "0.1", "1", "10", "100", "1,000"]);
-        assert_eq!(ticks(3.0, 8.0), ["3", "4", "5", "6", "7", "8"]);
-        assert_eq!(ticks(3.0, 3.1), ["3", "3.1"]);
-        assert!(ticks(1e-14, 0.1).len() <= 7 && ticks(1e-300, 1e300).len() <= 7);
-    }
-
-    #[test]
-    fn axes_hold_what_they_are_made_around() {
-        let axis = Axis::around("", [3.0, 0.0, 12.0, f64::NAN, f64::INFINITY]);
-        assert_eq!((axis.place(3.0), axis.place(12.0)), (0.0, 1.0));
-        assert!((axis.place(6.0) - 0.5).abs() < 1e-9);
-        assert!(axis.shows(0.0) && !axis.shows(13.0) && !axis.shows(f64::NAN));
-        assert!((Axis::around("", [5.0]).place(5.0) - 0.5).abs() < 1e-9);
-        let axis = Axis::names("", vec!["a".to_owned(), String::new(), "c".to_owned()]);
-        assert_eq!(axis.ticks(9), [(0.0, "a".to_owned()), (2.0, "c".to_owned())]);
-        assert_eq!((axis.place(1.0), axis.group(2.0), axis.groups()), (0.5, "c", 3));
-        let (first, last) =
-            (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(60));
-        let ends = ["1970-01-01 00:00:00Z", "1970-01-01 00:01:00Z"];
-        assert_eq!(texts(Axis::time("", first, last), 9), ends);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! The picture as SVG that stands alone or in a page, light and dark.
+//! The chart as SVG, standalone or in a page, light and dark.
 
 use super::{Chart, Mark, Series, Shape};
 use crate::number::short;
@@ -10,14 +10,15 @@ const HEIGHT: f64 = 430.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 62.0;
-/// The height of the lower axis.
+/// The vertical position of the horizontal axis.
 const BASE: f64 = HEIGHT - 46.0;
-/// Room for a line of the legend.
+/// The height of a line of the legend.
 const LINE: f64 = 18.0;
-/// As many as `chart.css` has. Each series has a shape of its own too, for people who see no colours.
+/// The number of colours in `chart.css`. Each series also has a distinct shape, for people who cannot tell colours
+/// apart.
 const COLOURS: usize = 6;
 
-/// An SVG around its parts; one that stands alone carries its style.
+/// An SVG frame around its parts; a standalone one includes its style.
 pub(crate) fn frame((width, height): (f64, f64), label: &str, body: &str, alone: bool) -> String {
     let (space, style) = match alone {
         true => (
@@ -34,13 +35,13 @@ pub(crate) fn frame((width, height): (f64, f64), label: &str, body: &str, alone:
 }
 
 impl Chart {
-    /// Draws it as a file of its own.
+    /// Draws it as a separate file.
     #[must_use]
     pub fn svg(&self) -> String {
         self.draw_svg(true)
     }
 
-    /// Draws it as a figure of a [`page`](crate::page::page); nothing where there is nothing to draw.
+    /// Draws it as a figure of a [`page`](crate::page::page); empty if there is nothing to draw.
     #[must_use]
     pub fn figure(&self) -> String {
         match self.series.iter().any(|series| !series.points.is_empty()) {
@@ -69,7 +70,7 @@ impl Chart {
             let (x, y) = self.at(point);
             let end = x > WIDTH - 120.0;
             let (class, x) = if end { (" class=\"end\"", x - 9.0) } else { ("", x + 9.0) };
-            // Above, where a falling curve leaves room; below at the upper edge.
+            // Above the point, where a falling curve leaves space; below it at the upper edge.
             let y = if y < TOP + 20.0 { y + 17.0 } else { y - 8.0 };
             let _ =
                 writeln!(out, "<text{class} x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(&label));
@@ -93,7 +94,7 @@ impl Chart {
         }
         for (value, label) in self.x.ticks(9) {
             let x = self.at((value, 0.0)).0;
-            // A long label would run over the edge.
+            // A long label would cross the edge.
             let half = 3.5 * label.chars().count() as f64;
             let (class, at) = if x + half > WIDTH { ("end", right) } else { ("middle", x) };
             let _ = writeln!(
@@ -198,7 +199,7 @@ impl Chart {
         }
     }
 
-    /// Draws a name for each series that has one, two a line; returns the number of lines.
+    /// Draws the name of each series that has one, two per line; returns the number of lines.
     fn draw_legend(&self, out: &mut String) -> usize {
         let named = |(_, s): &(usize, &Series)| !s.points.is_empty() && !s.name.is_empty();
         let mut count: usize = 0;
@@ -234,12 +235,12 @@ impl Series {
     }
 }
 
-/// Every second line is dashed, so that one on top of another hides nothing.
+/// Every second line is dashed, so that a line on top of another does not hide it.
 fn dashes(number: usize) -> &'static str {
     if number % 2 == 1 { " stroke-dasharray=\"7 6\"" } else { "" }
 }
 
-/// A dot of a shape by number.
+/// A dot, with a shape that depends on its number.
 fn shape(number: usize, x: f64, y: f64, colour: usize) -> String {
     let class = format!("class=\"c{colour} fill\"");
     match number % 4 {

@@ -1,11 +1,11 @@
-//! The picture in a terminal: at most 80 columns, legible without colour.
+//! The chart in a terminal: at most 80 columns, legible without colour.
 
 use super::{Chart, Mark, Series, Shape};
 use crate::width;
 
 const WIDTH: usize = 66;
 const HEIGHT: usize = 16;
-/// Columns for the labels of the upright axis.
+/// The columns for the labels of the vertical axis.
 const LABELS: usize = 10;
 
 type Cells = Vec<Vec<char>>;
@@ -17,7 +17,7 @@ impl Chart {
         let mut cells = vec![vec![' '; WIDTH]; HEIGHT];
         self.draw_marks(&mut cells);
         self.series.iter().for_each(|series| self.draw(series, &mut cells));
-        // Labels last, and only where nothing is.
+        // Labels last, and only in empty cells.
         for (point, label) in self.series.iter().flat_map(|series| self.labels(series)) {
             beside(&mut cells, self.row(point.1), self.column(point.0), &label);
         }
@@ -102,7 +102,7 @@ impl Chart {
         }
     }
 
-    /// The labels of the upright lines.
+    /// The labels of the vertical lines.
     fn head(&self) -> String {
         let mut line = vec![' '; LABELS + 2 + WIDTH];
         for mark in &self.marks {
@@ -149,7 +149,7 @@ impl Chart {
     }
 }
 
-/// Fills the cells between two, one a step.
+/// Fills the cells between two cells, one per step.
 fn join(cells: &mut Cells, from: (usize, usize), to: (usize, usize), glyph: char) {
     let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
     for step in 0..=steps {
@@ -159,7 +159,7 @@ fn join(cells: &mut Cells, from: (usize, usize), to: (usize, usize), glyph: char
     }
 }
 
-/// Writes a label above a cell, to its right or below it, where there is room.
+/// Writes a label above a cell, to its right or below it, where there is space.
 fn beside(cells: &mut Cells, row: usize, column: usize, label: &str) {
     let letters: Vec<char> = label.chars().collect();
     let blank = |c: &char| matches!(c, ' ' | '┊');
@@ -167,7 +167,7 @@ fn beside(cells: &mut Cells, row: usize, column: usize, label: &str) {
     for (row, start) in places {
         let Some(line) = cells.get_mut(row) else { continue };
         let end = start + letters.len();
-        // A cell more on each side, so that words stay apart.
+        // One more cell on each side, so that words stay separate.
         let around = start.saturating_sub(1)..(end + 1).min(line.len());
         if end <= line.len() && line[around].iter().all(blank) {
             line[start..end].copy_from_slice(&letters);

@@ -6,8 +6,8 @@ import { moment, price } from "./words.js";
 
 const PAGE = 25;
 const KINDS = {
-  limit: "budget set", reserve: "debit", cancel: "taken back", settle: "answered", grant: "slice",
-  member: "group", window: "window", freeze: "frozen", thaw: "thawed", identity: "ledger", unit: "unit",
+  limit: "budget set", reserve: "debit", cancel: "taken back", settle: "answered", grant: "personal limit",
+  member: "group", window: "period", freeze: "frozen", thaw: "unfrozen", identity: "ledger", unit: "unit",
   receive: "received",
 };
 

@@ -111,14 +111,14 @@ export async function grantsView(section) {
   const left = el("div", { class: "stack" });
   section.append(el("h1", { class: "hidden-text" }, "Grants"), left,
     el("div", { class: "stack" },
-      el("div", { class: "card" }, el("h2", {}, "Give a slice"),
-        el("p", { class: "muted" }, "The most that an analyst, or a @group together, may ever spend of the whole."),
+      el("div", { class: "card" }, el("h2", {}, "Set a personal limit"),
+        el("p", { class: "muted" }, "The most that an analyst, or a @group together, may ever be shown."),
         form("/api/grants", "grant", "Grant", [field("Analyst or @group", "subject"), number("ε", "epsilon"), number("δ", "delta", { required: false, placeholder: "0" })], load)),
       el("div", { class: "card" }, el("h2", {}, "Groups"),
         form("/api/grants", "join", "Join", [field("Analyst", "analyst"), field("Group", "group", { placeholder: "@oncology" })], load),
         form("/api/grants", "leave", "Leave", [field("Analyst", "analyst"), field("Group", "group", { placeholder: "@oncology" })], load)),
-      el("div", { class: "card" }, el("h2", {}, "Window"),
-        el("p", { class: "muted" }, "The most that everyone together may spend from now until the next window."),
+      el("div", { class: "card" }, el("h2", {}, "Period"),
+        el("p", { class: "muted" }, "The most that all analysts together may spend from now until the next period."),
         form("/api/window", "open", "Open", [number("ε", "epsilon"), number("δ", "delta", { required: false, placeholder: "0" })], load))));
   await load();
 
@@ -129,19 +129,19 @@ export async function grantsView(section) {
       gauge(slice.subject, slice.spent, slice.left, `ε ${short(slice.epsilon)}${slice.delta ? `, δ ${slice.delta.toExponential(1)}` : ""} granted`),
       el("span", { class: "actions" },
         act("Stop", "/api/grants", { action: "deny", subject: slice.subject }, load, "Really stop?"),
-        act("No slice", "/api/grants", { action: "revoke", subject: slice.subject }, load, "Only the whole binds then. Sure?"))));
+        act("Remove limit", "/api/grants", { action: "revoke", subject: slice.subject }, load, "Only the whole budget limits them then. Sure?"))));
     const groups = budget.groups.map((group) => el("p", {}, el("strong", {}, group.name), ` ${group.members.join(", ")}`));
     left.replaceChildren(
       el("div", { class: "card" }, el("h2", {}, "The whole"),
         gauge("Everyone's", dataset.spent, dataset.left, `ε ${short(dataset.epsilon)}, ${dataset.accounting} accounting`),
-        open ? gauge("Window", open.spent, open.left, "since it was opened") : el("p", { class: "muted" }, "There is no window."),
-        el("p", { class: "actions" }, open ? act("Close the window", "/api/window", { action: "close" }, load) : null,
-          open ? act("Do without", "/api/window", { action: "remove" }, load) : null),
+        open ? gauge("Period", open.spent, open.left, "since it was opened") : el("p", { class: "muted" }, "No period is open."),
+        el("p", { class: "actions" }, open ? act("Close the period", "/api/window", { action: "close" }, load) : null,
+          open ? act("Remove the period", "/api/window", { action: "remove" }, load) : null),
         frozen ? el("p", { class: "note bad" }, `Frozen by ${frozen.by}${frozen.why ? `: ${frozen.why}` : ""}`) : null,
-        frozen ? act("Thaw", "/api/thaw", {}, load)
+        frozen ? act("Unfreeze", "/api/thaw", {}, load)
           : form("/api/freeze", null, "Freeze all spending", [field("Why", "why")], load)),
-      el("div", { class: "card" }, el("h2", {}, "Slices"),
-        slices.length > 0 ? slices : el("p", { class: "muted" }, `Nobody has one: ${main(dataset.left)} is for whoever asks first.`)),
+      el("div", { class: "card" }, el("h2", {}, "Personal limits"),
+        slices.length > 0 ? slices : el("p", { class: "muted" }, `There are none: all analysts share ${main(dataset.left)}.`)),
       el("div", { class: "card" }, el("h2", {}, "Members"),
         groups.length > 0 ? groups : el("p", { class: "muted" }, "There are no groups.")));
   }

@@ -4,7 +4,7 @@ use super::caller::Caller;
 use super::input::Input;
 use super::problem::Problem;
 use super::{App, apart, table};
-use crate::desk::Failure;
+use crate::query_service::Failure;
 use crate::told;
 use crate::users::User;
 use axum::Json;
@@ -36,7 +36,7 @@ impl Question {
         if self.epsilon.is_some() && self.error_at_most.is_some() {
             return Err(Problem::request("`epsilon` and `error_at_most` exclude each other"));
         }
-        let mut session = app.desk.curator.session(&user.name);
+        let mut session = app.service.curator.session(&user.name);
         let settings = session.settings_mut();
         let number = |x: Option<f64>| x.map(|x| x.to_string());
         let count = |x: Option<u32>| x.map(|x| x.to_string());
@@ -49,7 +49,7 @@ impl Question {
         ] {
             let Some(value) = value else { continue };
             let set = settings.set(name, &value).map_err(Error::from);
-            set.map_err(|error| Problem::of(Failure::from(error), &app.desk, user.role))?;
+            set.map_err(|error| Problem::of(Failure::from(error), &app.service, user.role))?;
         }
         settings.intervals = self.intervals;
         Ok(session)
@@ -67,20 +67,20 @@ pub(super) async fn query(
     let place = Arc::clone(&app.asking).try_acquire_owned().map_err(|_| Problem::busy())?;
     // A task that ends with this request: when the client leaves, the work ends too, and gives its
     // place back when it has. What was debited by then stays spent.
-    let desk = Arc::clone(&app.desk);
-    let mut asked = app.desk.spawn(async move {
+    let service = Arc::clone(&app.service);
+    let mut asked = app.service.spawn(async move {
         let _held = place;
-        desk.ask(&mut session, &question.sql, &[]).await
+        service.ask(&mut session, &question.sql, &[]).await
     });
     let outcome = asked.join_next().await.and_then(Result::ok).ok_or_else(Problem::failed)?;
-    let outcome = outcome.map_err(|failure| Problem::of(failure, &app.desk, user.role))?;
+    let outcome = outcome.map_err(|failure| Problem::of(failure, &app.service, user.role))?;
     match outcome {
         Outcome::Answer(answer) => {
             let accepts = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
             let arrow = accepts.is_some_and(|kinds| kinds.contains(table::ARROW));
-            let desk = Arc::clone(&app.desk);
+            let service = Arc::clone(&app.service);
             apart(move || {
-                let standing = desk.curator.ledger().balance_for(&user.name)?;
+                let standing = service.curator.ledger().balance_for(&user.name)?;
                 let made = match arrow {
                     true => table::arrow(&answer, &standing),
                     false => table::json(&answer, &standing, question.intervals),
@@ -105,13 +105,14 @@ pub(super) async fn explain(
 ) -> Result<Json<Value>, Problem> {
     let session = question.session(&app, &user)?;
     let place = Arc::clone(&app.asking).try_acquire_owned().map_err(|_| Problem::busy())?;
-    let desk = Arc::clone(&app.desk);
-    let mut explained = app.desk.spawn(async move {
+    let service = Arc::clone(&app.service);
+    let mut explained = app.service.spawn(async move {
         let _held = place;
-        desk.explain(&session, &question.sql).await
+        service.explain(&session, &question.sql).await
     });
     let explanation =
         explained.join_next().await.and_then(Result::ok).ok_or_else(Problem::failed)?;
-    let explanation = explanation.map_err(|failure| Problem::of(failure, &app.desk, user.role))?;
+    let explanation =
+        explanation.map_err(|failure| Problem::of(failure, &app.service, user.role))?;
     Ok(Json(told::explanation(&explanation)))
 }

@@ -27,20 +27,20 @@ pub(super) async fn show(
     State(app): State<Arc<App>>,
     Caller(user): Caller,
 ) -> Result<Json<Value>, Problem> {
-    let (desk, name) = (Arc::clone(&app.desk), user.name.clone());
+    let (service, name) = (Arc::clone(&app.service), user.name.clone());
     let read = apart(move || {
-        let ledger = desk.curator.ledger();
+        let ledger = service.curator.ledger();
         Ok::<_, demure_ledger::Error>((ledger.balances()?, ledger.balance_for(&name)?))
     });
     let (all, standing): (Balances, Standing) = read.await??;
     let balance = &all.dataset;
     let concentrated = balance.limit.accounting == Accounting::Zcdp;
-    let policy = &app.desk.curator.policy().budget;
+    let policy = &app.service.curator.policy().budget;
     let own = all.slices.iter().find(|slice| slice.subject == user.name);
     let frozen = all.frozen.as_ref().map(|by| json!({ "by": by.by, "why": by.why }));
     let mut object = json!({
         "dataset": {
-            "name": app.desk.name,
+            "name": app.service.name,
             "accounting": balance.limit.accounting.to_string(),
             "neighbours": balance.limit.neighbours.to_string(),
             "epsilon": balance.limit.epsilon.get(),

@@ -18,10 +18,10 @@ impl FromRequestParts<Arc<App>> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        let desk = Arc::clone(&app.desk);
+        let service = Arc::clone(&app.service);
         let user = if parts.headers.contains_key(header::AUTHORIZATION) {
             let token = bearer(&parts.headers).ok_or_else(Problem::unknown_caller)?.to_owned();
-            apart(move || desk.users.bearer(&token)).await?
+            apart(move || service.users.bearer(&token)).await?
         } else {
             let id = cookie(&parts.headers, app.settings.secure);
             let found = id.and_then(|id| app.sessions.find(id));
@@ -31,7 +31,7 @@ impl FromRequestParts<Arc<App>> for Caller {
             if !safe && !ours(&parts.headers, app, true) {
                 return Err(Problem::other_site());
             }
-            apart(move || desk.users.still(&name, mark)).await?
+            apart(move || service.users.still(&name, mark)).await?
         };
         user.map(Self).map_err(|_| Problem::unknown_caller())
     }
@@ -54,8 +54,8 @@ impl FromRequestParts<Arc<App>> for MetricsReader {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
         if let Some(token) = bearer(&parts.headers).map(str::to_owned) {
-            let desk = Arc::clone(&app.desk);
-            if apart(move || desk.users.reads_metrics(&token)).await?? {
+            let service = Arc::clone(&app.service);
+            if apart(move || service.users.reads_metrics(&token)).await?? {
                 return Ok(Self);
             }
         }

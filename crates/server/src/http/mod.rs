@@ -12,10 +12,10 @@
 //! | `input` | a request's body: limited, timed, parsed |
 //! | `problem` | what went wrong, as JSON |
 //! | `pages` | the console's files, the description of the API, the headers of every answer |
-//! | `doors`, `serve` | connections: how many, how long, TLS, an orderly end |
+//! | `serve` | at a socket |
 //!
 //! # Guarantee
-//! - Nothing but [`Desk::ask`] reaches a protected row, and it decides, debits and noises.
+//! - Nothing but [`QueryService::ask`] reaches a protected row, and it decides, debits and noises.
 //! - Every request but `/api/health`, the console's files and signing in names an account that
 //!   is enabled at that moment; what stewards do needs a steward. `/metrics` also takes a token
 //!   that is good for nothing else.
@@ -30,7 +30,6 @@
 mod ask;
 mod budget;
 mod caller;
-mod doors;
 mod input;
 mod journal;
 mod pages;
@@ -44,7 +43,7 @@ mod table;
 
 pub use serve::serve;
 
-use crate::desk::Desk;
+use crate::query_service::QueryService;
 use crate::users::Clock;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -107,7 +106,7 @@ impl fmt::Debug for HttpSettings {
 
 /// What every handler has.
 struct App {
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     settings: HttpSettings,
     sessions: Sessions,
     /// Who may check a password, and who may wait for it. Their work goes on when the client
@@ -123,7 +122,7 @@ struct App {
 impl App {
     /// The longest body: a statement whose every byte is escaped once, and what is around it.
     fn body_bytes(&self) -> usize {
-        self.desk.limits.statement_bytes.saturating_mul(2).saturating_add(16 << 10)
+        self.service.limits.statement_bytes.saturating_mul(2).saturating_add(16 << 10)
     }
 }
 
@@ -156,15 +155,15 @@ pub fn paths() -> Vec<&'static str> {
 }
 
 /// The API and the console, without a socket.
-pub fn app(desk: Arc<Desk>, settings: HttpSettings) -> Router {
+pub fn app(service: Arc<QueryService>, settings: HttpSettings) -> Router {
     let (clock, time, most) = (settings.clock.clone(), settings.session_time, settings.sessions);
     let app = Arc::new(App {
         sessions: Sessions::new(clock, time, most),
         signing_in: places(settings.signing_in),
         waiting: places(settings.signing_in.saturating_mul(16)),
-        asking: places(desk.limits.connections),
+        asking: places(service.limits.connections),
         paging: places(4),
-        desk,
+        service,
         settings,
     });
     let mut router =
@@ -177,7 +176,6 @@ pub fn app(desk: Arc<Desk>, settings: HttpSettings) -> Router {
         .fallback(|| async { Problem::nowhere() })
         .layer(from_fn(input::whole_uri))
         .layer(from_fn_with_state(Arc::clone(&app), pages::headers))
-        .layer(from_fn(doors::busy))
         .with_state(app)
 }
 

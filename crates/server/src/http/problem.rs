@@ -4,7 +4,7 @@
 //! Nothing in it comes from a protected row, and analysts are told nothing of files, servers
 //! or threads: what failed inside is told to stewards only, and to analysts a number.
 
-use crate::desk::{Desk, Failure};
+use crate::query_service::{Failure, QueryService};
 use crate::users::{self, Role};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -88,8 +88,8 @@ impl Problem {
     }
 
     /// Why a question was not answered, as far as `role` may know.
-    pub(super) fn of(failure: Failure, desk: &Desk, role: Role) -> Self {
-        let failure = desk.told(failure, role);
+    pub(super) fn of(failure: Failure, service: &QueryService, role: Role) -> Self {
+        let failure = service.told(failure, role);
         let (status, kind) = match &failure {
             Failure::Refused { .. } | Failure::Budget { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "refused")

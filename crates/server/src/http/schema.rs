@@ -14,13 +14,10 @@ const LISTED: usize = 500;
 
 /// Each table with its columns.
 pub(super) async fn show(State(app): State<Arc<App>>, _: Caller) -> Json<Value> {
-    let curator = &app.desk.curator;
+    let curator = &app.service.curator;
     let tables = curator.tables().into_iter().map(|(name, columns)| {
         let access = curator.policy().table(&name).map(|table| &table.access);
-        let protection = match access {
-            Some(Access::Protected(protection)) => Some(protection),
-            _ => None,
-        };
+        let protection = access.and_then(Access::protection);
         let columns: Vec<Value> =
             columns.iter().map(|(name, kind)| column(name, kind, protection)).collect();
         let mut table = json!({
@@ -32,28 +29,19 @@ pub(super) async fn show(State(app): State<Arc<App>>, _: Caller) -> Json<Value> 
             table["key"] = json!(key);
         }
         if let Some(protection) = protection {
-            table["unit"] = unit(&protection.unit);
+            table["unit"] = json!(protection.unit.to_string());
             table["max_groups"] = json!(protection.max_groups);
             table["max_rows_per_group"] = json!(protection.max_rows_per_group);
         }
         table
     });
-    Json(json!({ "dataset": app.desk.name, "tables": tables.collect::<Vec<_>>() }))
-}
-
-fn unit(unit: &UnitPolicy) -> Value {
-    match unit {
-        UnitPolicy::Row => json!("row"),
-        UnitPolicy::Column(column) => json!(column),
-        UnitPolicy::Via { column, table, key } => json!(format!("{column} = {table}.{key}")),
-    }
+    Json(json!({ "dataset": app.service.name, "tables": tables.collect::<Vec<_>>() }))
 }
 
 fn column(name: &str, kind: &str, protection: Option<&Protection>) -> Value {
     let mut column = json!({ "name": name, "type": plain_name(kind) });
-    let whose = protection.map(|protection| &protection.unit);
-    if let Some(UnitPolicy::Column(id) | UnitPolicy::Via { column: id, .. }) = whose {
-        column["unit"] = json!(id == name);
+    if let Some(protection) = protection.filter(|it| it.unit != UnitPolicy::Row) {
+        column["unit"] = json!(protection.is_unit(name));
     }
     if let Some(known) = protection.and_then(|protection| protection.column(name)) {
         describe(known, &mut column);

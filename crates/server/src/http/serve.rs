@@ -1,15 +1,11 @@
-//! From a listening socket to an orderly end.
+//! The API and the console at a socket.
 
-use super::doors::{Doors, Peer};
 use super::{HttpSettings, app};
-use crate::desk::Desk;
-use futures::future::{Either, select};
-use std::future::IntoFuture;
+use crate::listener::{ConnectionLimits, LimitedListener};
+use crate::query_service::QueryService;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
 /// Serves the API and the console until `shutdown` is ready; then lets no one in, and lets
@@ -20,30 +16,17 @@ use tokio_rustls::TlsAcceptor;
 pub async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     mut settings: HttpSettings,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     settings.secure |= tls.is_some();
-    let drain = settings.drain;
-    let doors = Doors::new(listener, tls, &desk.limits, &settings);
-    let service = app(desk, settings).into_make_service_with_connect_info::<Peer>();
-    let (tell, told) = oneshot::channel();
-    let ending = async move {
-        shutdown.await;
-        // Nobody listens any more only if all is over.
-        let _ = tell.send(());
+    let limits = ConnectionLimits {
+        connections: service.limits.connections,
+        per_address: service.limits.connections_per_address,
+        read_time: settings.read_time,
+        write_time: settings.write_time,
+        drain: settings.drain,
     };
-    let serving = axum::serve(doors, service).with_graceful_shutdown(ending);
-    let late = async move {
-        // If the sender is gone without a word there is no end to wait for.
-        if told.await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        tokio::time::sleep(drain).await;
-    };
-    match select(pin!(serving.into_future()), pin!(late)).await {
-        Either::Left((served, _)) => served,
-        Either::Right(_) => Ok(()),
-    }
+    LimitedListener::new(listener, tls, limits).serve(app(service, settings), shutdown).await
 }

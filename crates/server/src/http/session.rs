@@ -1,10 +1,10 @@
 //! Signing in and out: `/api/session`.
 
 use super::caller::{Caller, cookie, cookie_name, ours};
-use super::doors::Peer;
 use super::input::Input;
 use super::problem::Problem;
 use super::{App, apart};
+use crate::listener::Peer;
 use crate::users::User;
 use axum::Json;
 use axum::extract::{ConnectInfo, FromRequest, Request, State};
@@ -27,7 +27,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, Caller(user): Caller) -> J
 }
 
 fn about(app: &App, user: &User) -> Value {
-    json!({ "user": user.name, "role": user.role.name(), "dataset": app.desk.name })
+    json!({ "user": user.name, "role": user.role.name(), "dataset": app.service.name })
 }
 
 /// Checks a password and sets a cookie.
@@ -45,14 +45,14 @@ pub(super) async fn open(
     let Input(claim) = Input::<Claim>::from_request(request, &app).await?;
     let place = Arc::clone(&app.waiting).try_acquire_owned().map_err(|_| Problem::busy())?;
     let turn = Arc::clone(&app.signing_in).acquire_owned().await.map_err(|_| Problem::busy())?;
-    let desk = Arc::clone(&app.desk);
+    let service = Arc::clone(&app.service);
     let (user, mark) = apart(move || {
         let _held = (place, turn);
         let (from, address) = (format!("HTTP from {from}"), peer.map(|peer| peer.ip()));
-        desk.users.sign_in(&claim.user, &claim.password, &from, address)
+        service.users.sign_in(&claim.user, &claim.password, &from, address)
     })
     .await?
-    .inspect_err(|_| app.desk.metrics.denied())?;
+    .inspect_err(|_| app.service.metrics.denied())?;
     let id = app.sessions.open(&user.name, mark)?;
     let secure = app.settings.secure;
     Ok(with_cookie(Json(about(&app, &user)).into_response(), &id, "", secure))

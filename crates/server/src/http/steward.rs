@@ -2,9 +2,9 @@
 
 use super::caller::{MetricsReader, Steward};
 use super::input::Input;
-use super::journal::moment;
 use super::problem::Problem;
 use super::{App, apart};
+use crate::told;
 use crate::users::Role;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -12,6 +12,7 @@ use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use demure_core::unit::{Delta, Epsilon};
+use demure_report::number::moment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -25,24 +26,15 @@ fn done() -> Json<Value> {
 
 /// The policy as it was written.
 pub(super) async fn policy(State(app): State<Arc<App>>, _: Steward) -> Json<Value> {
-    let policy = app.desk.curator.policy();
+    let policy = app.service.curator.policy();
     Json(json!({ "text": policy.text, "warnings": policy.warnings }))
 }
 
 /// All accounts.
 pub(super) async fn users(State(app): State<Arc<App>>, _: Steward) -> Done {
-    let desk = Arc::clone(&app.desk);
-    let accounts = apart(move || desk.users.list()).await??;
-    let lines = accounts.iter().map(|account| {
-        json!({
-            "name": account.user.name,
-            "role": account.user.role.name(),
-            "created": moment(account.created),
-            "disabled": account.disabled,
-            "locked": account.locked,
-            "tokens": account.tokens,
-        })
-    });
+    let service = Arc::clone(&app.service);
+    let accounts = apart(move || service.users.list()).await??;
+    let lines = accounts.iter().map(|account| told::account(account, moment));
     Ok(Json(json!({ "users": lines.collect::<Vec<_>>() })))
 }
 
@@ -65,10 +57,10 @@ pub(super) async fn change_user(
     Input(change): Input<UserChange>,
 ) -> Done {
     use UserChange::{Add, Disable, Enable, Password, RevokeTokens, Token};
-    let (by, desk) = (by.name, Arc::clone(&app.desk));
+    let (by, service) = (by.name, Arc::clone(&app.service));
     let after = Arc::clone(&app);
     apart(move || {
-        let users = &desk.users;
+        let users = &service.users;
         match change {
             Add { name, role, password } => {
                 let role = Role::parse(&role)
@@ -145,9 +137,9 @@ pub(super) async fn grants(
     Steward(by): Steward,
     Input(change): Input<Rights>,
 ) -> Done {
-    let (by, desk) = (by.name, Arc::clone(&app.desk));
+    let (by, service) = (by.name, Arc::clone(&app.service));
     apart(move || {
-        let ledger = desk.curator.ledger();
+        let ledger = service.curator.ledger();
         match change {
             Rights::Grant { subject, epsilon, delta } => {
                 let (epsilon, delta) = terms(epsilon, delta)?;
@@ -182,9 +174,9 @@ pub(super) async fn window(
     Steward(by): Steward,
     Input(window): Input<Window>,
 ) -> Done {
-    let (by, desk) = (by.name, Arc::clone(&app.desk));
+    let (by, service) = (by.name, Arc::clone(&app.service));
     apart(move || {
-        let ledger = desk.curator.ledger();
+        let ledger = service.curator.ledger();
         match window {
             Window::Open { epsilon, delta } => {
                 let (epsilon, delta) = terms(epsilon, delta)?;
@@ -218,8 +210,8 @@ pub(super) async fn freeze(
     Steward(by): Steward,
     Input(reason): Input<Reason>,
 ) -> Done {
-    let desk = Arc::clone(&app.desk);
-    apart(move || desk.curator.ledger().freeze(&by.name, &reason.why)).await??;
+    let service = Arc::clone(&app.service);
+    apart(move || service.curator.ledger().freeze(&by.name, &reason.why)).await??;
     Ok(done())
 }
 
@@ -229,8 +221,8 @@ pub(super) async fn thaw(
     Steward(by): Steward,
     Input(reason): Input<Reason>,
 ) -> Done {
-    let desk = Arc::clone(&app.desk);
-    apart(move || desk.curator.ledger().thaw(&by.name, &reason.why)).await??;
+    let service = Arc::clone(&app.service);
+    apart(move || service.curator.ledger().thaw(&by.name, &reason.why)).await??;
     Ok(done())
 }
 
@@ -248,16 +240,9 @@ pub(super) async fn audit(
 ) -> Done {
     let Query(newest) = newest.map_err(|_| Problem::request("`limit` is a whole number"))?;
     let most = newest.limit.unwrap_or(200).clamp(1, 10_000);
-    let desk = Arc::clone(&app.desk);
-    let records = apart(move || desk.users.record(most)).await??;
-    let lines = records.iter().map(|record| {
-        json!({
-            "time": moment(record.time),
-            "who": record.who,
-            "action": record.action,
-            "detail": record.detail,
-        })
-    });
+    let service = Arc::clone(&app.service);
+    let records = apart(move || service.users.record(most)).await??;
+    let lines = records.iter().map(|record| told::record(record, moment));
     Ok(Json(json!({ "records": lines.collect::<Vec<_>>() })))
 }
 
@@ -266,9 +251,9 @@ pub(super) async fn metrics(
     State(app): State<Arc<App>>,
     _: MetricsReader,
 ) -> Result<Response, Problem> {
-    let desk = Arc::clone(&app.desk);
-    let balance = apart(move || desk.curator.ledger().balance()).await??;
-    let text = app.desk.metrics.text(balance.spent.main, balance.left.main);
+    let service = Arc::clone(&app.service);
+    let balance = apart(move || service.curator.ledger().balance()).await??;
+    let text = app.service.metrics.text(balance.spent.main, balance.left.main);
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -5,7 +5,7 @@
 //! `"-Infinity"`; whole numbers have all their digits, up to 64 bits; dates, times and decimals
 //! are texts.
 
-use crate::told::{plain_name, price};
+use crate::told::{self, plain_name};
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -14,36 +14,14 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, UInt64Type};
 use datafusion::arrow::ipc::writer::StreamWriter;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
-use demure_curator::{Answer, expected};
-use demure_ledger::{Accounting, Standing};
-use serde_json::{Map, Value, json};
+use demure_curator::Answer;
+use demure_ledger::Standing;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The media type of an Arrow stream.
 pub(super) const ARROW: &str = "application/vnd.apache.arrow.stream";
-
-/// What is said of an answer beside its rows.
-fn told(answer: &Answer, standing: &Standing) -> Map<String, Value> {
-    let balance = &answer.balance;
-    let concentrated = balance.limit.accounting == Accounting::Zcdp;
-    let errors = answer.columns.iter().map(|column| {
-        json!({
-            "column": column.name,
-            "mechanism": column.mechanism,
-            "error_95": expected(&column.error),
-        })
-    });
-    let mut fields = Map::new();
-    fields.insert("cost".into(), price(&answer.price, concentrated));
-    fields.insert("left".into(), price(&standing.left, concentrated));
-    fields.insert("spent_epsilon".into(), json!(balance.spent_epsilon));
-    fields.insert("limit_epsilon".into(), json!(balance.limit.epsilon.get()));
-    fields.insert("repeated".into(), json!(answer.repeated));
-    fields.insert("errors".into(), errors.collect());
-    fields.insert("notes".into(), json!(answer.notes));
-    fields
-}
 
 /// `{"columns":[…],"rows":[[…]],…}`. With `intervals`, the columns `x_low` and `x_high` that
 /// follow `x` are its intervals instead: one `[low, high]` a row, or `null` where there is none, or for the column.
@@ -95,7 +73,7 @@ pub(super) fn json(answer: &Answer, standing: &Standing, intervals: bool) -> Opt
         text.push(']');
     }
     // Its opening brace becomes a comma.
-    let rest = Value::Object(told(answer, standing)).to_string();
+    let rest = Value::Object(told::answer(answer, &standing.left, "repeated")).to_string();
     text.push(',');
     text.push_str(rest.get(1..)?);
     let kind = HeaderValue::from_static("application/json");
@@ -197,7 +175,7 @@ pub(super) fn arrow(answer: &Answer, standing: &Standing) -> Option<Response> {
     // Every column may be NULL: plans differ in that.
     let fields: Vec<Field> =
         fields.map(|f| Field::new(f.name(), f.data_type().clone(), true)).collect();
-    let about = Value::Object(told(answer, standing)).to_string();
+    let about = Value::Object(told::answer(answer, &standing.left, "repeated")).to_string();
     let metadata = HashMap::from([("demure".to_owned(), about)]);
     let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
     let mut bytes = Vec::new();
@@ -213,42 +191,4 @@ pub(super) fn arrow(answer: &Answer, standing: &Standing) -> Option<Response> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::arrow::array::{
-        BooleanArray, Date32Array, Float64Array, Int8Array, StringArray, UInt64Array,
-    };
-
-    #[test]
-    fn every_cell_is_json() {
-        let columns: Vec<(ArrayRef, &str)> = vec![
-            (
-                Arc::new(Float64Array::from(vec![
-                    Some(f64::NAN),
-                    Some(f64::INFINITY),
-                    Some(f64::NEG_INFINITY),
-                    Some(-0.5),
-                    None,
-                ])),
-                r#"["NaN","Infinity","-Infinity",-0.5,null]"#,
-            ),
-            (Arc::new(Int8Array::from(vec![-128, 0])), "[-128,0]"),
-            (Arc::new(UInt64Array::from(vec![u64::MAX])), "[18446744073709551615]"),
-            (Arc::new(BooleanArray::from(vec![true, false])), "[true,false]"),
-            (Arc::new(StringArray::from(vec!["\"</script>\n"])), r#"["\"</script>\n"]"#),
-            (Arc::new(Date32Array::from(vec![0])), r#"["1970-01-01"]"#),
-        ];
-        for (array, expected) in columns {
-            let (cells, mut text) = (Cells::of(&array).unwrap(), String::from("["));
-            for row in 0..array.len() {
-                if row > 0 {
-                    text.push(',');
-                }
-                cells.write(row, &mut text);
-            }
-            text.push(']');
-            assert_eq!(text, expected);
-            serde_json::from_str::<Value>(&text).unwrap();
-        }
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@
 use super::frame::{self, Broken, Frames};
 use super::query::{Prepared, Statements};
 use super::startup::Startup;
-use super::{Encryption, Entered, Shared, drained};
+use super::{Authenticated, Encryption, Shared, drained};
 use crate::places::Place;
 use crate::stream::Stream;
 use bytes::BytesMut;
@@ -68,7 +68,7 @@ pub(super) async fn serve(
     let _ = SockRef::from(&socket).set_tcp_keepalive(&keepalive);
     let _ = socket.set_nodelay(true);
     let startup = timeout(
-        shared.desk.limits.startup_time,
+        shared.service.limits.startup_time,
         opened(socket, address, &shared, Arc::clone(&place)),
     );
     let opened = tokio::select! {
@@ -78,11 +78,11 @@ pub(super) async fn serve(
     };
     let Ok(Ok(conversation)) = opened else { return };
     // Statements compute: they do so where they keep nobody from being let in.
-    let desk = Arc::clone(&shared.desk);
-    let mut talking = shared.desk.spawn(async move {
+    let service = Arc::clone(&shared.service);
+    let mut talking = shared.service.spawn(async move {
         tokio::select! {
             () = conversation.go() => {}
-            () = drained(&mut stop, &desk) => {}
+            () = drained(&mut stop, &service) => {}
         }
         drop(place);
     });
@@ -106,8 +106,8 @@ async fn opened(
         reading,
         frames: Frames::default(),
         handlers: Handlers::new(shared, place),
-        most: shared.desk.limits.statement_bytes.saturating_add(frame::STARTUP),
-        idle: shared.desk.limits.idle_time,
+        most: shared.service.limits.statement_bytes.saturating_add(frame::STARTUP),
+        idle: shared.service.limits.idle_time,
     };
     conversation.socket.set_state(PgWireConnectionState::AwaitingStartup);
     let refusal = match (code == CANCEL, secure, &shared.encryption) {
@@ -132,9 +132,9 @@ async fn opened(
     if code == CANCEL {
         return Err(Over);
     }
-    while conversation.socket.session_extensions().get::<Entered>().is_none() {
+    while conversation.socket.session_extensions().get::<Authenticated>().is_none() {
         // The time for all of this is limited around it.
-        conversation.step(frame::STARTUP, shared.desk.limits.startup_time).await?;
+        conversation.step(frame::STARTUP, shared.service.limits.startup_time).await?;
     }
     Ok(conversation)
 }
@@ -203,7 +203,7 @@ impl Handlers {
         Self {
             startup: Arc::new(Startup::new(shared, place)),
             statements: Arc::new(Statements::new(
-                Arc::clone(&shared.desk),
+                Arc::clone(&shared.service),
                 Arc::clone(&shared.catalogs),
             )),
             copies: Arc::new(NoopHandler),

@@ -1,6 +1,6 @@
 //! Errors as PostgreSQL's clients read them: a code, a sentence, a hint.
 
-use crate::desk::Failure;
+use crate::query_service::Failure;
 use pgwire::error::{ErrorInfo, PgWireError};
 
 /// An error that leaves the connection as it is.

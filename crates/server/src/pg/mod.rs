@@ -2,17 +2,17 @@
 
 mod connection;
 mod fault;
+mod formality;
 mod frame;
 mod names;
 mod parameters;
 mod query;
-mod split;
 mod startup;
 mod tables;
 mod timeout;
 
-use crate::desk::Desk;
 use crate::places::Places;
+use crate::query_service::QueryService;
 use crate::tls::Tls;
 use crate::users::{Mark, Role};
 use demure_curator::Session;
@@ -40,7 +40,7 @@ pub enum Encryption {
 }
 
 impl Encryption {
-    fn tls(&self) -> Option<&Tls> {
+    pub(crate) fn tls(&self) -> Option<&Tls> {
         match self {
             Self::None => None,
             Self::Required(tls) | Self::Offered(tls) => Some(tls),
@@ -49,7 +49,7 @@ impl Encryption {
 }
 
 /// Kept with a connection from when somebody was let in: no statement is looked at without it.
-pub(crate) struct Entered {
+pub(crate) struct Authenticated {
     name: String,
     role: Role,
     /// Of the password that was proved: another one ends the connection.
@@ -62,7 +62,7 @@ pub(crate) struct Entered {
 
 /// What all connections have in common.
 struct Shared {
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     encryption: Encryption,
     acceptor: Option<TlsAcceptor>,
     manager: Arc<ConnectionManager>,
@@ -72,21 +72,21 @@ struct Shared {
 /// Serves until `stop` is true, then waits for the statements that run, for a while.
 ///
 /// Accepting and signing in happen in the runtime that this is called in, statements in that of
-/// the desk: with two, statements that compute keep nobody from signing in.
+/// the service: with two, statements that compute keep nobody from signing in.
 pub async fn serve(
     listener: TcpListener,
     encryption: Encryption,
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     mut stop: watch::Receiver<bool>,
 ) {
-    let limits = &desk.limits;
+    let limits = &service.limits;
     let places = Places::new(
         limits.connections,
         limits.connections_per_address,
         limits.connections_per_account,
     );
     let shared = Arc::new(Shared {
-        desk: Arc::clone(&desk),
+        service: Arc::clone(&service),
         acceptor: encryption.tls().map(|tls| tls.acceptor(&[PROTOCOL])),
         encryption,
         manager: Arc::new(ConnectionManager::new()),
@@ -109,7 +109,7 @@ pub async fn serve(
         let Some(place) = places.take(address.ip()) else { continue };
         let (shared, stop) = (Arc::clone(&shared), stop.clone());
         connections.spawn(async move {
-            let _counted = Counted::new(&shared.desk);
+            let _counted = Counted::new(&shared.service);
             connection::serve(socket, address, place, shared, stop).await;
         });
     }
@@ -117,12 +117,12 @@ pub async fn serve(
 }
 
 /// A connection that is counted, however it ends.
-struct Counted(Arc<Desk>);
+struct Counted(Arc<QueryService>);
 
 impl Counted {
-    fn new(desk: &Arc<Desk>) -> Self {
-        desk.metrics.connected(1);
-        Self(Arc::clone(desk))
+    fn new(service: &Arc<QueryService>) -> Self {
+        service.metrics.connected(1);
+        Self(Arc::clone(service))
     }
 }
 
@@ -134,11 +134,11 @@ impl Drop for Counted {
 
 /// Ends when the server stops and nothing runs any more, or has run too long: within a second, all is
 /// over.
-async fn drained(stop: &mut watch::Receiver<bool>, desk: &Desk) {
+async fn drained(stop: &mut watch::Receiver<bool>, service: &QueryService) {
     const PATIENCE: Duration = Duration::from_millis(500);
     let _ = stop.wait_for(|stop| *stop).await;
     let quiet = async {
-        while desk.running() > 0 {
+        while service.running() > 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };

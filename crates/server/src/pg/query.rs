@@ -1,10 +1,9 @@
 //! Statements, at once or prepared: to the curator, and their rows back.
 
 use super::fault::{error, fatal, info};
-use super::split::{Formality, formality, statements};
-use super::{Entered, parameters, timeout};
-use crate::desk::{Desk, Failure};
-use crate::told;
+use super::formality::{Formality, formality};
+use super::{Authenticated, parameters, timeout};
+use crate::query_service::{Failure, QueryService};
 use crate::visit::turn;
 use arrow_pg::datatypes::{arrow_schema_to_pg_fields, encode_recordbatch};
 use async_trait::async_trait;
@@ -12,7 +11,7 @@ use datafusion::arrow::array::{RecordBatch, StringArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
-use demure_curator::{Outcome, Settings};
+use demure_curator::{Outcome, Settings, statements};
 use demure_pg_catalog::{Catalogs, encodable, parameter_text, wire_type};
 use futures::{Sink, SinkExt, StreamExt, stream};
 use pgwire::api::portal::{Format, Portal};
@@ -33,7 +32,7 @@ use std::sync::Arc;
 
 /// Statements of one connection.
 pub(super) struct Statements {
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     catalogs: Arc<Catalogs>,
     preparer: Arc<Preparer>,
     /// The names of the curator's tables.
@@ -42,7 +41,7 @@ pub(super) struct Statements {
 
 /// What understands statements before they are asked.
 pub(super) struct Preparer {
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     catalogs: Arc<Catalogs>,
 }
 
@@ -94,30 +93,33 @@ impl Reply {
 }
 
 impl Statements {
-    pub(super) fn new(desk: Arc<Desk>, catalogs: Arc<Catalogs>) -> Self {
+    pub(super) fn new(service: Arc<QueryService>, catalogs: Arc<Catalogs>) -> Self {
         let preparer =
-            Arc::new(Preparer { desk: Arc::clone(&desk), catalogs: Arc::clone(&catalogs) });
-        let tables = desk.curator.tables().into_iter().map(|(name, _)| name).collect();
-        Self { desk, catalogs, preparer, tables }
+            Arc::new(Preparer { service: Arc::clone(&service), catalogs: Arc::clone(&catalogs) });
+        let tables = service.curator.tables().into_iter().map(|(name, _)| name).collect();
+        Self { service, catalogs, preparer, tables }
     }
 
     async fn reply(
         &self,
-        entered: &Entered,
+        authenticated: &Authenticated,
         sql: &str,
         values: &[ScalarValue],
     ) -> PgWireResult<Reply> {
-        still(&self.desk, entered)?;
+        still(&self.service, authenticated)?;
         match timeout::asks(sql) {
             Some(timeout::Asks::Show) => {
-                return Reply::lines("statement_timeout", [timeout::shown(entered.timeout.get())]);
+                return Reply::lines(
+                    "statement_timeout",
+                    [timeout::shown(authenticated.timeout.get())],
+                );
             }
             Some(timeout::Asks::Set(limit)) => {
-                entered.timeout.set(limit);
+                authenticated.timeout.set(limit);
                 return Ok(Reply::done(Done::Said("SET")));
             }
             Some(timeout::Asks::Reset) => {
-                entered.timeout.reset();
+                authenticated.timeout.reset();
                 return Ok(Reply::done(Done::Said("RESET")));
             }
             Some(timeout::Asks::Nonsense(value)) => {
@@ -132,23 +134,23 @@ impl Statements {
             Some(Formality::Nothing(word)) => return Ok(Reply::done(Done::Said(word))),
             Some(Formality::Deallocate(_)) => return Ok(Reply::done(Done::Said("DEALLOCATE"))),
             Some(Formality::Reset(all)) => {
-                *entered.session.lock().await.settings_mut() = Settings::default();
-                entered.timeout.reset();
+                *authenticated.session.lock().await.settings_mut() = Settings::default();
+                authenticated.timeout.reset();
                 return Ok(Reply::done(Done::Said(if all { "DISCARD ALL" } else { "RESET" })));
             }
             None => {}
         }
         if values.is_empty()
-            && let Some(reply) = self.catalog(entered, sql, &[]).await?
+            && let Some(reply) = self.catalog(authenticated, sql, &[]).await?
         {
             return Ok(reply);
         }
-        let mut session = entered.session.lock().await;
-        let within = entered.timeout.get().unwrap_or(self.desk.limits.statement_time);
-        let asked = self.desk.ask_within(&mut session, sql, values, within).await;
-        match asked.map_err(|failure| self.desk.told(failure, entered.role))? {
+        let mut session = authenticated.session.lock().await;
+        let within = authenticated.timeout.get().unwrap_or(self.service.limits.statement_time);
+        let asked = self.service.ask_within(&mut session, sql, values, within).await;
+        match asked.map_err(|failure| self.service.told(failure, authenticated.role))? {
             Outcome::Answer(answer) => {
-                let mut notices = vec![told::cost(&answer)];
+                let mut notices = vec![answer.cost_in_words()];
                 notices.extend(answer.notes.iter().cloned());
                 let answer = *answer;
                 Ok(Reply { outcome: Done::Rows(answer.schema, answer.batches), notices })
@@ -169,8 +171,8 @@ impl Statements {
 }
 
 impl Statements {
-    /// Whether a statement is plainly about the curator's own tables: the catalog, which has a
-    /// thread started to look, need not be asked.
+    /// Whether a statement names a table of the policy and nothing of `pg_catalog`: then the catalog, which would start
+    /// a thread, is not asked. psql's `\d t` names `pg_class`, so it is.
     fn about_tables(&self, sql: &str) -> bool {
         let sql = sql.to_ascii_lowercase();
         let named = |name: &String| sql.contains(&name.to_ascii_lowercase());
@@ -180,7 +182,7 @@ impl Statements {
     /// What the schema alone answers, without the curator.
     async fn catalog(
         &self,
-        entered: &Entered,
+        authenticated: &Authenticated,
         sql: &str,
         values: &[Option<String>],
     ) -> PgWireResult<Option<Reply>> {
@@ -190,17 +192,17 @@ impl Statements {
         // Its own place before the turn that it has in common with all statements: those that wait
         // for one keep nobody else from running.
         let answered = async {
-            let held = (self.catalogs.place().await, turn(&self.desk.running).await);
-            Ok(entered.catalog.answer_holding(sql, values, held).await)
+            let held = (self.catalogs.place().await, turn(&self.service.running).await);
+            Ok(authenticated.catalog.answer_holding(sql, values, held).await)
         };
-        let within = self.desk.limits.statement_time;
-        let answered = tokio::time::timeout(within, timed(&self.desk, entered, answered));
+        let within = self.service.limits.statement_time;
+        let answered = tokio::time::timeout(within, timed(&self.service, authenticated, answered));
         let answered = answered.await.unwrap_or_else(|_| Err(Failure::TimedOut(within).into()))?;
         match answered {
             None => Ok(None),
             Some(Ok((schema, batches))) => {
                 let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
-                if rows > self.desk.limits.rows {
+                if rows > self.service.limits.rows {
                     return Err(error("54000", "the answer has too many rows"));
                 }
                 Ok(Some(Reply::rows(schema, batches)))
@@ -211,49 +213,51 @@ impl Statements {
 }
 
 /// Another password, or an account that was disabled, ends the connection.
-fn still(desk: &Desk, entered: &Entered) -> PgWireResult<()> {
-    let still = desk.users.still(&entered.name, entered.mark);
+fn still(service: &QueryService, authenticated: &Authenticated) -> PgWireResult<()> {
+    let still = service.users.still(&authenticated.name, authenticated.mark);
     still.map(drop).map_err(|_| fatal("28000", "the account is gone, or has another password"))
 }
 
 /// Waits no longer than the session says for what reads no rows; what goes wrong inside is shown to stewards
 /// only.
 async fn timed<T>(
-    desk: &Desk,
-    entered: &Entered,
+    service: &QueryService,
+    authenticated: &Authenticated,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> PgWireResult<T> {
-    let outcome = match entered.timeout.get() {
-        Some(within) if within < desk.limits.statement_time => {
+    let outcome = match authenticated.timeout.get() {
+        Some(within) if within < service.limits.statement_time => {
             tokio::time::timeout(within, work).await.unwrap_or_else(|_| {
                 let late = Failure::TimedOut(within);
-                desk.metrics.asked(within, Some(&late));
+                service.metrics.asked(within, Some(&late));
                 Err(late)
             })
         }
         _ => work.await,
     };
-    outcome.map_err(|failure| desk.told(failure, entered.role).into())
+    outcome.map_err(|failure| service.told(failure, authenticated.role).into())
 }
 
 /// Who is connected; nobody's statements are looked at.
-fn entered<C: ClientInfo>(client: &C) -> PgWireResult<Arc<Entered>> {
-    let entered = client.session_extensions().get::<Entered>();
-    entered.ok_or_else(|| fatal("28000", "nobody has signed in"))
+fn authenticated<C: ClientInfo>(client: &C) -> PgWireResult<Arc<Authenticated>> {
+    let authenticated = client.session_extensions().get::<Authenticated>();
+    authenticated.ok_or_else(|| fatal("28000", "nobody has signed in"))
 }
 
 /// Forgets the prepared statements that `sql` says are not needed any more, if it says so.
-fn forget<C>(client: &C, entered: &Entered, sql: &str)
+fn forget<C>(client: &C, authenticated: &Authenticated, sql: &str)
 where
     C: ClientPortalStore,
     C::PortalStore: PortalStore,
 {
     let names = match formality(sql) {
         Some(Formality::Deallocate(Some(name))) => {
-            entered.names.closed_statement(Some(&name));
+            authenticated.names.closed_statement(Some(&name));
             [name].into()
         }
-        Some(Formality::Deallocate(None) | Formality::Reset(true)) => entered.names.closed_all(),
+        Some(Formality::Deallocate(None) | Formality::Reset(true)) => {
+            authenticated.names.closed_all()
+        }
         _ => return,
     };
     names.iter().for_each(|name| client.portal_store().rm_statement(name));
@@ -318,11 +322,11 @@ impl SimpleQueryHandler for Statements {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        let entered = entered(client)?;
+        let authenticated = authenticated(client)?;
         let mut responses = Vec::new();
         for statement in statements(query) {
-            forget(client, &entered, statement);
-            match self.reply(&entered, statement, &[]).await {
+            forget(client, &authenticated, statement);
+            match self.reply(&authenticated, statement, &[]).await {
                 Ok(reply) => {
                     notice(client, reply.notices).await?;
                     responses.push(respond(reply.outcome, &Format::UnifiedText)?);
@@ -355,12 +359,12 @@ impl QueryParser for Preparer {
     where
         C: ClientInfo + Unpin + Send + Sync,
     {
-        let entered = entered(client)?;
+        let authenticated = authenticated(client)?;
         let [sql] = statements(sql)[..] else {
             return Err(error("42601", "a prepared statement is one statement"));
         };
         let sql = sql.to_owned();
-        still(&self.desk, &entered)?;
+        still(&self.service, &authenticated)?;
         let known = match timeout::asks(&sql) {
             Some(timeout::Asks::Show) => {
                 Some(Schema::new(vec![Field::new("statement_timeout", DataType::Utf8, false)]))
@@ -373,11 +377,12 @@ impl QueryParser for Preparer {
             return Ok(Some(Prepared { sql, schema, asks }));
         }
         let described = async {
-            let held = (self.catalogs.place().await, turn(&self.desk.running).await);
-            Ok(entered.catalog.describe_holding(&sql, held).await)
+            let held = (self.catalogs.place().await, turn(&self.service.running).await);
+            Ok(authenticated.catalog.describe_holding(&sql, held).await)
         };
-        let within = self.desk.limits.statement_time;
-        let described = tokio::time::timeout(within, timed(&self.desk, &entered, described));
+        let within = self.service.limits.statement_time;
+        let described =
+            tokio::time::timeout(within, timed(&self.service, &authenticated, described));
         let described =
             described.await.unwrap_or_else(|_| Err(Failure::TimedOut(within).into()))?;
         Ok(Some(match described {
@@ -386,8 +391,10 @@ impl QueryParser for Preparer {
             }
             Some(Err(text)) => return Err(error("42601", text)),
             None => {
-                let session = entered.session.lock().await;
-                let told = timed(&self.desk, &entered, self.desk.describe(&session, &sql)).await?;
+                let session = authenticated.session.lock().await;
+                let told =
+                    timed(&self.service, &authenticated, self.service.describe(&session, &sql))
+                        .await?;
                 Prepared { sql, schema: told.schema, asks: Asks::Curator(told.parameters) }
             }
         }))
@@ -425,7 +432,7 @@ impl ExtendedQueryHandler for Statements {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        entered(client)?.names.statement(message.name.as_deref())?;
+        authenticated(client)?.names.statement(message.name.as_deref())?;
         let statement = StoredStatement::parse(client, &message, self.query_parser()).await?;
         match statement {
             Some(statement) => client.portal_store().put_statement(Arc::new(statement)),
@@ -445,7 +452,7 @@ impl ExtendedQueryHandler for Statements {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        if let Some(oldest) = entered(client)?.names.portal(message.portal_name.as_deref())? {
+        if let Some(oldest) = authenticated(client)?.names.portal(message.portal_name.as_deref())? {
             client.portal_store().rm_portal(&oldest);
         }
         let name = message.statement_name.as_deref().unwrap_or(DEFAULT_NAME);
@@ -475,7 +482,7 @@ impl ExtendedQueryHandler for Statements {
         let name = message.name.as_deref();
         match message.target_type {
             TARGET_TYPE_BYTE_STATEMENT => {
-                entered(client)?.names.closed_statement(name);
+                authenticated(client)?.names.closed_statement(name);
                 client.portal_store().rm_statement(name.unwrap_or(DEFAULT_NAME));
             }
             TARGET_TYPE_BYTE_PORTAL => {
@@ -514,17 +521,17 @@ impl ExtendedQueryHandler for Statements {
         C::Error: Debug,
         PgWireError: From<<C as Sink<PgWireBackendMessage>>::Error>,
     {
-        let entered = entered(client)?;
+        let authenticated = authenticated(client)?;
         let prepared = &portal.statement.statement;
-        forget(client, &entered, &prepared.sql);
+        forget(client, &authenticated, &prepared.sql);
         let reply = match &prepared.asks {
             Asks::Curator(wanted) => {
                 let values = values(portal, wanted)?;
-                self.reply(&entered, &prepared.sql, &values).await?
+                self.reply(&authenticated, &prepared.sql, &values).await?
             }
             Asks::Catalog(types) => {
                 let values = texts(portal, types)?;
-                let reply = self.catalog(&entered, &prepared.sql, &values).await?;
+                let reply = self.catalog(&authenticated, &prepared.sql, &values).await?;
                 reply.ok_or_else(|| error("0A000", "the catalog has changed; prepare again"))?
             }
         };

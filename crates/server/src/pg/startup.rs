@@ -1,7 +1,7 @@
 //! Being let in: SCRAM-SHA-256, bound to the TLS channel where there is one.
 //!
 //! # Guarantee
-//! [`Entered`] is kept with a connection after a proof that fits, and by nothing else; every
+//! [`Authenticated`] is kept with a connection after a proof that fits, and by nothing else; every
 //! handler of statements asks for it. Whatever goes wrong before is fatal. Whether a name is
 //! locked is decided when its proof is judged, not when the exchange begins.
 
@@ -9,9 +9,9 @@ use super::fault::fatal;
 use super::frame::is_sasl_opening;
 use super::names::Names;
 use super::timeout::Timeout;
-use super::{Entered, Shared};
-use crate::desk::Desk;
+use super::{Authenticated, Shared};
 use crate::places::Place;
+use crate::query_service::QueryService;
 use crate::scram::{Channel, Exchange, base64};
 use crate::users::{self, Mark, User, Users, random};
 use async_trait::async_trait;
@@ -38,7 +38,7 @@ const BOUND: &str = "SCRAM-SHA-256-PLUS";
 
 /// The startup of one connection.
 pub(super) struct Startup {
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     binding: Option<Arc<[u8]>>,
     manager: Arc<ConnectionManager>,
     catalogs: Arc<Catalogs>,
@@ -58,7 +58,7 @@ enum Step {
 impl Startup {
     pub(super) fn new(shared: &Shared, place: Arc<Place>) -> Self {
         Self {
-            desk: Arc::clone(&shared.desk),
+            service: Arc::clone(&shared.service),
             binding: shared.encryption.tls().and_then(|tls| tls.binding.clone()),
             manager: Arc::clone(&shared.manager),
             catalogs: Arc::clone(&shared.catalogs),
@@ -129,7 +129,7 @@ impl Startup {
             _ => return Err(fatal("28000", "this kind of authentication was not offered")),
         };
         let (name, from) = (name_of(client), client.socket_addr().ip());
-        self.desk.users.may_try(&name, Some(from)).map_err(|error| self.throttled(&error))?;
+        self.service.users.may_try(&name, Some(from)).map_err(|error| self.throttled(&error))?;
         let verifier = self.apart(move |users| users.verifier(&name)).await?;
         let verifier = verifier.map_err(|_| unreadable())?;
         let nonce = base64::encode(&random().map_err(|_| unreadable())?);
@@ -157,7 +157,7 @@ impl Startup {
         match (self.apart(judge).await?, last) {
             (Ok((user, mark)), Some(last)) => Ok((user, mark, last)),
             (Err(users::Error::Denied) | Ok(_), _) => {
-                self.desk.metrics.denied();
+                self.service.metrics.denied();
                 Err(wrong(&name))
             }
             (Err(error @ users::Error::Throttled), _) => Err(self.throttled(&error)),
@@ -166,7 +166,7 @@ impl Startup {
     }
 
     fn throttled(&self, error: &users::Error) -> PgWireError {
-        self.desk.metrics.denied();
+        self.service.metrics.denied();
         fatal("28000", error.to_string())
     }
 
@@ -175,7 +175,7 @@ impl Startup {
         &self,
         work: impl FnOnce(&Users) -> T + Send + 'static,
     ) -> PgWireResult<T> {
-        let users = self.desk.users.clone();
+        let users = self.service.users.clone();
         let done = tokio::task::spawn_blocking(move || work(&users)).await;
         done.map_err(|_| unreadable())
     }
@@ -183,8 +183,8 @@ impl Startup {
     /// There is one database here.
     fn check_database(&self, client: &impl ClientInfo) -> PgWireResult<()> {
         match client.metadata().get(METADATA_DATABASE) {
-            Some(asked) if *asked != self.desk.name && *asked != name_of(client) => {
-                let ours = &self.desk.name;
+            Some(asked) if *asked != self.service.name && *asked != name_of(client) => {
+                let ours = &self.service.name;
                 Err(fatal(
                     "3D000",
                     format!("there is no database \"{asked}\" here, but \"{ours}\""),
@@ -205,14 +205,18 @@ impl Startup {
         let (pid, key) = numbers.generate(client);
         client.set_pid_and_secret_key(pid, key.clone());
         let (handle, guard) = self.manager.register(pid, key);
-        let session = Mutex::new(self.desk.curator.session(user.name.clone()));
+        let session = Mutex::new(self.service.curator.session(user.name.clone()));
         let kept = client.session_extensions();
         kept.insert(handle);
         kept.insert(guard);
         let catalog = self.catalogs.of(&user.name, || {
-            Catalog::new(&self.desk.name, &user.name, &super::tables::described(&self.desk.curator))
+            Catalog::new(
+                &self.service.name,
+                &user.name,
+                &super::tables::described(&self.service.curator),
+            )
         });
-        kept.insert(Entered {
+        kept.insert(Authenticated {
             name: user.name,
             role: user.role,
             mark,

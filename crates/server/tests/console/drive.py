@@ -138,7 +138,7 @@ def analyst(driver):
     page.get_by_label("How much").fill("0.1")
     expect(page.locator("#run")).to_have_text("Run for ε 0.1")
     page.locator("#run").click()
-    expect(page.locator("#answer")).to_contain_text("ranks")
+    expect(page.locator("#answer")).to_contain_text("rows from the exact position")
     expect(page.locator("#answer .single")).not_to_contain_text("±")
 
     # More than is left is refused, before and after.
@@ -251,7 +251,7 @@ def steward(driver):
             page.get_by_label("Why").fill("audit of June")
             page.get_by_role("button", name="Freeze all spending").click()
             expect(page.locator(".view.grants")).to_contain_text("Frozen by sam: audit of June")
-            page.get_by_role("button", name="Thaw").click()
+            page.get_by_role("button", name="Unfreeze").click()
             expect(page.get_by_role("button", name="Freeze all spending")).to_be_visible()
         driver.picture(page, view.lower())
     page.set_viewport_size({"width": 390, "height": 844})

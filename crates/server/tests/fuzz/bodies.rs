@@ -13,7 +13,7 @@ use axum::response::Response;
 use demure_curator::Curator;
 use demure_curator::policy::Policy;
 use demure_server::http::{HttpSettings, app};
-use demure_server::{Desk, Limits, Role, Users, pg};
+use demure_server::{Limits, QueryService, Role, Users, pg};
 use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256};
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -40,7 +40,7 @@ static PANICS: AtomicUsize = AtomicUsize::new(0);
 /// A server with one table and one analyst.
 pub(crate) struct Fixture {
     runtime: Runtime,
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     web: Router,
     token: String,
     wire: SocketAddr,
@@ -74,13 +74,13 @@ impl Fixture {
         let curator = runtime.block_on(Curator::in_memory(policy)).unwrap();
         // Statements that compute for long and whoever signs in have the same few threads here.
         let limits = Limits { startup_time: Duration::from_secs(120), ..Limits::default() };
-        let desk = Desk::new(curator, users, "clinic", limits);
+        let service = QueryService::new(curator, users, "clinic", limits);
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let wire = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
-        runtime.spawn(pg::serve(listener, pg::Encryption::None, Arc::clone(&desk), stopped));
-        let web = app(Arc::clone(&desk), HttpSettings::default());
-        Self { runtime, desk, web, token, wire, _stop: stop, _folder: folder }
+        runtime.spawn(pg::serve(listener, pg::Encryption::None, Arc::clone(&service), stopped));
+        let web = app(Arc::clone(&service), HttpSettings::default());
+        Self { runtime, service, web, token, wire, _stop: stop, _folder: folder }
     }
 
     /// Bytes on the PostgreSQL wire, from somebody who did not sign in: nothing is answered.
@@ -111,11 +111,11 @@ impl Fixture {
     pub(crate) fn sql(&self, bytes: &[u8]) {
         let sql = String::from_utf8_lossy(bytes);
         let told = self.runtime.block_on(async {
-            let mut session = self.desk.curator.session("ana");
+            let mut session = self.service.curator.session("ana");
             let work = async {
-                let priced = self.desk.explain(&session, &sql).await;
+                let priced = self.service.explain(&session, &sql).await;
                 let priced = priced.map(|told| format!("{:?}", told.lines()));
-                let asked = self.desk.ask(&mut session, &sql, &[]).await.map(|_| ());
+                let asked = self.service.ask(&mut session, &sql, &[]).await.map(|_| ());
                 format!("{} {asked:?}", priced.unwrap_or_else(|error| error.to_string()))
             };
             tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| panic!("hangs: {sql}"))
@@ -171,7 +171,7 @@ impl Fixture {
     }
 
     fn spent(&self) -> f64 {
-        self.desk.curator.ledger().balance().unwrap().spent.main
+        self.service.curator.ledger().balance().unwrap().spent.main
     }
 
     fn checked(&self, told: &[u8]) -> String {

@@ -15,11 +15,11 @@ async fn served(
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (tell, told) = tokio::sync::oneshot::channel::<()>();
-    let desk = Arc::clone(&house.desk);
+    let service = Arc::clone(&house.service);
     let ending = async move {
         let _ = told.await;
     };
-    let serving = tokio::spawn(serve(listener, None, desk, settings, ending));
+    let serving = tokio::spawn(serve(listener, None, service, settings, ending));
     (address, tell, serving, house)
 }
 
@@ -47,7 +47,7 @@ fn a_real_connection_and_an_orderly_end() {
         let heard = hear(&mut stream).await.unwrap();
         assert!(heard.starts_with("HTTP/1.1 200 OK"), "{heard}");
         assert!(!heard.contains("strict-transport-security"), "there is no TLS: {heard}");
-        let record = house.desk.users.record(1).unwrap();
+        let record = house.service.users.record(1).unwrap();
         assert!(record[0].detail.starts_with("HTTP from 127.0.0.1:"), "{}", record[0].detail);
         // An idle connection does not hold up the end.
         let _idle = TcpStream::connect(address).await.unwrap();
@@ -186,7 +186,7 @@ fn the_same_by_tls() {
         let settings =
             HttpSettings { read_time: Duration::from_secs(2), ..HttpSettings::default() };
         let never = std::future::pending();
-        tokio::spawn(serve(listener, Some(acceptor), Arc::clone(&house.desk), settings, never));
+        tokio::spawn(serve(listener, Some(acceptor), Arc::clone(&house.service), settings, never));
         // One who never shakes hands keeps nobody else waiting.
         let _silent = TcpStream::connect(address).await.unwrap();
         let mut plain = TcpStream::connect(address).await.unwrap();

@@ -6,7 +6,7 @@ use super::*;
 fn a_metrics_token_reads_metrics_and_nothing_else() {
     run(async {
         let house = House::new().await;
-        let metrics = house.desk.users.add_metrics_token("root", "prometheus", 1).unwrap();
+        let metrics = house.service.users.add_metrics_token("root", "prometheus", 1).unwrap();
         let reply = house.get("/metrics", &metrics).await;
         assert_eq!(reply.status, StatusCode::OK);
         assert!(reply.text().contains("demure_budget_left 3"));
@@ -23,8 +23,8 @@ fn a_metrics_token_reads_metrics_and_nothing_else() {
             let reply = house.raw(request, body).await;
             assert_eq!(reply.status, StatusCode::UNAUTHORIZED, "{path}");
         }
-        let id = house.desk.users.tokens(None).unwrap().remove(0).id;
-        house.desk.users.revoke_token("root", None, &id).unwrap();
+        let id = house.service.users.tokens(None).unwrap().remove(0).id;
+        house.service.users.revoke_token("root", None, &id).unwrap();
         assert_eq!(house.get("/metrics", &metrics).await.status, StatusCode::UNAUTHORIZED);
         assert_eq!(house.get("/metrics", &house.token("ana")).await.status, StatusCode::FORBIDDEN);
     });
@@ -37,7 +37,7 @@ fn another_password_ends_sessions_and_tokens() {
         let (token, cookie) = (house.token("ana"), house.cookie("ana").await);
         let (other, sam) = (house.token("sam"), house.cookie("sam").await);
         // From another process: the server is told nothing.
-        house.desk.users.set_password("root", "ana", "another password").unwrap();
+        house.service.users.set_password("root", "ana", "another password").unwrap();
         assert_eq!(house.get("/api/session", &token).await.status, StatusCode::UNAUTHORIZED);
         let with = |cookie: &str| Request::get("/api/session").header("cookie", cookie.to_owned());
         assert_eq!(house.raw(with(&cookie), "").await.status, StatusCode::UNAUTHORIZED);
@@ -51,7 +51,7 @@ fn a_page_of_ones_own_entries_looks_at_a_bounded_part_of_the_ledger() {
     run(async {
         let house = House::new().await;
         let (ana, sam) = (house.token("ana"), house.token("sam"));
-        let ledger = house.desk.curator.ledger();
+        let ledger = house.service.curator.ledger();
         // A long journal of somebody else's, with an entry of hers at its beginning.
         let asked = json!({ "sql": "SELECT COUNT(*) FROM patients", "epsilon": 0.1 });
         assert_eq!(house.post("/api/query", &ana, asked).await.status, StatusCode::OK);

@@ -226,5 +226,5 @@ fn malformed_messages_in_numbers() {
         let mut client = server.member("ana").await;
         assert_eq!(client.ask("SELECT COUNT(*) FROM t").await.unwrap().len(), 1);
     });
-    assert!(server.desk.curator.ledger().balance().unwrap().spent.main <= EPSILON);
+    assert!(server.service.curator.ledger().balance().unwrap().spent.main <= EPSILON);
 }

@@ -11,7 +11,7 @@ use client::{Client, PASSWORD};
 use demure_curator::Curator;
 use demure_curator::policy::Policy;
 use demure_server::pg::{self, Encryption};
-use demure_server::{Desk, Limits, Role, Users};
+use demure_server::{Limits, QueryService, Role, Users};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ struct Server {
     queries: Runtime,
     /// Where connections are accepted and people let in.
     front: Runtime,
-    desk: Arc<Desk>,
+    service: Arc<QueryService>,
     address: SocketAddr,
     _stop: watch::Sender<bool>,
     folder: tempfile::TempDir,
@@ -62,13 +62,14 @@ impl Server {
         let users = Users::in_memory().unwrap();
         users.add("test", "ana", Role::Analyst, PASSWORD).unwrap();
         users.add("test", "sam", Role::Steward, PASSWORD).unwrap();
-        let desk = queries.block_on(async { Desk::new(curator, users, "clinic", limits) });
+        let service =
+            queries.block_on(async { QueryService::new(curator, users, "clinic", limits) });
         let front = threads(2);
         let listener = front.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
-        front.spawn(pg::serve(listener, encryption, Arc::clone(&desk), stopped));
-        Self { queries, front, desk, address, _stop: stop, folder }
+        front.spawn(pg::serve(listener, encryption, Arc::clone(&service), stopped));
+        Self { queries, front, service, address, _stop: stop, folder }
     }
 
     /// Runs a test that waits.

@@ -100,7 +100,7 @@ fn a_statement_ends_with_its_client() {
     let limits = Limits { running: 0, ..Limits::default() };
     let server = Server::new(limits);
     server.run(async {
-        let open = || server.desk.metrics.text(0.0, 0.0).contains("demure_connections 1\n");
+        let open = || server.service.metrics.text(0.0, 0.0).contains("demure_connections 1\n");
         for sql in ["SELECT COUNT(*) FROM t", CROSS] {
             let mut client = server.member("ana").await;
             client.send(&message(b'Q', format!("{sql}\0").as_bytes())).await;
@@ -147,7 +147,7 @@ fn a_session_says_how_long_it_waits() {
 fn another_password_ends_connections_and_tokens() {
     let server = Server::new(Limits::default());
     server.run(async {
-        let users = &server.desk.users;
+        let users = &server.service.users;
         let (mut ana, mut sam) = (server.member("ana").await, server.member("sam").await);
         let token = users.add_token("test", "ana", "", 1).unwrap();
         assert!(users.bearer(&token).is_ok());
@@ -199,8 +199,8 @@ fn statements_keep_nobody_from_being_let_in() {
     let settings = HttpSettings::default();
     let listener = server.front.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let web = listener.local_addr().unwrap();
-    let desk = Arc::clone(&server.desk);
-    server.front.spawn(http::serve(listener, None, desk, settings, std::future::pending()));
+    let service = Arc::clone(&server.service);
+    server.front.spawn(http::serve(listener, None, service, settings, std::future::pending()));
     server.run(async {
         // The first proof of a password is slow.
         server.member("ana").await;

@@ -253,7 +253,7 @@ fn challenges_that_were_got_early_gain_nothing() {
             throttled += usize::from(refused.text.contains("too many sign-ins failed"));
         }
         assert!(throttled >= 15, "{throttled} of 80 were refused unjudged");
-        let judged = server.desk.users.record(1000).unwrap();
+        let judged = server.service.users.record(1000).unwrap();
         let failed = judged.iter().filter(|line| line.action == "sign in failed").count();
         assert!(failed < 80, "{failed} lines of the record");
     });

@@ -1,11 +1,11 @@
 //! What an observer learns, how easily rows are found, and what the release lost.
 
 use crate::Failure;
-use crate::anonymize::risk;
+use crate::anonymize::risk::line;
 use demure_anonymize::class::Class;
+use demure_anonymize::job::risk_of_sizes;
 use demure_anonymize::observer::observe;
 use demure_anonymize::publish::Release;
-use demure_anonymize::risk::Risk;
 use demure_anonymize::utility::utility;
 use demure_report::page::{escape, table};
 use demure_report::{grouped, percent, short};
@@ -50,15 +50,15 @@ pub(super) fn beliefs(release: &Release<'_>) -> Result<String, Failure> {
 pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, Failure> {
     let sizes = |classes: &[Class]| classes.iter().map(|class| class.size).collect::<Vec<u64>>();
     let people = |classes: &[Class]| release.people(classes);
-    let old = risk::of(&sizes(before), 0, people(before).as_deref())?;
+    let old = risk_of_sizes(&sizes(before), 0, people(before).as_deref())?;
     let new = people(&release.classes);
-    let new = risk::of(&sizes(&release.classes), release.suppressed(), new.as_deref())?;
+    let new = risk_of_sizes(&sizes(&release.classes), release.suppressed(), new.as_deref())?;
     let row = |name: &str, old: String, new: String| vec![name.to_owned(), old, new];
     let mut rows = vec![
         row(
             "prosecutor: looks for someone known to be in the table",
-            risk::line(&old.prosecutor),
-            risk::line(&new.prosecutor),
+            line(&old.prosecutor),
+            line(&new.prosecutor),
         ),
         row("marketer: share of rows found", percent(old.marketer), percent(new.marketer)),
         row(
@@ -70,8 +70,7 @@ pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, F
     ];
     if release.population.is_some() {
         let name = "journalist: does not know who of the population is in the table";
-        let line = |risk: &Risk| risk::line(&risk.journalist);
-        rows.insert(1, row(name, line(&old), line(&new)));
+        rows.insert(1, row(name, line(&old.journalist), line(&new.journalist)));
     }
     Ok(format!("<h2>Risk</h2>\n{}", table(&["", "before", "after"], &rows, 9)))
 }

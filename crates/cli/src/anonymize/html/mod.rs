@@ -4,29 +4,23 @@ mod learnt;
 mod section;
 
 use crate::Failure;
-use demure_anonymize::class::Class;
-use demure_anonymize::publish::Release;
-use demure_anonymize::publish::verdict::Verdict;
-use demure_report::page::page;
-use std::io::Write;
+use demure_anonymize::job::Made;
+use demure_anonymize::publish::pictures::bars;
+use demure_report::page;
 
-/// Writes the page.
-pub(super) fn write(
-    release: &Release<'_>,
-    before: &[Class],
-    old: &[Verdict],
-    verdicts: &[Verdict],
-    out: &mut impl Write,
-) -> Result<(), Failure> {
+/// The page.
+pub(super) fn page(made: &Made<'_>) -> Result<String, Failure> {
+    let (release, verdicts) = (&made.release, &made.verdicts);
+    let before = release.before();
+    let old = made.verdicts_on(&before);
     let sections = [
         section::summary(release),
         section::verdicts(release, verdicts),
         learnt::beliefs(release)?,
-        section::pictures(release, before, old, verdicts),
-        learnt::risks(release, before)?,
+        section::pictures(bars(release, &before, &old, verdicts)),
+        learnt::risks(release, &before)?,
         learnt::lost(release),
         section::classes(release, verdicts),
     ];
-    let page = page("Anonymized table: report", &sections.concat());
-    out.write_all(page.as_bytes()).map_err(Failure::writing)
+    Ok(page::page("Anonymized table: report", &sections.concat()))
 }

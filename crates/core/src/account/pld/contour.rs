@@ -31,11 +31,10 @@ use std::f64::consts::{FRAC_1_PI, TAU};
 
 /// The relative error in δ that cutting and aliasing are each allowed.
 const TOLERANCE: f64 = 1e-11;
-/// Nanoseconds, about: above the first, other tilts are tried; above the second, a
-/// contour is not worth it.
+/// Approximate nanoseconds: above the first, other tilts are tried; above the second, a contour is not worth it.
 const CHEAP: f64 = 5e5;
 const DEAR: f64 = 5e8;
-/// What a point costs in the search for ε, in nanoseconds.
+/// The cost of a point in the search for ε, in nanoseconds.
 const SEARCH: f64 = 400.0;
 /// The largest angle nτε: half of what `sin_cos` takes.
 const ANGLE: f64 = 5e5;
@@ -43,7 +42,7 @@ const ANGLE: f64 = 5e5;
 /// 1/2π.
 const OVER_TAU: f64 = 0.159_154_943_091_895_35;
 
-/// δ(ε) of a batch for ε near the one it was made for.
+/// δ(ε) of a batch, for ε near the one it was made for.
 pub(super) struct Contour {
     s0: f64,
     tau: f64,
@@ -55,7 +54,7 @@ pub(super) struct Contour {
     terms: Vec<Ball>,
     /// The same with `1/(s(s+1)) − v²e^(v²/8)`, where there is a smoothing v: from below.
     lower: Option<Vec<Ball>>,
-    /// A bound on what the terms beyond the last add up to.
+    /// A bound on the sum of the terms beyond the last.
     rest: f64,
     /// Chernoff bounds on the aliases: `(s, ln bound at ε = 0)`.
     aliases: [(f64, f64); 2],
@@ -64,8 +63,7 @@ pub(super) struct Contour {
 }
 
 impl Contour {
-    /// Lays the contour through the saddle point; `None` where the sum would
-    /// be too long to be worth it.
+    /// Lays the contour through the saddle point; `None` if the sum would be too long to be worth it.
     ///
     /// The saddle point's δ may be far off where one rare, large loss rivals many
     /// small ones; `margin` asks for e^margin more precision than it suggests.
@@ -194,7 +192,7 @@ impl Contour {
 
 #[cfg(test)]
 impl Contour {
-    /// A deliberate mistake, for the test that it is noticed.
+    /// A deliberate mistake, to test that it is noticed.
     pub(super) fn cut_short(mut self, terms: usize) -> Self {
         self.terms.truncate(terms);
         self
@@ -253,7 +251,7 @@ pub(super) fn log_moment_up(batch: &Batch, s: f64) -> f64 {
 ///
 /// # Proof
 /// `δ(ε) ≤ e^(K(s)−sε)/(1+s)` plus the probability of an infinite loss, see [`aliases`]; so
-/// `ε = (K(s) − ln(1+s) − ln(delta − infinite))/s` will do, for any s > 0. ∎
+/// `ε = (K(s) − ln(1+s) − ln(delta − infinite))/s` is enough, for any s > 0. ∎
 pub(super) fn chernoff(batch: &Batch, tilt: &Tilt, delta: f64) -> f64 {
     let left = (delta - batch.infinite.1) * (1.0 - 1e-12);
     if left.is_nan() || left <= 1e-300 {
@@ -274,7 +272,7 @@ pub(super) fn chernoff(batch: &Batch, tilt: &Tilt, delta: f64) -> f64 {
         * (1.0 + 1e-12)
 }
 
-/// Where the points of a contour lie, and what they leave out.
+/// The points of a contour, and what they leave out.
 struct Plan {
     s0: f64,
     tau: f64,
@@ -288,7 +286,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// What to minimise: time, unless precision is short.
+    /// The objective to minimise: time, unless precision is short.
     fn worth(&self) -> f64 {
         self.cost * (1.0 + (self.noise / 1e-8).powi(2))
     }
@@ -366,7 +364,7 @@ fn aliases(
     Some((tau, [bound(up), bound(down)]))
 }
 
-/// How many terms to sum, and a bound on the rest.
+/// The number of terms to sum, and a bound on the rest.
 ///
 /// # Proof
 /// With `B(t) ≥ Π|M_j(s₀+it)/M_j(s₀)|^k_j` not increasing and

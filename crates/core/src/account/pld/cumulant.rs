@@ -1,8 +1,7 @@
-//! `K = ln M`, K′ and K″ on the real line, for steering.
+//! `K = ln M`, K′ and K″ on the real line, as estimates that guide the search.
 //!
-//! About twelve digits where the platform's library is sane; nothing certified
-//! rests on it, except that `ln M` from [`cumulants`] is good to 10⁻⁶ when its
-//! nodes are (its logarithm and exponential have stated errors).
+//! They are good to about twelve digits if the platform's library is sane. Nothing certified depends on them, except
+//! that `ln M` from [`cumulants`] is good to 10⁻⁶ if its nodes are (its logarithm and exponential have stated errors).
 
 use super::law::{Direction, Law};
 use super::rule::{NODES, Panels, Rule};
@@ -15,7 +14,7 @@ pub(super) fn cumulants(nodes: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f
     let nodes: Vec<(f64, f64)> = nodes.collect();
     let top = nodes.iter().fold(f64::NEG_INFINITY, |m, n| m.max(n.1));
     let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
-    // Losses relative to that of the heaviest node, for the variance's sake.
+    // Losses relative to that of the heaviest node, for a precise variance.
     let pivot = nodes.iter().find(|n| n.1 == top).map_or(0.0, |n| n.0);
     for (loss, log) in &nodes {
         let (weight, x) = (exp(log - top), loss - pivot);

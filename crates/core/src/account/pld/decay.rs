@@ -1,4 +1,4 @@
-//! How fast a transform dies out along a contour.
+//! Bounds on how fast a transform dies out along a contour.
 
 use super::cumulant::cumulants;
 use super::law::{Direction, Law};
@@ -169,7 +169,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// `None` where the logarithms would be off by 10⁻⁷ or more, for tilts that large.
+    /// `None` if the logarithms would be off by 10⁻⁷ or more, as for very large tilts.
     fn new(q: f64, sigma: f64, direction: Direction, s0: f64, cut: f64) -> Option<Self> {
         let z = power(direction, s0).0;
         let variance = sigma * sigma;
@@ -228,7 +228,7 @@ impl Shape {
         (low, self.square((-1f64).clamp(x1, x2)) + a.max(b))
     }
 
-    /// Where the modes may be.
+    /// The range in which the modes may be.
     fn range(&self) -> (f64, f64) {
         (-1.0 - 12.0 * self.sigma, (self.power.max(0.0) + 12.0 * self.sigma).min(self.cut))
     }
@@ -258,13 +258,13 @@ impl Shape {
         exp(self.constant + top + 2e-6) * (1.0 + EXP_ERROR)
     }
 
-    /// `w = q·e^u/r`, the derivative of ln r by u: about.
+    /// `w = q·e^u/r`, the derivative of ln r by u, approximately.
     fn logistic(&self, x: f64) -> f64 {
         let u = (x - 0.5) / (self.sigma * self.sigma);
         self.q / (self.q + (1.0 - self.q) * exp(-u))
     }
 
-    /// About where the modes are: the least and the largest root of `x + 1 = (z₀+1)w(x)`.
+    /// The approximate modes: the least and the largest root of `x + 1 = (z₀+1)w(x)`.
     fn modes(&self) -> (f64, f64) {
         let step = |x: f64| (self.power * self.logistic(x) - 1.0).min(self.cut);
         if self.power <= 0.0 {

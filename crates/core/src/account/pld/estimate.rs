@@ -1,4 +1,4 @@
-//! Quick estimates, to steer a calibration. Nothing here may be charged.
+//! Quick estimates to guide a calibration. They must never be charged.
 
 use super::component::Component;
 use super::law::{Batch, Direction};
@@ -6,8 +6,8 @@ use super::steer::Tilt;
 use crate::error::Result;
 use crate::unit::Delta;
 
-/// An estimate of [`super::epsilon`], by one saddle point per direction: some microseconds, some
-/// per cent where losses are many and smooth, and no promise at all.
+/// An estimate of [`super::epsilon`], by one saddle point per direction. It takes a few microseconds, is off by a few
+/// per cent if losses are many and smooth, and has no guarantee at all.
 pub fn estimate_epsilon(components: &[(Component, u64)], delta: Delta) -> Result<f64> {
     worse(components, |batch| {
         if batch.laws.is_empty() {

@@ -33,9 +33,9 @@ use super::steer::Tilt;
 use crate::num::ball::{EXP_ERROR, U, exp, exp_down, exp_up};
 use crate::num::fast::LN_ERROR;
 
-/// Terms that are less likely than this part of δ are not computed.
+/// Terms that are less likely than this fraction of δ are not computed.
 const NEGLIGIBLE: f64 = 1e-8;
-/// At most so many large losses are expected.
+/// The largest expected number of large losses.
 const MOST_JUMPS: f64 = 0.02;
 /// More terms than this are not summed …
 const TERMS: usize = 400;
@@ -60,7 +60,7 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// `None` unless the batch is one law of samples that are removed.
+    /// `None` unless the batch is a single law of samples that are removed.
     pub(super) fn new(batch: &Batch, delta: f64, expected: f64) -> Option<Self> {
         let [(Law::SampledGaussian { q, sigma, direction: Direction::Remove, cut }, k)] =
             batch.laws[..]
@@ -134,7 +134,7 @@ fn body(q: f64, sigma: f64, cut: f64) -> Law {
     Law::SampledGaussian { q, sigma, direction: Direction::Remove, cut }
 }
 
-/// For steering: the small losses as a normal law, and at most one large loss.
+/// An approximation to guide the search: the small losses as a normal law, and at most one large loss.
 impl Profile for Split {
     fn about(&self, epsilon: f64) -> f64 {
         let v = self.spread;
@@ -198,7 +198,7 @@ pub(super) struct Jumps {
     slack: f64,
 }
 
-/// The bands, with what is known of them.
+/// The bands, with their bounds.
 struct Bands<'a> {
     split: &'a Split,
     epsilon: f64,
@@ -305,8 +305,8 @@ impl<'a> Bands<'a> {
         })
     }
 
-    /// Visits every combination of counts that is not negligible, from band `b` on; returns a bound on
-    /// the others' mass. `weight` bounds that of `counts`.
+    /// Visits every combination of counts that is not negligible, from band `b` on; returns a bound on the mass of the
+    /// others. `weight` bounds that of `counts`.
     fn visit(
         &self,
         b: usize,
@@ -433,8 +433,7 @@ impl<'a> Bands<'a> {
 }
 
 impl Jumps {
-    /// For ε and δ about those of `goal`; `None` where the terms would be too many, or one of them too
-    /// long.
+    /// For ε and δ about those of `goal`; `None` if there would be too many terms, or one of them would be too long.
     pub(super) fn new(batch: &Batch, split: &Split, goal: &Tilt) -> Option<Self> {
         let delta = exp(goal.log_delta);
         let bands = Bands::new(split, goal.epsilon, delta)?;
@@ -460,7 +459,7 @@ impl Jumps {
 
 #[cfg(test)]
 impl Jumps {
-    /// A deliberate mistake, for the test that it is noticed.
+    /// A deliberate mistake, to test that it is noticed.
     pub(super) fn without_far_terms(mut self) -> Self {
         self.terms.retain(|term| !matches!(term.way, Way::Far(_)));
         self

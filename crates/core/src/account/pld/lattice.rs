@@ -6,17 +6,14 @@
 //! ride in the real and imaginary parts of one transform.
 //!
 //! # Proof (of the error bounds)
-//! *Tilt.* `δ(ε) = Σ p_j(1 − e^(ε−ℓ_j))₊ = e^(κ−s₀ε)·Σ w_j·g_j` with tilted masses
-//! `w_j = p_j·e^(s₀ℓ_j−κ)` and `g_j = e^(−s₀v)(1 − e^−v)₊ ≤ 1/(1+s₀)`, `v = ℓ_j − ε`.
-//! *Rounding.* With E the transform's relative error in the 2-norm and z the
-//! packed input of law i, `‖Ŷ_i − Y_i‖₂ ≤ E√N‖z‖₂ =: √N·e_i`. As `|Y_i| ≤ 1`,
-//! products and powers give `‖Ĝ − G‖₂ ≤ √N·β·Σ k_i(e_i + 4u)`, where
-//! `β = Π(1 + √N·e_i)^k_i` bounds how far a computed modulus exceeds 1; the inverse adds
-//! `E‖G‖₂` and divides by √N. `G_upper + i·G_lower` carries the errors of both, so all this counts twice. So the composed masses are off by at most Γ in the
-//! 2-norm, and δ by at most `e^(κ−s₀ε)·Γ·‖g‖₂` (Cauchy–Schwarz).
-//! *Wrapping.* Indices are taken modulo N: masses outside the window
-//! `[bottom, top)` appear inside it. They are positive, so the upper bound
-//! stands once `P[L ≥ top] ≤ e^(K(s₁)−s₁·top)` is added; from the lower one
+//! *Tilt.* `δ(ε) = Σ p_j(1 − e^(ε−ℓ_j))₊ = e^(κ−s₀ε)·Σ w_j·g_j` with tilted masses `w_j = p_j·e^(s₀ℓ_j−κ)` and
+//! `g_j = e^(−s₀v)(1 − e^−v)₊ ≤ 1/(1+s₀)`, `v = ℓ_j − ε`. *Rounding.* With E the transform's relative error in the
+//! 2-norm and z the packed input of law i, `‖Ŷ_i − Y_i‖₂ ≤ E√N‖z‖₂ =: √N·e_i`. As `|Y_i| ≤ 1`, products and powers give
+//! `‖Ĝ − G‖₂ ≤ √N·β·Σ k_i(e_i + 4u)`, where `β = Π(1 + √N·e_i)^k_i` bounds how far a computed modulus exceeds 1; the
+//! inverse adds `E‖G‖₂` and divides by √N. `G_upper + i·G_lower` carries the errors of both, so all this counts twice.
+//! So the composed masses are off by at most Γ in the 2-norm, and δ by at most `e^(κ−s₀ε)·Γ·‖g‖₂` (Cauchy–Schwarz).
+//! *Wrapping.* Indices are taken modulo N: masses outside the window `[bottom, top)` appear inside it. They are
+//! positive, so the upper bound stands once `P[L ≥ top] ≤ e^(K(s₁)−s₁·top)` is added; from the lower one
 //! `e^(−s₀ε)/(1+s₀)` times both tails of the tilted mass is taken off. ∎
 
 use super::grid::Gridded;
@@ -216,7 +213,7 @@ impl Lattice {
 
 #[cfg(test)]
 impl Lattice {
-    /// A deliberate mistake, for the test that it is noticed.
+    /// A deliberate mistake, to test that it is noticed.
     pub(super) fn with_lower_as_upper(mut self) -> Self {
         self.lower.clone_from(&self.upper);
         self
@@ -231,7 +228,7 @@ impl Profile for Lattice {
         self.sum(&self.upper, epsilon).0 * scale + self.infinite.0
     }
 
-    /// Below the window there is no telling.
+    /// Below the window, nothing is known.
     fn delta(&self, epsilon: f64) -> (f64, f64) {
         // The lower losses are `shift` above the grid, so ε is as far below; and δ(ε) is at least what
         // it is at the bottom of the window.
@@ -359,7 +356,7 @@ impl Window {
     }
 }
 
-/// What a grid should divide: the distance between a law's atoms, and how many of them.
+/// The spacing that a grid should divide: the distance between a law's atoms, and how many there are.
 fn step(law: &Law, times: u64) -> Option<(f64, f64)> {
     let times = times as f64;
     match law {
@@ -370,7 +367,7 @@ fn step(law: &Law, times: u64) -> Option<(f64, f64)> {
     }
 }
 
-/// How much a spacing misses the laws' steps by, over all losses.
+/// How far a spacing misses the laws' steps, over all losses.
 fn miss(steps: &[(f64, f64)], h: f64) -> f64 {
     steps.iter().map(|(s, k)| k * (s - (s / h).round() * h).abs()).sum()
 }
@@ -387,7 +384,7 @@ pub(super) fn fit(batch: &Batch) -> Option<f64> {
     (1..=64).map(|m| least / f64::from(m)).find(|h| miss(&steps, *h) <= enough)
 }
 
-/// A spacing of about `wanted` or less that the laws' steps fit as nearly as may be.
+/// A spacing of about `wanted` or less that fits the laws' steps as closely as possible.
 pub(super) fn spacing(batch: &Batch, wanted: f64) -> f64 {
     let steps: Vec<(f64, f64)> = batch.laws.iter().filter_map(|(law, k)| step(law, *k)).collect();
     let Some(base) = steps.iter().map(|s| s.0).reduce(f64::min) else { return wanted };

@@ -7,12 +7,12 @@ use crate::num::ball::U;
 use crate::num::directed::{down, up};
 use crate::num::fast;
 
-/// Which of the two neighbours has the unit that was sampled.
+/// Which of the two neighbours contains the sampled unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Direction {
-    /// P has it: `P = (1−q)Q + q·P₁`.
+    /// P contains it: `P = (1−q)Q + q·P₁`.
     Remove,
-    /// Q has it.
+    /// Q contains it.
     Add,
 }
 
@@ -60,8 +60,7 @@ pub(super) enum Law {
     SampledLaplace { q: f64, a: f64, direction: Direction },
 }
 
-/// A batch in one direction: laws with their multiplicities, the mass at ∞ and
-/// what the floats of the laws are off by.
+/// A batch in one direction: laws with their multiplicities, the mass at ∞, and the error of the laws' floats.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     pub(super) laws: Vec<(Law, u64)>,
@@ -269,7 +268,7 @@ impl Batch {
     }
 }
 
-/// More than any logarithm here is off by.
+/// More than the error of any logarithm here.
 const PAD: f64 = 4.0 * fast::LN_ERROR;
 
 fn response(epsilon: f64, choices: u32, scale: f64) -> Atoms {

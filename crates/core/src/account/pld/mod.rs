@@ -1,5 +1,4 @@
-//! Privacy loss distributions: what a batch fixed in advance costs, as exactly
-//! as is wanted, with both ends certified.
+//! Privacy loss distributions: what a batch fixed in advance costs, to any precision, with both ends certified.
 //!
 //! The privacy loss of a pair (P, Q) is `L = ln(P/Q)` under P; that of a batch is
 //! the sum of independent losses, and `δ(ε) = E[(1 − e^(ε−L))₊]`. Every
@@ -76,12 +75,12 @@ use sums::Sums;
 
 const LOST: Error = Error::Precision { what: "a privacy loss" };
 
-/// Wider than this, relatively, and another method or a finer grid is tried.
+/// If the interval is relatively wider than this, another method or a finer grid is tried.
 const WIDE: f64 = 3e-7;
 const TOO_WIDE: f64 = 9e-7;
-/// Wider than this, absolutely, and a sampled batch is put on a grid.
+/// If the interval is absolutely wider than this, a sampled batch is put on a grid.
 const ABSOLUTE: f64 = 5e-7;
-/// No δ below this is asked of the methods here: none has floats for it.
+/// The smallest δ that the methods accept: below it, none has floats.
 const REFUSED: f64 = 1e-290;
 /// log₂ of the longest transform.
 const LONGEST: u32 = 20;
@@ -129,7 +128,7 @@ pub fn delta(components: &[(Component, u64)], epsilon: f64) -> Result<Interval> 
     worse(components, |batch| delta_one_way(batch, epsilon))
 }
 
-/// Both directions where they differ.
+/// Computes both directions if they differ.
 fn worse(
     components: &[(Component, u64)],
     cost: impl Fn(&Batch) -> Result<Interval>,
@@ -235,21 +234,21 @@ fn delta_one_way(batch: &Batch, epsilon: f64) -> Result<Interval> {
     )
 }
 
-/// What is asked of a profile, and where to look.
+/// The question to a profile, and where to search.
 struct Question<'a> {
     /// The saddle point that a batch suggests.
     aim: &'a dyn Fn(&Batch) -> Tilt,
-    /// The same, once a profile has said where about ε and δ are: where one rare, large loss rivals
-    /// many small ones, the saddle point is far off.
+    /// The same, once a profile has given approximate ε and δ: if one rare, large loss rivals many small ones, the
+    /// saddle point is far off.
     aim_again: &'a dyn Fn(&Batch, &dyn Profile, &Tilt) -> Tilt,
     read: &'a dyn Fn(&dyn Profile, &Tilt) -> Interval,
     /// About the δ in question.
     delta: f64,
-    /// A width that is enough for samples, whatever it is relatively.
+    /// A width that is enough for samples, however large it is relatively.
     enough: f64,
 }
 
-/// Reads an answer from one method after another until it is narrow.
+/// Asks one method after another until the answer is narrow.
 fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<Interval> {
     let Question { aim, aim_again, read, delta, enough } = *question;
     let tilt = aim(batch);
@@ -277,7 +276,7 @@ fn refine(batch: &Batch, whole: &Interval, question: &Question<'_>) -> Result<In
             let Some(contour) = Contour::new(batch, &tilt, margin) else { return Ok(()) };
             *best = best.and(&read(&contour, &tilt))?;
             let again = aim_again(batch, &contour, &tilt);
-            // The same contour once more would say the same.
+            // The same contour again would give the same answer.
             if (again.s / tilt.s - 1.0).abs() < 1e-3
                 && (again.log_delta - tilt.log_delta).abs() < 0.1
             {

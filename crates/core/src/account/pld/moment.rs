@@ -141,7 +141,7 @@ pub(super) struct Nodes {
     pub(super) weight_error: (f64, f64),
     /// Σ of the absolute errors of the losses, times the weights.
     pub(super) loss_error: f64,
-    /// What the rule itself is off by, at any t it was made for.
+    /// The error of the rule itself, at any t it was made for.
     pub(super) rule_error: f64,
 }
 
@@ -234,7 +234,7 @@ fn log_near_one(x: f64) -> (f64, f64) {
     if d.abs() < 1e-4 { (d - d * d * (0.5 - d / 3.0), 1e-16) } else { (fast::ln(x), LN_ERROR) }
 }
 
-/// Up to this many nodes, sines are cheap enough.
+/// Up to this many nodes, computing sines is cheap enough.
 const FEW: usize = 12;
 
 /// Bound on the error of [`sum`] for J numbers, relative to the sum of their moduli.

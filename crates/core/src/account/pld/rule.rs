@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 /// The quadrature's and the truncation's own error is `e^−PRECISION`.
 pub(super) const PRECISION: f64 = 44.0;
 
-/// More nodes than this are not worth it.
+/// The largest number of nodes that is worth it.
 pub(super) const NODES: usize = 50_000;
 
 /// `1/√2π`.
@@ -159,7 +159,7 @@ enum Noise {
     Gaussian { sigma: f64 },
 }
 
-/// More panels than this are not laid: their nodes would be more than [`NODES`].
+/// The largest number of panels: more would have more than [`NODES`] nodes.
 const PANELS: usize = NODES / 8;
 
 impl Panels {
@@ -187,7 +187,7 @@ impl Panels {
         Self { missing, ..all }
     }
 
-    /// Noise from `from` to `to` alone.
+    /// The panels of noise from `from` to `to` only.
     pub(super) fn band(
         q: f64,
         sigma: f64,
@@ -212,7 +212,7 @@ impl Panels {
         Self { q, noise: Noise::Gaussian { sigma }, power, sign, edges, missing }
     }
 
-    /// The same with few panels, for steering.
+    /// The same with few panels, to guide the search.
     pub(super) fn coarse(self) -> Self {
         let count = self.edges.len() - 1;
         if count <= 80 {
@@ -274,7 +274,7 @@ impl Panels {
     }
 }
 
-/// So many panels of one width.
+/// Panels of equal width.
 fn even(from: f64, to: f64, panels: usize) -> Vec<f64> {
     (0..=panels).map(|i| from + (to - from) * i as f64 / panels as f64).collect()
 }
@@ -287,7 +287,7 @@ pub(super) const GAUSS: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// Gathers nodes and adds up their errors.
+/// Collects nodes and adds up their errors.
 struct Collector {
     nodes: Nodes,
     kappa: f64,

@@ -2,11 +2,11 @@
 
 use super::super::Interval;
 
-/// Bounds on a decreasing δ(ε), by whatever method.
+/// Bounds on a decreasing δ(ε), by any method.
 pub(super) trait Profile {
-    /// About δ(ε); no error is promised.
+    /// An estimate of δ(ε), without an error bound.
     fn about(&self, epsilon: f64) -> f64;
-    /// `(lower, upper)`, certified. `(0, 1)` where nothing is known.
+    /// `(lower, upper)`, certified. `(0, 1)` if nothing is known.
     fn delta(&self, epsilon: f64) -> (f64, f64);
 }
 
@@ -15,8 +15,8 @@ pub(super) trait Profile {
 /// product loses to underflow is far below.
 pub(super) const FLOOR: f64 = 1e-300;
 
-/// Encloses the least ε ≥ 0 with `δ(ε) ≤ delta`: [`Profile::about`] proposes,
-/// [`Profile::delta`] disposes. The search begins at `start`, in steps of `reach`.
+/// Encloses the least ε ≥ 0 with `δ(ε) ≤ delta`: [`Profile::about`] proposes, [`Profile::delta`] certifies. The search
+/// begins at `start`, in steps of `reach`.
 ///
 /// # Guarantee
 /// `δ(upper) ≤ delta` and, unless lower is 0, `δ(lower) > delta`: the truth
@@ -53,7 +53,7 @@ pub(super) fn cross(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -
     )
 }
 
-/// About where δ(ε) = `delta`: a proposal.
+/// A proposal for the ε where δ(ε) = `delta`.
 pub(super) fn guess(profile: &dyn Profile, delta: f64, start: f64, reach: f64) -> f64 {
     propose(profile, delta, start, reach).0
 }

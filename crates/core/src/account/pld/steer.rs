@@ -1,5 +1,5 @@
-//! Where to look: saddle points in plain floats. Nothing here is certified, and
-//! nothing that is certified depends on it being right.
+//! Saddle points in plain floats, which guide the search. Nothing here is certified, and no certified result depends
+//! on it.
 
 use super::law::Batch;
 

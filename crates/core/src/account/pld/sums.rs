@@ -1,4 +1,4 @@
-//! Few enough outcomes to list: exact composition by positive sums.
+//! Exact composition by positive sums, if there are few enough outcomes to list.
 //!
 //! Response, approximate and discrete mechanisms have finitely many losses. Their
 //! k-fold sums live on a lattice and are convolved directly; sums of different
@@ -9,9 +9,9 @@ use super::law::{Atoms, Batch, Law, one_minus_exp_neg};
 use super::solve::Profile;
 use crate::num::ball::{EXP_ERROR, U};
 
-/// The most outcomes that are listed.
+/// The largest number of outcomes that are listed.
 const MOST: usize = 1 << 21;
-/// The most multiplications spent on one lattice.
+/// The largest number of multiplications for one lattice.
 const WORK: f64 = 4e6;
 
 /// The distribution of the total loss, as a sorted list.
@@ -25,7 +25,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Lists the outcomes; `None` where there are too many or a law is not discrete.
+    /// Lists the outcomes; `None` if there are too many, or if a law is not discrete.
     pub(super) fn new(batch: &Batch) -> Option<Self> {
         let mut error = 0.0;
         let mut slack = batch.slack;

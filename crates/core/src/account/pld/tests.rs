@@ -1,4 +1,4 @@
-//! Known answers to 20 digits, brute force, and one method against another.
+//! Known answers to 20 digits, brute force, and comparisons between methods.
 
 mod sampled;
 
@@ -320,11 +320,11 @@ fn special_values() {
     // A loss far below what a logarithm is off by: 5·ln(1 + q(e^(1/b) − 1)), 40 digits.
     let faint = at(&[(Component::poisson_laplace(1e-9, 1000.0).unwrap(), 5)], 0.0);
     assert!(faint.contains(5.002_500_833_539_206e-12), "{faint}");
-    // δ so large that ε = 0 will do, and δ near it.
+    // δ so large that ε = 0 is enough, and δ near it.
     assert_eq!(at(&[(gaussian(10.0), 1)], 0.5), Interval::new(0.0, 0.0));
     let tiny = at(&[(gaussian(10.0), 1)], 0.039);
     assert!(tiny.lower > 0.0 && tiny.upper < 0.01 && tiny.relative_width() < 1e-9, "{tiny}");
-    // Far below the floats' usual comfort.
+    // Far below the usual range of floats.
     let deep = at(&[(gaussian(5.0), 30), (laplace(4.0), 300)], 1e-30);
     assert!(deep.relative_width() < 1e-9, "{deep}");
     // Almost at the largest loss, with one law a thousand times finer than the other.

@@ -74,7 +74,7 @@ fn the_discrete_delta_agrees_with_brute_force() {
         let (low, high) = discrete_delta(sigma, epsilon(e), d).unwrap();
         assert!((low - brute).abs() <= 1e-12 + 1e-9 * brute, "{sigma} {e} {d}: {low} {brute}");
         assert!(high >= brute * (1.0 - 1e-9) - 1e-15);
-        // A smaller shift is never worse.
+        // A smaller shift never has a larger δ.
         if d > 1 {
             assert!(discrete_delta(sigma, epsilon(e), d - 1).unwrap().1 <= high);
         }

@@ -89,7 +89,7 @@ fn sensitivities_hold_on_all_small_datasets_and_are_tight() {
                     [(1, 1, 1), (1, 1, 2), (2, 1, 1), (3, 1, 2), (3, 2, 1), (4, 2, 1)]
                 {
                     if among == 4 && wanted == Statistics::Variance && with_nulls {
-                        continue; // 2 million pairs more say no more
+                        continue; // 2 million more pairs would show nothing new
                     }
                     for neighbours in [AddRemove, Replace] {
                         let single = among == 1;
@@ -119,7 +119,7 @@ fn sensitivities_hold_on_all_small_datasets_and_are_tight() {
             }
         }
     }
-    // The twin: a single group's Δ does not serve for two of them.
+    // The twin: the Δ of a single group is not enough for two.
     let b = bounds(0.0, 1.0);
     for wanted in [Statistics::Count, Statistics::Sum] {
         let alone =
@@ -350,7 +350,7 @@ fn special_values_and_bad_parameters() {
     let counts: Vec<Option<f64>> = found.value().iter().map(|g| g.count).collect();
     assert_eq!(counts, [Some(9.0), Some(1.0)]);
     assert!(found.value().iter().all(|g| g.rows.is_none() && g.sum.is_none()));
-    // Nothing of the data in Debug.
+    // `Debug` shows nothing of the data.
     assert_eq!(format!("{:?}", totals(b, &[1.0; 77], 88)), "GroupTotals { .. }");
     // Empty groups under much noise: never NaN, never outside.
     let noisy = Groups::values(b, Statistics::Variance).with_nulls(true).calibrate(

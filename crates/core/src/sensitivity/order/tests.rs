@@ -18,7 +18,7 @@ pub(crate) fn databases(n: usize) -> Vec<Vec<u8>> {
     all
 }
 
-/// What replacing one value gives.
+/// The datasets after replacing one value.
 #[expect(clippy::ptr_arg, reason = "the checker's datasets are vectors")]
 pub(crate) fn replaced(x: &Vec<u8>) -> Vec<Vec<u8>> {
     let mut all = Vec::new();

@@ -64,7 +64,7 @@ fn thresholds_are_found_or_refused_at_once() {
     }
 }
 
-/// A statistic that is its profile.
+/// A statistic that is defined by its profile.
 struct Profiled(fn(u64) -> u64);
 
 impl Statistic for Profiled {

@@ -1,4 +1,4 @@
-//! The bound before a join: a person's rows are chosen from her own alone, however they arrive.
+//! The bound before a join: the choice among a person's rows depends only on those rows, however they arrive.
 
 use super::definition::{Ids, Row, batch, random_rows, schema};
 use super::tables::{Draws, argument, key, plan, runtime};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 const MOST: u32 = 4;
 
-/// All rows that stay, one group for each content: the id among it.
+/// All rows that stay, with one group for each content, including the id.
 fn spec(columns: usize) -> BoundSpec {
     BoundSpec {
         unit: Some(0),
@@ -45,7 +45,7 @@ fn cut(draws: &mut Draws, rows: &[Row], ids: Ids) -> Vec<Vec<RecordBatch>> {
     partitions
 }
 
-/// How many rows each content has.
+/// The number of rows of each content.
 fn counts(exact: &Exact) -> BTreeMap<String, u64> {
     exact.groups.iter().map(|group| (format!("{:?}", group.key), group.rows)).collect()
 }

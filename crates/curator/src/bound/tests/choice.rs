@@ -61,7 +61,7 @@ fn rows_are_chosen_evenly_copies_and_all() {
         let each = KEYS as f64 * 4.0 / 12.0;
         let even = [9.0 * each, each, each, each];
         assert!(chi_square(&counts, &even) < 30.7, "{counts:?}"); // χ²(3), upper 1e-6
-        // Had copies stood and fallen together, each of four values would be as likely.
+        // If copies were kept or dropped together, each of the four values would be equally likely.
         assert!(chi_square(&[KEYS as f64; 4], &even) > 30.7);
     });
 }

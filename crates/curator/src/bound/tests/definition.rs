@@ -11,7 +11,7 @@ use datafusion::common::ScalarValue;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// id, text key, value on 0..=9, text to code.
+/// An id, a text key, a value in 0..=9, and a text to code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row {
     pub(super) id: Option<i64>,
@@ -74,7 +74,7 @@ pub(super) fn random_rows(draws: &mut Draws, count: usize, people: u64) -> Vec<R
     (0..count).map(row).collect()
 }
 
-/// What stays, by the definition: (key, arguments).
+/// The rows that stay by the definition: (key, arguments).
 pub(super) fn definition(
     rows: &[Row],
     ids: Ids,
@@ -124,7 +124,7 @@ pub(super) fn definition(
     all
 }
 
-/// A row as the operator shows it.
+/// A row as the operator outputs it.
 pub(super) fn shown(row: &Row) -> (Vec<ScalarValue>, Vec<Option<ScalarValue>>) {
     let code = row.code.clone().map(|t| ScalarValue::Utf8(Some(t)));
     let present = code.as_ref().map(|_| ScalarValue::from(0u32));
@@ -158,7 +158,7 @@ fn bounds_hold_and_first_is_once_per_person_and_group() {
     runtime().block_on(async {
         let mut draws = Draws(7);
         for round in 0..20 {
-            // One person at a time, since the output does not say whose a row is.
+            // One person at a time, since the output does not say whose row it is.
             let rows: Vec<Row> = random_rows(&mut draws, 60, 1)
                 .into_iter()
                 .map(|row| Row { id: Some(5), ..row })

@@ -1,5 +1,5 @@
-//! The heart of the privacy argument: what is kept of one person depends on
-//! nobody else and on nothing about how the rows arrive.
+//! The core of the privacy argument: which rows of a person are kept depends on no one else and on nothing about how
+//! the rows arrive.
 
 use super::definition::{Ids, Row, batch, random_rows, schema, shown, spec};
 use super::tables::{Draws, context, kept, key, plan, runtime, sorted};
@@ -14,7 +14,7 @@ async fn run(batches: Vec<Vec<RecordBatch>>, ids: Ids, seed: u64) -> Vec<String>
     sorted(rows.into_iter().map(|(key, _, rest)| (key, rest)))
 }
 
-/// The rows cut into batches and partitions at random.
+/// Cuts the rows into batches and partitions at random.
 fn cut(draws: &mut Draws, rows: &[Row], ids: Ids) -> Vec<Vec<RecordBatch>> {
     let mut partitions = vec![Vec::new(); 1 + draws.below(4) as usize];
     let mut rest = rows;
@@ -51,8 +51,8 @@ fn other_people_do_not_show() {
             let ids = if round % 2 == 0 { Ids::Int } else { Ids::Text };
             let rows = random_rows(&mut draws, 300, 10);
             let whole = run(cut(&mut draws, &rows, ids), ids, round).await;
-            // Everybody alone, put together, is everybody at once: so adding or
-            // removing a person adds or removes that person's rows and nothing else.
+            // Everyone alone, put together, equals everyone at once. So adding or removing a person adds or removes
+            // that person's rows and nothing else.
             let mut apart = Vec::new();
             for person in -3..7 {
                 let own: Vec<Row> = rows.iter().filter(|r| r.id == Some(person)).cloned().collect();

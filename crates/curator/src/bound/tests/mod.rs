@@ -1,5 +1,5 @@
-//! Tests of the whole: `tables` makes data and runs it, `definition` is the
-//! bounding as a few slow lines.
+//! Tests of the whole module: `tables` makes data and runs the operator, `definition` defines the bounding in a few
+//! slow lines.
 
 mod caps;
 mod choice;

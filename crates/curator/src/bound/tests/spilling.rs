@@ -1,4 +1,4 @@
-//! With hardly any memory the result is the same, and no file is left.
+//! With hardly any memory, the result is the same and no file is left behind.
 
 use super::definition::{Ids, batch, random_rows, schema, spec};
 use super::tables::{Draws, kept, key, native, plan, runtime, sorted};
@@ -15,7 +15,7 @@ fn context(directory: &Path) -> SessionContext {
     SessionContext::new_with_config_rt(SessionConfig::new().with_target_partitions(2), runtime)
 }
 
-/// Every file under a directory.
+/// The number of files under a directory.
 fn files(directory: &Path) -> usize {
     let mut count = 0;
     for entry in std::fs::read_dir(directory).unwrap() {

@@ -1,5 +1,4 @@
-//! The window form: the same as the operator where no bound bites, in bounds
-//! always, and expressible in SQL.
+//! The window form: equal to the operator where no bound applies, always within the bounds, and expressible in SQL.
 
 use super::definition::{Ids, Row, batch, random_rows, schema, spec};
 use super::tables::{Draws, argument, context, key, native, plan, runtime};
@@ -120,7 +119,7 @@ fn write_and_read_back() {
             let postgres = PostgreSqlDialect {};
             let sql = Unparser::new(&postgres).plan_to_sql(plan).unwrap().to_string();
             assert!(sql.contains("dense_rank() OVER (PARTITION BY"), "{sql}");
-            // In its own dialect, DataFusion gives the same answer to the text.
+            // DataFusion gives the same answer to the text in its own dialect.
             let sql = datafusion::sql::unparser::plan_to_sql(plan).unwrap().to_string();
             let direct = context.execute_logical_plan(plan.clone()).await.unwrap();
             let text = context.sql(&sql).await.unwrap();

@@ -1,4 +1,4 @@
-//! Small tables, and running the operator over them.
+//! Small tables, and functions that run the operator over them.
 
 use crate::bound::engine::exact;
 use crate::bound::exact::Exact;
@@ -63,7 +63,7 @@ pub(super) async fn plan(
     context.read_table(Arc::new(table)).unwrap().into_unoptimized_plan()
 }
 
-/// One kept row: key, first, arguments (None: NULL; codes as values).
+/// One kept row: key, first, arguments (`None` for NULL; codes as values).
 pub(super) type Kept = (Vec<ScalarValue>, bool, Vec<Option<ScalarValue>>);
 
 /// Runs the operator and reads its rows.

@@ -24,7 +24,7 @@ fn bounds(unit: Option<usize>, keys: Vec<usize>) -> BoundSpec {
     BoundSpec { unit, keys, arguments: vec![], max_groups: 50, max_rows: 1, weighing: None }
 }
 
-/// How many groups there are when every person has one row in each.
+/// The group keys when every person has one row in each group.
 async fn group_keys(columns: Vec<ArrayRef>, spec: &BoundSpec) -> Vec<String> {
     let context = context();
     let batch = table(columns);
@@ -91,7 +91,7 @@ fn ids_that_differ_in_any_bit_are_different_people() {
 #[test]
 fn people_who_share_a_radix_partition_and_a_bucket_stay_apart() {
     runtime().block_on(async {
-        // Ids whose words agree in the 16 highest bits, by search.
+        // Ids whose words agree in the 16 highest bits, found by search.
         let key = key(1);
         let wanted = key.permute(0) >> 48;
         let ids: Vec<i64> =
@@ -125,7 +125,7 @@ fn several_keys_of_several_types_and_dictionaries() {
             "([Utf8(NULL), Boolean(NULL)], 1, 1)",
         ];
         assert_eq!(found, wanted);
-        // More keys than a cache word holds.
+        // More keys than fit into a cache word.
         let keys = vec![1, 2, 1, 2, 1, 2];
         assert_eq!(group_keys(vec![id, a, b], &bounds(Some(0), keys)).await.len(), 4);
     });

@@ -1,10 +1,10 @@
 //! `AND`, `OR` and `CASE` that compute all their operands for all rows of a batch.
 //!
-//! The engine's own skip the second operand of `AND` where the first is false for the whole batch, and
-//! compute it for the rows left where they are few; so `id = X AND slow(text)` takes the time of
-//! thousands of rows only where X is among them. Expressions over protected rows are total (`total`), so
-//! computing more of them than is needed cannot fail. What is not, as in the bounding by windows, where a `CASE` keeps
-//! NaN from a conversion, is left to the engine's own way where it does.
+//! The engine's own operators skip the second operand of `AND` if the first is false for the whole batch, and compute
+//! it only for the remaining rows if they are few. So `id = X AND slow(text)` takes the time of thousands of rows only
+//! if X is among them. Expressions over protected rows are total (`total`), so computing more of them than needed
+//! cannot fail. An expression that is not total, as in the bounding by windows, where a `CASE` keeps NaN from a
+//! conversion, is left to the engine when it fails.
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, new_null_array};
 use datafusion::arrow::compute::kernels::zip::zip;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 type Expression = Arc<dyn PhysicalExpr>;
 
-/// The same operator, with expressions that are computed for every row.
+/// Makes an operator compute its expressions for every row.
 pub(super) fn expressions(node: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(filter) = node.downcast_ref::<FilterExec>() {
         let predicate = eager(Arc::clone(filter.predicate()))?;
@@ -60,7 +60,7 @@ fn join_filter(filter: &JoinFilter) -> Result<JoinFilter> {
     Ok(JoinFilter::new(expression, columns, schema))
 }
 
-/// The same expression, with every operand of it computed for every row.
+/// Makes an expression compute all its operands for every row.
 fn eager(expression: Expression) -> Result<Expression> {
     let replaced = expression.transform_up(|part| {
         if let Some(binary) = part.downcast_ref::<BinaryExpr>() {
@@ -83,7 +83,7 @@ fn eager(expression: Expression) -> Result<Expression> {
     Ok(replaced.data)
 }
 
-/// `CASE x WHEN literal THEN literal …`: the engine looks every row up in a table.
+/// `CASE x WHEN literal THEN literal …`, for which the engine looks every row up in a table.
 fn is_a_lookup(case: &CaseExpr) -> bool {
     let literal = |expression: &Expression| expression.is::<Literal>();
     case.expr().is_some()
@@ -91,7 +91,7 @@ fn is_a_lookup(case: &CaseExpr) -> bool {
         && case.else_expr().is_none_or(literal)
 }
 
-/// `left AND right`, or `left OR right`, in the logic of three values.
+/// `left AND right`, or `left OR right`, in three-valued logic.
 #[derive(Debug, Eq)]
 struct Logic {
     both: bool,
@@ -164,7 +164,7 @@ fn array(expression: &Expression, batch: &RecordBatch) -> Result<ArrayRef> {
 /// `CASE WHEN … THEN … ELSE … END`.
 #[derive(Debug, Eq)]
 struct Case {
-    /// What it was.
+    /// The original expression.
     original: Expression,
     branches: Vec<(Expression, Expression)>,
     otherwise: Option<Expression>,
@@ -173,7 +173,7 @@ struct Case {
 impl Case {
     fn of(case: &CaseExpr, original: &Expression) -> Self {
         let condition = |when: &Expression| match case.expr() {
-            // As `base = when`, which is NULL, and no match, where one of them is.
+            // As `base = when`, which is NULL, and so no match, if either is NULL.
             Some(base) => {
                 Arc::new(BinaryExpr::new(Arc::clone(base), Operator::Eq, Arc::clone(when)))
             }
@@ -187,7 +187,7 @@ impl Case {
         }
     }
 
-    /// Every branch for every row.
+    /// Computes every branch for every row.
     fn all(&self, batch: &RecordBatch) -> Result<ArrayRef> {
         let mut value = match &self.otherwise {
             Some(otherwise) => array(otherwise, batch)?,
@@ -265,67 +265,4 @@ impl PhysicalExpr for Case {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::arrow::array::{BooleanArray, Int64Array};
-    use datafusion::arrow::datatypes::Field;
-    use datafusion::physical_expr::expressions::{Column, case, lit};
-
-    fn batch() -> RecordBatch {
-        let all = [Some(true), Some(false), None];
-        let pairs = || all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b)));
-        let (a, b): (BooleanArray, BooleanArray) =
-            (pairs().map(|p| p.0).collect(), pairs().map(|p| p.1).collect());
-        let x: Int64Array = (0..9).map(|i| (i % 4 != 3).then_some(i)).collect();
-        let fields = [("a", DataType::Boolean), ("b", DataType::Boolean), ("x", DataType::Int64)];
-        let fields: Vec<Field> = fields.map(|(name, t)| Field::new(name, t, true)).to_vec();
-        let columns: Vec<ArrayRef> = vec![Arc::new(a), Arc::new(b), Arc::new(x)];
-        RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).unwrap()
-    }
-
-    fn column(name: &str) -> Expression {
-        Arc::new(Column::new_with_schema(name, batch().schema_ref()).unwrap())
-    }
-
-    #[test]
-    fn the_values_are_those_of_the_engine() {
-        let binary = |a: Expression, op, b: Expression| -> Expression {
-            Arc::new(BinaryExpr::new(a, op, b))
-        };
-        let (a, b, x) = (column("a"), column("b"), column("x"));
-        let mut expressions = vec![
-            binary(Arc::clone(&a), Operator::And, Arc::clone(&b)),
-            binary(Arc::clone(&a), Operator::Or, Arc::clone(&b)),
-            binary(lit(false), Operator::And, Arc::clone(&b)),
-            binary(lit(true), Operator::Or, Arc::clone(&b)),
-        ];
-        let plus = |n: i64| binary(Arc::clone(&x), Operator::Plus, lit(n));
-        for otherwise in [None, Some(plus(100))] {
-            let branches = vec![(Arc::clone(&a), plus(10)), (Arc::clone(&b), plus(20))];
-            expressions.push(case(None, branches, otherwise.clone()).unwrap());
-            let branches = vec![(lit(2i64), plus(10)), (plus(0), plus(20)), (lit(5i64), plus(30))];
-            expressions.push(case(Some(Arc::clone(&x)), branches, otherwise).unwrap());
-        }
-        for lazy in expressions {
-            let all = eager(Arc::clone(&lazy)).unwrap();
-            assert!(all.is::<Logic>() || all.is::<Case>(), "{lazy}");
-            for rows in [batch(), batch().slice(0, 1), batch().slice(3, 2), batch().slice(0, 0)] {
-                assert_eq!(&array(&all, &rows).unwrap(), &array(&lazy, &rows).unwrap(), "{lazy}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_can_fail_fails_no_more_than_in_the_engine() {
-        let (a, x) = (column("a"), column("x"));
-        // x − x is 0 or NULL, and dividing by it fails on some row whatever a is.
-        let zero: Expression =
-            Arc::new(BinaryExpr::new(Arc::clone(&x), Operator::Minus, Arc::clone(&x)));
-        let fails: Expression = Arc::new(BinaryExpr::new(x, Operator::Divide, zero));
-        let never: Expression = Arc::new(BinaryExpr::new(lit(false), Operator::And, a));
-        let guarded = case(None, vec![(never, fails)], Some(lit(1i64))).unwrap();
-        let all = eager(Arc::clone(&guarded)).unwrap();
-        assert!(all.is::<Case>());
-        assert_eq!(&array(&all, &batch()).unwrap(), &array(&guarded, &batch()).unwrap());
-    }
-}
+mod tests;

@@ -1,9 +1,9 @@
-//! Pauses within joins, so that a statement ends soon after nobody waits for it any more.
+//! Pauses within joins, so that a statement stops soon after its client has gone.
 //!
-//! A join may compare rows for long without reading one, and drop them all. The engine's own operators give way
-//! after 128 batches; with four joins above each other and a condition that nothing meets those are
-//! seconds. So a join gets the rows that it looks up in pieces of [`ROWS`], with a pause after each. A pause
-//! costs about a microsecond, and a piece is a view of its batch.
+//! A join may compare rows for long without reading one, and drop them all. The engine's own operators yield after 128
+//! batches; with four nested joins and a condition that nothing meets, this takes seconds. So a join gets the rows of
+//! its probe side in pieces of [`ROWS`], with a pause after each. A pause costs about a microsecond, and a piece is a
+//! view of its batch.
 
 use crate::rows::operator::{Exec, Operator};
 use datafusion::arrow::array::RecordBatch;
@@ -19,10 +19,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Rows between two pauses. A person's rows in one join have at most 256 partners each.
+/// Rows between two pauses. Each of a person's rows in a join has at most 256 partners.
 const ROWS: usize = 1024;
 
-/// The same join, with pauses on the side whose rows are looked up.
+/// The same join, with pauses on the probe side.
 pub(super) fn within(join: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let [build, probe] = join.children()[..] else {
         return internal_err!("a join has two inputs");
@@ -69,9 +69,9 @@ impl Operator for Pause {
 
 struct Paused {
     rows: SendableRecordBatchStream,
-    /// What is left of a batch.
+    /// The rest of a batch.
     rest: Option<RecordBatch>,
-    /// Whether a piece was handed out since the last pause.
+    /// Whether a piece was emitted since the last pause.
     due: bool,
 }
 
@@ -101,37 +101,4 @@ impl Stream for Paused {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use datafusion::arrow::array::{AsArray, Int64Array};
-    use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
-    use futures::FutureExt;
-
-    /// All rows, in order, in pieces, with a pause after each.
-    #[tokio::test]
-    async fn a_pause_comes_after_every_piece_and_no_row_is_lost() {
-        let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
-        let batch = |from: i64, rows: i64| {
-            let numbers = Arc::new(Int64Array::from_iter_values(from..from + rows));
-            Ok(RecordBatch::try_new(Arc::clone(&schema), vec![numbers]).unwrap())
-        };
-        let batches = [batch(0, 2500), batch(2500, 0), batch(2500, 1024), batch(3524, 1)];
-        let rows =
-            RecordBatchStreamAdapter::new(Arc::clone(&schema), futures::stream::iter(batches));
-        let mut paused = Paused { rows: Box::pin(rows), rest: None, due: false };
-        let (mut sizes, mut numbers, mut pauses) = (Vec::new(), Vec::new(), 0);
-        loop {
-            match paused.next().now_or_never() {
-                None => pauses += 1,
-                Some(None) => break,
-                Some(Some(piece)) => {
-                    let piece = piece.unwrap();
-                    sizes.push(piece.num_rows());
-                    numbers.extend_from_slice(piece.column(0).as_primitive::<Int64Type>().values());
-                }
-            }
-        }
-        assert_eq!((sizes, pauses), (vec![1024, 1024, 452, 0, 1024, 1], 6));
-        assert!(numbers.into_iter().eq(0..3525));
-    }
-}
+mod tests;

@@ -1,18 +1,16 @@
 //! A row that nothing matches, so that the build side of a join is never empty.
 //!
 //! # Guarantee
-//! The join with a sentinel has exactly the rows of the join without.
+//! The join with a sentinel has exactly the same rows as the join without it.
 //!
 //! # Proof
-//! The build side gets a column that is true for its own rows and false for the sentinel, and the join one
-//! more key: that column equals true. Its own rows match what they matched, and the sentinel
-//! matches nothing. A row of the build side without a match comes out of joins of the kinds Left, LeftAnti,
-//! LeftMark and Full alone, and [`never_empty`] refuses those. The columns that were
-//! added are not among those that come out. ∎
+//! The build side gets a column that is true for its own rows and false for the sentinel, and the join gets one more
+//! key: that column equals true. The build side's own rows match the same rows as before, and the sentinel matches
+//! nothing. Unmatched rows of the build side only come out of joins of the kinds Left, LeftAnti, LeftMark and Full,
+//! and [`never_empty`] refuses those. The added columns are not among the output columns. ∎
 //!
-//! A NULL in a key would not do: rows with one are left out of the table, which is then empty
-//! all the same. So where a key is computed, it is computed below the sentinel, which has
-//! a value of its own in its place.
+//! A NULL in a key would not help: rows with NULL are left out of the hash table, which would still be empty. So a
+//! computed key is computed below the sentinel, which has a non-NULL value in its place.
 
 use crate::rows::operator::{Exec, Operator};
 use datafusion::arrow::array::{ArrayRef, BooleanArray, RecordBatch};
@@ -28,7 +26,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// The same join, whose build side has a row whatever is in the data.
+/// The same join, with a build side that is never empty, whatever the data.
 pub(super) fn never_empty(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>> {
     let build = match join.join_type() {
         JoinType::Inner | JoinType::Right => true,
@@ -59,7 +57,7 @@ pub(super) fn never_empty(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>>
         on.push((key, Arc::clone(value)));
     }
     on.push((column(next), lit(true)));
-    // The columns that come out, with the sentinel's taken out from between the two sides.
+    // The output columns, without those that the sentinel added between the two sides.
     let added = next + 1 - own;
     let both = matches!(join.join_type(), JoinType::Inner | JoinType::Right);
     let all = if both {
@@ -83,8 +81,8 @@ pub(super) fn never_empty(join: &HashJoinExec) -> Result<Arc<dyn ExecutionPlan>>
         .build_exec()
 }
 
-/// The rows of the input, the keys that have to be computed, and whether it is a row of the input; in each
-/// partition one row more, of which the last is false.
+/// The rows of the input, the computed keys, and whether it is a row of the input. Each partition has one additional
+/// row, for which the last column is false.
 struct Sentinel {
     input: Arc<dyn ExecutionPlan>,
     keys: Vec<Arc<dyn PhysicalExpr>>,
@@ -115,7 +113,7 @@ impl Sentinel {
     }
 }
 
-/// A row of values that are not NULL, where the type has any, and false in the last column.
+/// A row of non-NULL values, where the type has any, with false in the last column.
 fn sentinel(schema: &SchemaRef) -> Result<RecordBatch> {
     let mut values: Vec<ArrayRef> = Vec::new();
     for field in schema.fields() {

@@ -1,4 +1,4 @@
-//! Which side of a join is held in memory, and which is looked up in it.
+//! Chooses which side of a join is held in memory, and which is looked up in it.
 
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -13,8 +13,7 @@ use datafusion::physical_plan::joins::{CrossJoinExec, HashJoinExec, NestedLoopJo
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use std::sync::Arc;
 
-/// Whether a plan reads no protected row: all its leaves are public rows that were read before, or
-/// nothing at all.
+/// Whether a plan reads no protected row: all its leaves are public rows that were read before, or are empty.
 pub(super) fn is_public(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let mut public = true;
     let looked = plan.apply(|node| {
@@ -29,7 +28,7 @@ pub(super) fn is_public(plan: &Arc<dyn ExecutionPlan>) -> bool {
     looked.is_ok() && public
 }
 
-/// How many tables a plan reads.
+/// The number of tables that a plan reads.
 fn tables(plan: &Arc<dyn ExecutionPlan>) -> usize {
     match plan.children()[..] {
         [] => 1,
@@ -37,9 +36,10 @@ fn tables(plan: &Arc<dyn ExecutionPlan>) -> usize {
     }
 }
 
-/// Builds from the public side where there is one, and otherwise from the side whose rows without
-/// a match are not wanted; where both are alike, from the one that reads fewer tables: what joins have made may be
-/// a thousand times as many rows, and a table of them is built without a pause. Runs where rows are not distributed yet, so that each side gets what its place needs.
+/// Builds from the public side if there is one, and otherwise from the side whose unmatched rows are not needed. If
+/// both are alike, it builds from the side that reads fewer tables: the output of joins may have a thousand times as
+/// many rows, and its hash table is built without a pause. It runs before rows are distributed, so that each side gets
+/// the distribution it needs.
 #[derive(Debug)]
 pub(crate) struct Sides;
 
@@ -95,33 +95,4 @@ fn swapped_hash_join(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tables::read_all::thorough;
-    use datafusion::prelude::{CsvReadOptions, SessionContext};
-
-    #[tokio::test]
-    async fn joined_rows_are_looked_up_and_not_held() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("t.csv");
-        std::fs::write(&file, "id,x\n1,2\n").unwrap();
-        let context = SessionContext::new();
-        let file = file.to_str().unwrap();
-        context.register_csv("t", file, CsvReadOptions::new()).await.unwrap();
-        let state = thorough(context.state());
-        let sql = "SELECT a.x FROM t a JOIN t b ON a.id = b.id JOIN t c ON b.id = c.id \
-            JOIN t d ON c.id = d.id";
-        let plan = state.create_logical_plan(sql).await.unwrap();
-        let plan = state.create_physical_plan(&plan).await.unwrap();
-        let mut joins = 0;
-        plan.apply(|node| {
-            if let Some(join) = node.downcast_ref::<HashJoinExec>() {
-                joins += 1;
-                assert_eq!(tables(join.left()), 1, "{sql}");
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })
-        .unwrap();
-        assert_eq!(joins, 3);
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Gaussian noise on Poisson samples, over the ranges that are trained with.
+//! Gaussian noise on Poisson samples, over the ranges used in training.
 
 use super::super::*;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ fn is_narrow(found: &Interval) -> bool {
     found.upper - found.lower <= 1e-6 * found.upper.max(1.0)
 }
 
-/// A debug build on a busy machine gets thirty times what is promised for one.
+/// A debug build on a busy machine gets thirty times the promised time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]

@@ -1,0 +1,81 @@
+use super::*;
+use demure_core::random::SeededForTests;
+
+/// A grid that is fine compared with the distance of the values.
+fn grid() -> demure_core::unit::Grid {
+    demure_core::unit::Grid::power_of_two(-8).unwrap()
+}
+
+fn bounds() -> Bounds {
+    Bounds::on(0.0, 1000.0, grid()).unwrap()
+}
+
+/// A median by this method.
+fn by(method: Method, bounds: Bounds) -> Ordered {
+    let event = Event::Compose(Vec::new());
+    Ordered { value: 0, rank: 0.5, bounds, method, event, why: String::new() }
+}
+
+fn pure(epsilon: f64, neighbours: Neighbours) -> Ordered {
+    let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
+    let share = Share { budget, delta: None, neighbours };
+    Ordered::new((0, 0.5), bounds(), &share, (1, 1), true).unwrap()
+}
+
+#[test]
+fn little_epsilon_goes_by_ranks_and_much_by_smooth_sensitivity() {
+    for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
+        assert!(matches!(pure(1.0, neighbours).method, Method::Ranks(_)), "{neighbours}");
+    }
+    let much = pure(20.0, Neighbours::Replace);
+    assert!(matches!(much.method, Method::Smooth(_)), "{}", much.why);
+    assert!(much.why.starts_with("on evenly spread values smooth sensitivity"), "{}", much.why);
+}
+
+#[test] // fixed seed; the two means of 4,000 draws differ by far more than chance
+fn the_choice_is_the_better_one_on_evenly_spread_values() {
+    let values: Vec<f64> = (1..990).step_by(10).map(f64::from).collect(); // 99, the median 491
+    let mut rng = SeededForTests::insecure(7);
+    for (epsilon, neighbours) in [(1.0, Neighbours::Replace), (20.0, Neighbours::Replace)] {
+        let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
+        let chosen = pure(epsilon, neighbours);
+        let noise = smooth(budget, neighbours, (1, 1), true).unwrap();
+        let quantile = Quantile::with_grid(
+            Epsilon::new(epsilon).unwrap(),
+            neighbours,
+            0.5,
+            0.0..=1000.0,
+            grid(),
+        );
+        let both = [Method::Smooth(noise), Method::Ranks(Box::new(quantile.unwrap()))];
+        let mut errors = both.map(|method| {
+            let smooth = matches!(method, Method::Smooth(_));
+            let of = by(method, bounds());
+            let squares: f64 = (0..4_000)
+                .map(|_| (of.release_one(&values, &mut rng).unwrap() - 491.0).powi(2))
+                .sum();
+            (squares, smooth)
+        });
+        errors.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert_eq!(errors[0].1, matches!(chosen.method, Method::Smooth(_)), "{}", chosen.why);
+    }
+}
+
+#[test] // fixed seed, 20,000 draws: 1,000 are beyond, give or take 31
+fn the_error_that_is_told_is_exceeded_in_a_twentieth() {
+    let values: Vec<f64> = (0..1000).map(f64::from).collect();
+    let wide = Bounds::on(0.0, 1000.0, demure_core::unit::Grid::power_of_two(-8).unwrap());
+    let wide = wide.unwrap();
+    let mut rng = SeededForTests::insecure(9);
+    let budgets =
+        [Budget::Pure(Epsilon::new(6.0).unwrap()), Budget::Concentrated(Rho::new(8.0).unwrap())];
+    for budget in budgets {
+        let noise = smooth(budget, Neighbours::Replace, (1, 1), true).unwrap();
+        let told = Ordered::even_error(&noise);
+        let of = by(Method::Smooth(noise), wide);
+        let beyond = (0..20_000)
+            .filter(|_| (of.release_one(&values, &mut rng).unwrap() - 499.0).abs() > told)
+            .count();
+        assert!((840..1160).contains(&beyond), "{beyond}");
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the whole ledger over stores that fail.
+
+mod batches;
+mod failing;
+mod failures;
