@@ -1,8 +1,8 @@
 //! Count, sum, mean and variance of each of many groups, in one release.
 
 use super::bounded::{Accumulator, Bounds, same, square};
-use super::weight::Bounded;
 use super::histogram::{Budget, Contributions, Noise};
+use super::weight::Bounded;
 use super::{Calibration, Guarantee, Release, moments};
 use crate::error::{Error, Result};
 use crate::num::directed::{down, up};
@@ -426,7 +426,13 @@ impl Groups {
                     Statistics::Sum => vec![values.sum + rows * self.bounds.lower],
                     _ => {
                         let width = self.bounds.width;
-                        moments::vector(statistics.degree(), rows, width, values.sum, values.squares)
+                        moments::vector(
+                            statistics.degree(),
+                            rows,
+                            width,
+                            values.sum,
+                            values.squares,
+                        )
                     }
                 }
             }

@@ -12,6 +12,7 @@
 //! | [`Histogram`] | counts over public keys | ε or ρ |
 //! | [`ThresholdHistogram`] | counts over unknown keys | (ε,δ) |
 //! | [`KeySelection`] | which unknown keys exist, optimally | (ε,δ) |
+//! | [`KeyWeights`] | which unknown keys exist, where a unit may have any number of them | (ε,δ) |
 //! | [`Tree`] | counts of all ranges of an ordered domain | ε or ρ |
 //! | [`Quantile`] | a quantile of bounded values, on a grid | ε, and ε²/8-zCDP |
 //! | [`Exponential`] | a candidate, with a probability exponential in its score | ε, and ε²/8-zCDP |
@@ -33,6 +34,7 @@ mod gaussian;
 mod groups;
 mod histogram;
 mod key_selection;
+mod key_weights;
 mod laplace;
 mod moments;
 mod noisy_max;
@@ -53,6 +55,7 @@ pub use gaussian::{DiscreteGaussian, Gaussian};
 pub use groups::{GroupSummary, GroupTotals, Groups, GroupsBuilder, Statistics};
 pub use histogram::{Budget, Contributions, Histogram, non_negative};
 pub use key_selection::KeySelection;
+pub use key_weights::KeyWeights;
 pub use laplace::{Geometric, Laplace};
 pub use moments::{BoundedMean, BoundedVariance};
 pub use noisy_max::NoisyMax;

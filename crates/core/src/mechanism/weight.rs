@@ -11,6 +11,8 @@ use std::fmt;
 
 /// The probability that noise alone makes a size look as if some unit had it.
 const BETA: f64 = 1e-6;
+/// How many times what is lost counts against what noise adds.
+const CARE: f64 = 3.0;
 
 /// Scales each unit's contributions to a public bound, exactly in integers.
 ///
@@ -154,13 +156,19 @@ impl Unit {
     /// `⌊amount·2^(t+p)/n⌋`.
     #[must_use]
     pub fn part(&self, amount: u64) -> u128 {
-        // Below 2⁶⁴·2⁴².
-        (u128::from(amount) << self.times) / u128::from(self.size)
+        match amount.leading_zeros() >= self.times {
+            true => u128::from((amount << self.times) / self.size),
+            // Below 2⁶⁴·2⁴².
+            false => (u128::from(amount) << self.times) / u128::from(self.size),
+        }
     }
 
     /// The same of a sum of values: at most 2⁹⁶, saturating.
     #[must_use]
     pub fn part_of_sum(&self, sum: u128) -> u128 {
+        if let Ok(small) = u64::try_from(sum) {
+            return self.part(small);
+        }
         let size = u128::from(self.size);
         // ⌊sum·2^k/n⌋ = ⌊sum/n⌋·2^k + ⌊(sum mod n)·2^k/n⌋, of which the second is below 2^k.
         let (whole, rest) = (sum / size, sum % size);
@@ -369,23 +377,42 @@ pub struct Learnt {
 }
 
 impl Learnt {
-    /// The rung of least expected error of a count in one of `groups` groups: `noise` for each row that a unit may count with, and
-    /// what larger units lose, as if it were spread evenly over the groups.
+    /// The rung of least expected error of a count in one of `groups` groups: `noise` for each row that a unit may count
+    /// with, and what larger units lose, as if it were spread evenly over the groups. What is lost counts
+    /// three times, so that an interval around the noise still holds the truth.
     #[must_use]
     pub fn best(&self, noise: f64, groups: usize) -> usize {
         let error = |rung: usize| {
-            noise * self.ladder.bound(rung) as f64 + self.lost(rung) / groups.max(1) as f64
+            let bound = self.ladder.bound(rung) as f64;
+            noise * bound + CARE * self.lost(rung) / groups.max(1) as f64
         };
         let rungs = 0..self.ladder.len();
         rungs.min_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0)
     }
 
-    /// About how many rows are lost at the bound of a rung: at most, but for noise and for units that are above all rungs.
+    /// About how many rows are lost at the bound of a rung. Units are taken to be in the middle of their rung.
     #[must_use]
     pub fn lost(&self, rung: usize) -> f64 {
         let bound = self.ladder.bound(rung) as f64;
         let above = self.units.iter().enumerate().skip(rung + 1);
-        above.map(|(i, units)| units * (self.ladder.bound(i) as f64 - bound)).sum()
+        above.map(|(i, units)| units * (self.middle(i) - bound).max(0.0)).sum()
+    }
+
+    /// About which share of all rows is lost at the bound of a rung, from 0 to 1.
+    #[must_use]
+    pub fn share_lost(&self, rung: usize) -> f64 {
+        let all: f64 = self.units.iter().enumerate().map(|(i, n)| n * self.middle(i)).sum();
+        if all > 0.0 { (self.lost(rung) / all).clamp(0.0, 1.0) } else { 0.0 }
+    }
+
+    /// The middle of the sizes on a rung. Those above all rungs are taken to be half as large again.
+    fn middle(&self, rung: usize) -> f64 {
+        let bound = |rung: usize| self.ladder.bound(rung) as f64;
+        match rung {
+            0 => 1.0,
+            rung if rung < self.ladder.len() => 0.5 * (bound(rung - 1) + 1.0 + bound(rung)),
+            _ => 1.5 * bound(rung),
+        }
     }
 
     /// About which share of the units is above a rung, from 0 to 1.

@@ -7,7 +7,7 @@
 
 use super::{
     AboveThreshold, BoundedMean, BoundedSum, BoundedVariance, Count, DiscreteGaussian, Exponential,
-    Gaussian, Geometric, Groups, Guarantee, Histogram, KeySelection, Laplace, NoisyMax,
+    Gaussian, Geometric, Groups, Guarantee, Histogram, KeySelection, KeyWeights, Laplace, NoisyMax,
     PermuteAndFlip, Quantile, Response, Sizes, ThresholdHistogram, Tree,
 };
 use crate::error::Result;
@@ -52,6 +52,7 @@ yields_event!(
     Histogram,
     ThresholdHistogram,
     KeySelection,
+    KeyWeights,
     Count,
     BoundedSum,
     BoundedMean,

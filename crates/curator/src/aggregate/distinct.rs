@@ -3,7 +3,7 @@
 use super::numbers::Summaries;
 use super::{
     Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, ReleasedColumns, Share, each_its_block, internal,
+    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, internal,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -33,6 +33,10 @@ impl Family for Distinct {
         format!("count(distinct {argument})")
     }
 
+    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
+        false
+    }
+
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(DistinctPlan(*measure)))
     }
@@ -41,7 +45,12 @@ impl Family for Distinct {
 struct DistinctPlan(Measure);
 
 impl BlockPlan for DistinctPlan {
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        _: Option<&Weights>,
+    ) -> Result<Box<dyn Block>> {
         let of = Contributions::new(aggregate.limits.groups, aggregate.limits.rows)?;
         let groups = Groups::counts().single_group(aggregate.single());
         let groups = groups.calibrate(share.budget, share.neighbours, of)?;

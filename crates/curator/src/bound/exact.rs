@@ -53,6 +53,8 @@ pub struct WeighedGroup {
     pub rows: Contribution,
     /// People.
     pub people: Contribution,
+    /// The weight of the key, by [`KeyWeights`](demure_core::mechanism::KeyWeights).
+    pub key: u64,
     /// The aggregated columns, in the order of the specification.
     pub arguments: Vec<WeighedArgument>,
 }
@@ -227,6 +229,12 @@ fn finish(totals: &[Totals], columns: Vec<Column>, interned: &Interned) -> Resul
     Ok(Exact { groups, sizes: None })
 }
 
+/// A total without any bound.
+fn all(of: &Contribution) -> u64 {
+    let sum = of.by_rung().fold(0u128, |sum, (_, amount, _)| sum.saturating_add(amount));
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
 /// The same from totals for every bound.
 fn of_weighed(
     weighed: Weighed,
@@ -237,7 +245,7 @@ fn of_weighed(
     let mut by_group: BTreeMap<u32, WeighedGroup> = BTreeMap::new();
     let nobody = vec![0; ladder.len() + 1];
     let mut sizes = ExactSizes { rows: nobody.clone(), groups: nobody };
-    for (Cell { what, group, number }, total) in weighed.cells {
+    for (Cell { what, group, number }, total) in weighed.into_cells() {
         let count = |to: &mut Vec<u64>| {
             for (rung, units, _) in total.by_rung() {
                 to[rung] += u64::try_from(units).unwrap_or(u64::MAX);
@@ -253,6 +261,7 @@ fn of_weighed(
                     .or_insert_with(|| WeighedGroup { arguments: arguments(), ..Default::default() });
                 match what {
                     What::People => to.people = total,
+                    What::Key => to.key = all(&total),
                     What::Present(i) => to.arguments[i].present = total,
                     What::Sum(i) => to.arguments[i].sum = total,
                     What::Squares(i) => to.arguments[i].squares = total,
@@ -275,10 +284,6 @@ fn of_weighed(
                 argument.codes = values.into_iter().zip(codes).collect();
             }
         }
-        let all = |of: &Contribution| {
-            let sum = of.by_rung().fold(0u128, |sum, (_, amount, _)| sum.saturating_add(amount));
-            u64::try_from(sum).unwrap_or(u64::MAX)
-        };
         let (rows, people) = (all(&weighed.rows), all(&weighed.people));
         groups.push(ExactGroup { key, rows, people, arguments: vec![], weighed: Some(weighed) });
     }

@@ -7,7 +7,7 @@
 //!
 //! # Proof
 //! All rows of one person are in one radix partition, and there in one bucket. They are put in order by person and
-//! group and gone through person by person: the totals of each group, then the size, then
+//! group and processed person by person: the totals of each group, then the size, then
 //! `Unit::add` or `Unit::values` for each total. Nothing else is written. ∎
 //!
 //! People are counted with a size of their own: the number of the person's groups (or its root), as each counts once a group.
@@ -22,7 +22,7 @@ use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, Field, Schema, SchemaRef, UInt16Type, UInt32Type,
 };
 use datafusion::common::{HashMap, Result};
-use demure_core::mechanism::{Contribution, Ladder, Unit};
+use demure_core::mechanism::{Contribution, KeyWeights, Unit};
 use std::sync::Arc;
 
 /// What a total is of.
@@ -36,6 +36,8 @@ pub(super) enum What {
     People,
     /// Rows of a group.
     Rows,
+    /// The weight of a group's key: [`KeyWeights`].
+    Key,
     /// Rows of a group with a value of this argument.
     Present(usize),
     /// The sum of the steps of this argument.
@@ -47,30 +49,35 @@ pub(super) enum What {
 }
 
 impl What {
+    /// Those before [`What::Present`].
+    const FIRST: [Self; 5] =
+        [Self::SizesOfRows, Self::SizesOfGroups, Self::People, Self::Rows, Self::Key];
+
     fn code(self) -> u16 {
+        let of = |which: u16, i: usize| 5 + 4 * i as u16 + which;
         match self {
             Self::SizesOfRows => 0,
             Self::SizesOfGroups => 1,
             Self::People => 2,
             Self::Rows => 3,
-            Self::Present(i) => 4 + 4 * i as u16,
-            Self::Sum(i) => 5 + 4 * i as u16,
-            Self::Squares(i) => 6 + 4 * i as u16,
-            Self::Value(i) => 7 + 4 * i as u16,
+            Self::Key => 4,
+            Self::Present(i) => of(0, i),
+            Self::Sum(i) => of(1, i),
+            Self::Squares(i) => of(2, i),
+            Self::Value(i) => of(3, i),
         }
     }
 
     fn of(code: u16) -> Self {
-        let of = usize::from(code.saturating_sub(4) / 4);
-        match (code, code % 4) {
-            (0, _) => Self::SizesOfRows,
-            (1, _) => Self::SizesOfGroups,
-            (2, _) => Self::People,
-            (3, _) => Self::Rows,
-            (_, 0) => Self::Present(of),
-            (_, 1) => Self::Sum(of),
-            (_, 2) => Self::Squares(of),
-            _ => Self::Value(of),
+        if let Some(first) = Self::FIRST.get(usize::from(code)) {
+            return *first;
+        }
+        let rest = usize::from(code) - Self::FIRST.len();
+        match (rest % 4, rest / 4) {
+            (0, i) => Self::Present(i),
+            (1, i) => Self::Sum(i),
+            (2, i) => Self::Squares(i),
+            (_, i) => Self::Value(i),
         }
     }
 }
@@ -86,13 +93,31 @@ pub(super) struct Cell {
 /// Totals of some people, for any bound. Protected.
 #[derive(Default)]
 pub(super) struct Weighed {
-    pub(super) cells: HashMap<Cell, Contribution>,
+    /// By the code of what they are of, then by group: all but single values.
+    totals: Vec<Vec<Contribution>>,
+    /// Those of single values.
+    values: HashMap<Cell, Contribution>,
 }
 
 impl Weighed {
+    /// The total at a place.
+    fn at(&mut self, cell: Cell) -> &mut Contribution {
+        if let What::Value(_) = cell.what {
+            return self.values.entry(cell).or_default();
+        }
+        let (code, group) = (usize::from(cell.what.code()), cell.group as usize);
+        if self.totals.len() <= code {
+            self.totals.resize_with(code + 1, Vec::new);
+        }
+        let totals = &mut self.totals[code];
+        if totals.len() <= group {
+            totals.resize_with(group + 1, Contribution::default);
+        }
+        &mut totals[group]
+    }
+
     fn add(&mut self, what: What, (group, number): (u32, u32), unit: &Unit, amount: u128, part: u128) {
-        let total = self.cells.entry(Cell { what, group, number }).or_default();
-        total.add(unit.rung(), amount, part);
+        self.at(Cell { what, group, number }).add(unit.rung(), amount, part);
     }
 
     /// Adds what a batch says: the totals of other people.
@@ -103,14 +128,24 @@ impl Weighed {
         let (groups, numbers, amounts, parts) = (words(2), words(3), totals(4), totals(5));
         for i in 0..batch.num_rows() {
             let cell = Cell { what: What::of(what[i]), group: groups[i], number: numbers[i] };
-            let total = self.cells.entry(cell).or_default();
-            total.add(rung[i] as usize, amounts[i].unsigned_abs(), parts[i].unsigned_abs());
+            let (amount, part) = (amounts[i].unsigned_abs(), parts[i].unsigned_abs());
+            self.at(cell).add(rung[i] as usize, amount, part);
         }
     }
 
-    /// All totals as a batch, in no order that says anything.
+    /// Every total that is not 0.
+    pub(super) fn into_cells(self) -> impl Iterator<Item = (Cell, Contribution)> {
+        let totals = self.totals.into_iter().enumerate().flat_map(|(code, totals)| {
+            let what = What::of(code as u16);
+            let cell = move |group: usize| Cell { what, group: group as u32, number: 0 };
+            totals.into_iter().enumerate().map(move |(group, total)| (cell(group), total))
+        });
+        totals.chain(self.values).filter(|(_, total)| total.by_rung().next().is_some())
+    }
+
+    /// All totals as a batch, in an order that says nothing about the order of rows.
     pub(super) fn into_batch(self) -> Result<RecordBatch> {
-        let mut cells: Vec<(Cell, Contribution)> = self.cells.into_iter().collect();
+        let mut cells: Vec<(Cell, Contribution)> = self.into_cells().collect();
         cells.sort_unstable_by_key(|(cell, _)| *cell);
         let (mut what, mut rungs) = (Vec::new(), Vec::new());
         let (mut groups, mut numbers) = (Vec::new(), Vec::new());
@@ -238,9 +273,12 @@ impl Weigher {
         let member = ladder.unit(size(norm, groups[..used].iter().map(|_| 1)));
         to.add(What::SizesOfRows, (0, 0), &unit, 1, 0);
         to.add(What::SizesOfGroups, (0, 0), &member, 1, 0);
+        let weight = KeyWeights::weight(used as u64);
         for Group { group, rows, values } in &groups[..used] {
             let at = (*group, 0);
             to.add(What::People, at, &member, 1, member.part(1));
+            // Not scaled: only the first rung is used.
+            to.at(Cell { what: What::Key, group: *group, number: 0 }).add(0, u128::from(weight), 0);
             to.add(What::Rows, at, &unit, u128::from(*rows), unit.part(*rows));
             for (i, (form, &(present, sum, squares))) in self.forms.iter().zip(values).enumerate() {
                 if present == 0 {

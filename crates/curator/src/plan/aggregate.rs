@@ -2,7 +2,7 @@
 
 use super::rows::planned;
 use super::{Node, Walk};
-use crate::aggregate::{Columns, Keys, PrivateAggregate};
+use crate::aggregate::{Columns, Keys, Measure, PrivateAggregate};
 use crate::error::Result;
 use crate::refusal::{Refusal, Rule};
 use crate::rows::admit::{admit, conversion};
@@ -71,9 +71,9 @@ impl Walk<'_> {
                 columns.push(Expr::Column(column.clone()).alias(format!("{RESERVED}unit")));
                 (true, self.limits(rows.limits))
             }
-            Owner::Person { once: true, .. } => (false, Limits { groups: 1, rows: 1 }),
+            Owner::Person { once: true, .. } => (false, Limits::declared(1, 1)),
             // `copies` rows in any groups: `Contributions` describes how to write that.
-            Owner::Row { copies } => (false, Limits { groups: *copies, rows: *copies }),
+            Owner::Row { copies } => (false, Limits::declared(*copies, *copies)),
         };
         let mut domains = Vec::new();
         for (i, key) in keys.iter().enumerate() {
@@ -114,6 +114,14 @@ impl Walk<'_> {
             };
             measures.push(found.measure(&function, &rows)?);
         }
+        limits.learnt &= bounded
+            && measures.iter().all(|m| m.family.weighs(m, &found.values))
+            && match keys_kind {
+                // People who are counted once without groups have nothing to learn.
+                Keys::One => !measures.iter().all(Measure::counts_people),
+                Keys::Public(_) => !measures.is_empty(),
+                Keys::Private => true,
+            };
         for (i, argument) in found.arguments.into_iter().enumerate() {
             columns.push(argument.alias(format!("{RESERVED}value_{i}")));
         }
