@@ -11,8 +11,8 @@ use std::fmt;
 
 /// The probability that noise alone makes a size look as if some unit had it.
 const BETA: f64 = 1e-6;
-/// How many times what is lost counts against what noise adds.
-const CARE: f64 = 3.0;
+/// The flattest power law of large units: flatter ones would have no end.
+const FLATTEST: f64 = 1.1;
 
 /// Scales each unit's contributions to a public bound, exactly in integers.
 ///
@@ -363,46 +363,118 @@ impl Sizes {
             return Err(Error::OutOfRange { parameter: "units", allowed });
         }
         let noised = self.histogram.release(units, rng)?.into_value();
-        let seen = |&count: &i128| if count as f64 > self.least { count as f64 } else { 0.0 };
-        let learnt = Learnt { ladder: self.ladder, units: noised.iter().map(seen).collect() };
+        let noised: Vec<f64> = noised.iter().map(|&count| count as f64).collect();
+        let sd = std::f64::consts::SQRT_2 * self.histogram.calibration().scale;
+        let learnt = Learnt::new(self.ladder, &noised, self.least, sd);
         Ok(Release::new(learnt, self.guarantee()))
     }
 }
 
 /// About how many units are on each rung: released, so public.
+///
+/// Few units are hidden by the noise, and those with the most rows are few. So the rungs above the last one that can be
+/// seen are filled by a power law `size^−a` through it: the steeper of the law through the rungs before it and the law
+/// to the next one. All this is post-processing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learnt {
     ladder: Ladder,
+    /// Units on rungs up to the last one that can be seen.
     units: Vec<f64>,
+    /// Units that are taken to be above it.
+    tail: Vec<f64>,
 }
 
 impl Learnt {
+    /// From noised counts: those above `least` can be seen, and `sd` is the deviation of the noise.
+    fn new(ladder: Ladder, noised: &[f64], least: f64, sd: f64) -> Self {
+        let mut learnt =
+            Self { ladder, units: vec![0.0; noised.len()], tail: vec![0.0; noised.len()] };
+        let seen = |i: &usize| noised[*i] > least;
+        let Some(last) = (0..noised.len()).rev().find(seen) else { return learnt };
+        for (units, count) in learnt.units.iter_mut().zip(noised).take(last + 1) {
+            *units = count.max(0.0);
+        }
+        // The logarithm of the density over the logarithm of sizes.
+        let density = |i: usize, count: f64| (count / learnt.width(i)).ln();
+        let place = |i: usize| learnt.middle(i).ln();
+        let falls = |from: (usize, f64), to: (usize, f64)| {
+            (density(from.0, from.1) - density(to.0, to.1)) / (place(to.0) - place(from.0))
+        };
+        if last + 1 == noised.len() {
+            return learnt;
+        }
+        let next = noised[last + 1].clamp(0.0, least) + sd;
+        let before = (last.saturating_sub(2)..last).find(seen);
+        let before = before.map(|i| falls((i, noised[i]), (last, noised[last])));
+        let a =
+            falls((last, noised[last]), (last + 1, next)).max(before.unwrap_or(0.0)).max(FLATTEST);
+        let at = |i: usize| {
+            let density = density(last, noised[last]) - a * (place(i) - place(last));
+            density.exp() * learnt.width(i)
+        };
+        let mut tail: Vec<f64> =
+            (0..noised.len()).map(|i| if i > last { at(i) } else { 0.0 }).collect();
+        // Nobody is so large that not even one unit in twenty such tables would be.
+        let mut above = 0.0;
+        for units in tail.iter_mut().rev() {
+            above += *units;
+            if above < 0.05 {
+                *units = 0.0;
+            }
+        }
+        learnt.tail = tail;
+        learnt
+    }
+
+    /// Whether any unit can be seen. If not, nothing was learnt: there are too few for so much noise.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.units.iter().any(|units| *units > 0.0)
+    }
+
     /// The rung of least expected error of a count in one of `groups` groups: `noise` for each row that a unit may count
     /// with, and what larger units lose, as if it were spread evenly over the groups. What is lost counts
-    /// three times, so that an interval around the noise still holds the truth.
+    /// twice: noise is as likely up as down, and an interval can only allow for a loss.
     #[must_use]
     pub fn best(&self, noise: f64, groups: usize) -> usize {
         let error = |rung: usize| {
             let bound = self.ladder.bound(rung) as f64;
-            noise * bound + CARE * self.lost(rung) / groups.max(1) as f64
+            noise * bound + 2.0 * self.lost(rung) / groups.max(1) as f64
         };
         let rungs = 0..self.ladder.len();
         rungs.min_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0)
     }
 
-    /// About how many rows are lost at the bound of a rung. Units are taken to be in the middle of their rung.
+    /// About how many rows are lost at the bound of a rung.
     #[must_use]
     pub fn lost(&self, rung: usize) -> f64 {
-        let bound = self.ladder.bound(rung) as f64;
-        let above = self.units.iter().enumerate().skip(rung + 1);
-        above.map(|(i, units)| units * (self.middle(i) - bound).max(0.0)).sum()
+        let units = self.units.iter().zip(&self.tail).enumerate();
+        units.map(|(i, (seen, tail))| (seen + tail) * self.beyond(i, rung)).sum()
     }
 
-    /// About which share of all rows is lost at the bound of a rung, from 0 to 1.
+    /// The share of all rows that is lost at the bound of a rung, from 0 to 1, and 1 where nothing was learnt. It allows for
+    /// a tail of twice as many units, and for two deviations of how many there happen to be.
     #[must_use]
     pub fn share_lost(&self, rung: usize) -> f64 {
-        let all: f64 = self.units.iter().enumerate().map(|(i, n)| n * self.middle(i)).sum();
-        if all > 0.0 { (self.lost(rung) / all).clamp(0.0, 1.0) } else { 0.0 }
+        if !self.is_known() {
+            return 1.0;
+        }
+        let rows = |units: &[f64]| -> f64 {
+            units.iter().enumerate().map(|(i, n)| n * self.beyond(i, rung)).sum()
+        };
+        let square = |(i, n): (usize, &f64)| n * self.beyond(i, rung).powi(2);
+        let deviation = self.tail.iter().enumerate().map(square).sum::<f64>().sqrt();
+        let lost = rows(&self.units) + 2.0 * rows(&self.tail) + 2.0 * deviation;
+        let units = self.units.iter().zip(&self.tail).enumerate();
+        let kept: f64 = units
+            .map(|(i, (seen, tail))| (seen + tail) * (self.middle(i) - self.beyond(i, rung)))
+            .sum();
+        (lost / (lost + kept)).clamp(0.0, 1.0)
+    }
+
+    /// How many rows a unit on rung `i` has above the bound of a rung.
+    fn beyond(&self, i: usize, rung: usize) -> f64 {
+        if i <= rung { 0.0 } else { (self.middle(i) - self.ladder.bound(rung) as f64).max(0.0) }
     }
 
     /// The middle of the sizes on a rung. Those above all rungs are taken to be half as large again.
@@ -415,12 +487,25 @@ impl Learnt {
         }
     }
 
+    /// The width of a rung, in the logarithm of sizes.
+    fn width(&self, rung: usize) -> f64 {
+        let bound = |rung: usize| self.ladder.bound(rung) as f64 + 0.5;
+        match rung {
+            0 => 3.0f64.ln(),
+            rung if rung < self.ladder.len() => (bound(rung) / bound(rung - 1)).ln(),
+            _ => 2.0f64.ln(),
+        }
+    }
+
     /// About which share of the units is above a rung, from 0 to 1.
     #[must_use]
     pub fn share_above(&self, rung: usize) -> f64 {
-        let all: f64 = self.units.iter().sum();
-        let above: f64 = self.units.iter().skip(rung + 1).sum();
-        if all > 0.0 { above / all } else { 0.0 }
+        let sum = |from: usize| -> f64 {
+            let units = self.units.iter().zip(&self.tail).skip(from);
+            units.map(|(seen, tail)| seen + tail).sum()
+        };
+        let all = sum(0);
+        if all > 0.0 { sum(rung + 1) / all } else { 0.0 }
     }
 }
 

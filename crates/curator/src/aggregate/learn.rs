@@ -16,6 +16,8 @@ use std::fmt;
 
 /// The share of a query's budget that buys the histograms of sizes.
 pub(super) const SHARE: f64 = 0.1;
+/// Less than this share of all rows is hardly anything.
+const HARDLY: f64 = 1e-4;
 /// Noise is drawn in at most 2^this many steps.
 const STEPS: f64 = 58.0;
 /// A unit's contribution has at most 2^this many steps.
@@ -34,7 +36,7 @@ pub(crate) struct Weights {
     pub(crate) at: Bounded,
     /// The number of the bound on its ladder.
     rung: usize,
-    /// About which share of all rows the weights take away.
+    /// Which share of all rows the weights take away, at most but for rare cases; 1 if that is not known.
     pub(crate) lost: f64,
     /// About which share of people is above the bound.
     pub(crate) above: f64,
@@ -61,17 +63,27 @@ impl Weights {
             1 => format!("1 {what} of each person counts in full"),
             n => format!("up to {n} {unit} of each person count in full"),
         };
-        match self.lost > 0.0 {
-            false => format!("{full}; hardly anyone has more"),
-            true => {
-                let allows = if interval { " (the interval allows for as much)" } else { "" };
-                format!(
-                    "{full}; about {above} of people have more and count with a smaller weight, which \
-                     takes away about {} of all {unit}{allows}",
-                    percent(self.lost)
-                )
-            }
+        if !self.is_known() {
+            return format!(
+                "there are too few people to learn, at this ε, how many {unit} of each count: {full}, and \
+                 what that takes away is not known. Ask with a larger epsilon, or set \
+                 demure.max_groups and demure.max_rows_per_group"
+            );
         }
+        if self.lost < HARDLY {
+            return format!("{full}; hardly anyone has more");
+        }
+        let allows = if interval { " (the interval allows for it)" } else { "" };
+        format!(
+            "{full}; about {above} of people have more and count with a smaller weight, which takes away \
+             up to {} of all {unit}{allows}",
+            percent(self.lost)
+        )
+    }
+
+    /// Whether it is known what the weights take away.
+    pub(crate) fn is_known(&self) -> bool {
+        self.lost < 1.0
     }
 
     /// Reads what `Display` writes.
@@ -172,7 +184,11 @@ impl Learning {
 /// A share in percent, with two digits.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
-    let digits = if percent >= 9.95 { 0 } else if percent >= 0.095 { 1 } else { 2 };
+    let digits = match percent {
+        p if p >= 9.95 => 0,
+        p if p >= 0.095 => 1,
+        _ => 2,
+    };
     format!("{percent:.digits$} %")
 }
 

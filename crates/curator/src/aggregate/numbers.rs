@@ -4,9 +4,9 @@
 //! COUNT(*) is taken from the first column whose count is released anyway.
 
 use super::{
-    BETA, Block, BlockPlan, Call, Counted, Described, ExactGroups, Expected, Family, Measure, Place,
-    Planned, PrivateAggregate, ReleasedColumns, Share, TYPICAL_ROWS, Value, Weights, internal,
-    within,
+    BETA, Block, BlockPlan, Call, Counted, Described, ExactGroups, Expected, Family, Measure,
+    Place, Planned, PrivateAggregate, ReleasedColumns, Share, TYPICAL_ROWS, Value, Weights,
+    internal, within,
 };
 use crate::bound::{Form, WeighedGroup};
 use crate::error::Result;
@@ -223,12 +223,12 @@ impl NumbersBlock {
                 let form = Form::Steps { bounds, histogram: false };
                 let mut totals = Vec::new();
                 for (group, of) in groups.weighed().zip(groups.weighed_argument(value, form)) {
-                    let [present, sum, squares] = of.map_or([0; 3], |of| {
-                        [&of.present, &of.sum, &of.squares].map(total)
-                    });
+                    let [present, sum, squares] =
+                        of.map_or([0; 3], |of| [&of.present, &of.sum, &of.squares].map(total));
                     // Nobody has fewer rows than rows with a value, also after both are rounded down.
                     let nulls = group.map_or(0, rows).saturating_sub(present);
-                    let totals_of = GroupTotals::weighted_values(bounds, present, nulls, sum, squares);
+                    let totals_of =
+                        GroupTotals::weighted_values(bounds, present, nulls, sum, squares);
                     totals.push(totals_of?);
                 }
                 totals
@@ -343,7 +343,7 @@ impl Block for NumbersBlock {
 pub(super) struct Summaries {
     groups: Groups,
     released: Vec<GroupSummary>,
-    /// About which share of all rows weights took away.
+    /// Which share of all rows weights took away; 1 if that is not known.
     lost: f64,
     bounds: Option<Bounds>,
 }
@@ -366,7 +366,7 @@ impl Summaries {
             MEAN => s * (high - value).abs().max((value - low).abs()),
             VARIANCE => of_variance,
             DEVIATION => of_variance.sqrt(),
-            _ => value.abs() * s / (1.0 - s).max(0.01),
+            _ => value.abs() * s / (1.0 - s),
         }
     }
 }
@@ -376,6 +376,8 @@ impl ReleasedColumns for Summaries {
         let errors = Errors::of(measure, &self.groups)?;
         let number = |summary| {
             let (value, error) = number(measure, summary, &errors)?;
+            // If it is not known what weights take away, there is no interval.
+            let error = error.filter(|_| self.lost < 1.0);
             let error = error.map(|error| error + self.moved(measure, value));
             Ok((ScalarValue::Float64(Some(value)), error))
         };

@@ -9,8 +9,8 @@
 
 use super::share::down;
 use super::{
-    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most,
-    Planned, PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, extreme,
+    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most, Planned,
+    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, extreme,
 };
 use crate::bound::Form;
 use crate::error::Result;

@@ -61,10 +61,12 @@ impl AggregateExplanation {
         };
         let (g, m) = (aggregate.limits.groups, aggregate.limits.rows);
         let contributions = match (aggregate.bounded, g) {
-            (true, _) if aggregate.limits.learnt => "all rows of a person. How many count in full is \
+            (true, _) if aggregate.limits.learnt => {
+                "all rows of a person. How many count in full is \
                                                      learnt from the data; people who have more \
                                                      count with a smaller weight"
-                .to_owned(),
+                    .to_owned()
+            }
             (false, _) if m == 1 => "one row a unit, by construction".to_owned(),
             (false, _) => format!("one row a unit, at most {m} times, by construction"),
             (true, 1) => format!("at most {m} of a person's rows, chosen at random"),

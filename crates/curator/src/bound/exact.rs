@@ -256,9 +256,10 @@ fn of_weighed(
             What::SizesOfGroups => count(&mut sizes.groups),
             _ => {
                 let arguments = || vec![WeighedArgument::default(); spec.arguments.len()];
-                let to = by_group
-                    .entry(group)
-                    .or_insert_with(|| WeighedGroup { arguments: arguments(), ..Default::default() });
+                let to = by_group.entry(group).or_insert_with(|| WeighedGroup {
+                    arguments: arguments(),
+                    ..Default::default()
+                });
                 match what {
                     What::People => to.people = total,
                     What::Key => to.key = all(&total),

@@ -25,8 +25,8 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 use std::fmt;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::Sender;
 
 /// The default limit for bytes of rows in memory.

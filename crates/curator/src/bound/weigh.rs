@@ -116,7 +116,14 @@ impl Weighed {
         &mut totals[group]
     }
 
-    fn add(&mut self, what: What, (group, number): (u32, u32), unit: &Unit, amount: u128, part: u128) {
+    fn add(
+        &mut self,
+        what: What,
+        (group, number): (u32, u32),
+        unit: &Unit,
+        amount: u128,
+        part: u128,
+    ) {
         self.at(Cell { what, group, number }).add(unit.rung(), amount, part);
     }
 

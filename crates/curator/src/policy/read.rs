@@ -314,7 +314,8 @@ fn protection(
     let is_row = unit == UnitPolicy::Row;
     let max_groups = limit(name, section, "max_groups", is_row, notes);
     let max_rows_per_group = limit(name, section, "max_rows_per_group", is_row, notes);
-    let limited = ["max_groups", "max_rows_per_group"].into_iter().find_map(|key| section.place(key));
+    let limited =
+        ["max_groups", "max_rows_per_group"].into_iter().find_map(|key| section.place(key));
     let auto = section.typed("contributions", notes, |value| match value.as_str() {
         Some("auto") => Some(()),
         _ => None,

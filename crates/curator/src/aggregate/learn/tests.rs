@@ -38,6 +38,7 @@ fn what_was_learnt_is_said_in_words() {
     assert_eq!(
         of(6, 0.0123, 0.25, Counted::People),
         "up to 12 groups of each person count in full; about 25 % of people have more and count with a \
-         smaller weight, which takes away about 1.2 % of all groups (the interval allows for as much)"
+         smaller weight, which takes away up to 1.2 % of all groups (the interval allows for it)"
     );
+    assert!(of(0, 1.0, 0.0, Counted::Rows).starts_with("there are too few people to learn"));
 }

@@ -220,8 +220,14 @@ fn many_arguments_fit_the_wider_rows() {
         for count in [0, 1, 2, 3, 5, 9, 17, 65] {
             let input = plan(&context, batch.schema(), vec![vec![batch.clone()]]).await;
             let arguments = vec![argument(1, steps(0.0, 9.0)); count];
-            let spec =
-                BoundSpec { unit: Some(0), keys: vec![], arguments, max_groups: 1, max_rows: 2, weighing: None };
+            let spec = BoundSpec {
+                unit: Some(0),
+                keys: vec![],
+                arguments,
+                max_groups: 1,
+                max_rows: 2,
+                weighing: None,
+            };
             let rows = kept(&context, input, &spec, key(1), 1 << 20).await;
             let value = |n: u32| vec![Some(ScalarValue::from(n)); count];
             let found = rows.into_iter().map(|(_, _, arguments)| arguments);
