@@ -59,13 +59,13 @@ pub(super) async fn show(
             "spent": price(&analyst.spent, concentrated),
             "left": price(&analyst.left, concentrated),
             "bound_by": analyst.which.to_string(),
-            "slice": own.map(|limit| share(&limit.share, concentrated)),
+            "limit": own.map(|limit| share(&limit.share, concentrated)),
         },
         "frozen": frozen,
     });
     if user.role == Role::Steward {
-        object["window"] = json!(all.period.as_ref().map(|period| share(period, concentrated)));
-        object["slices"] = all
+        object["period"] = json!(all.period.as_ref().map(|period| share(period, concentrated)));
+        object["limits"] = all
             .limits
             .iter()
             .map(|limit| {

@@ -140,9 +140,9 @@ fn routes() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/api/policy", get(steward::policy)),
         ("/api/users", get(steward::users).post(steward::change_user)),
         ("/api/grants", post(steward::grants)),
-        ("/api/window", post(steward::period)),
+        ("/api/period", post(steward::period)),
         ("/api/freeze", post(steward::freeze)),
-        ("/api/thaw", post(steward::unfreeze)),
+        ("/api/unfreeze", post(steward::unfreeze)),
         ("/api/audit", get(steward::audit)),
         ("/metrics", get(steward::metrics)),
     ]
