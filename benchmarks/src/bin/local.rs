@@ -20,7 +20,7 @@
 #![forbid(unsafe_code)]
 
 use demure_bench::demure;
-use demure_collect::client::{Client, Given, randomize_many};
+use demure_collect::client::{Client, TrueAnswer, randomize_many};
 use demure_collect::collector::Collector;
 use demure_collect::estimate::{Estimate, Estimates, Options, estimate};
 use demure_collect::randomizer::Mechanism;
@@ -220,7 +220,7 @@ fn memory() -> Fallible<bool> {
     let mut collector = Collector::new(&survey);
     let begun = Instant::now();
     for i in 0..REPORTS {
-        let report = client.randomize(&[Given::Category(i % 1024)], &mut rng)?;
+        let report = client.randomize(&[TrueAnswer::Category(i % 1024)], &mut rng)?;
         collector.add_bytes(&report.to_bytes(&survey));
     }
     let found = estimate(&mut collector, &Options::usual()?)?;
@@ -306,7 +306,9 @@ fn durable(
         for _ in 0..requests {
             let mut body = Vec::new();
             for _ in 0..each {
-                body.extend(client.randomize(&[Given::Category(1)], &mut rng)?.to_bytes(survey));
+                body.extend(
+                    client.randomize(&[TrueAnswer::Category(1)], &mut rng)?.to_bytes(survey),
+                );
             }
             let head = format!(
                 "POST /reports HTTP/1.1\r\nhost: x\r\ncontent-type: application/octet-stream\r\n\

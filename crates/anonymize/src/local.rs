@@ -113,10 +113,11 @@ struct Candidate<'l> {
     at: usize,
     /// No cut along this attribute gains more.
     bound: f64,
-    way: Way<'l>,
+    division: Division<'l>,
 }
 
-enum Way<'l> {
+/// What an attribute is cut into.
+enum Division<'l> {
     Halves { low: u32, high: u32 },
     Groups { hierarchy: &'l Hierarchy, level: u32, counts: Vec<(u32, u64)> },
 }
@@ -128,7 +129,7 @@ impl<'l> Candidate<'l> {
             (Scale::Ordered { .. }, Cell::Range { low, high }) if low < high => {
                 let bound =
                     weight(attribute, attribute.leaves(work.cells[at])) * records.len() as f64;
-                Some(Self { at, bound, way: Way::Halves { low, high } })
+                Some(Self { at, bound, division: Division::Halves { low, high } })
             }
             (Scale::Tree(hierarchy), Cell::Group { level, .. }) => {
                 let level = level.checked_sub(1)?;
@@ -143,8 +144,8 @@ impl<'l> Candidate<'l> {
                     },
                 );
                 let bound: f64 = gains.sum();
-                let way = Way::Groups { hierarchy, level, counts };
-                (bound > 0.0).then_some(Self { at, bound, way })
+                let division = Division::Groups { hierarchy, level, counts };
+                (bound > 0.0).then_some(Self { at, bound, division })
             }
             _ => None,
         }
@@ -157,9 +158,11 @@ impl<'l> Candidate<'l> {
         records: Records<'l, '_>,
     ) -> Option<(f64, Cut<'l>)> {
         let attribute = &records.layout.attributes[self.at];
-        let cut = match self.way {
-            Way::Halves { low, high } => halves(judge, work, records, self.at, (low, high), 0)?,
-            Way::Groups { hierarchy, level, counts } => {
+        let cut = match self.division {
+            Division::Halves { low, high } => {
+                halves(judge, work, records, self.at, (low, high), 0)?
+            }
+            Division::Groups { hierarchy, level, counts } => {
                 let named: Vec<u32> = counts.iter().map(|&(group, _)| group).collect();
                 let of = &hierarchy.levels[level as usize].group;
                 let part = (0..named.len()).collect();
@@ -206,7 +209,7 @@ enum Back {
 }
 
 /// Which parts leave and what stays behind.
-struct Kept {
+struct Separation {
     /// The parts that leave, each with its former number.
     left: Vec<(usize, Class)>,
     /// What stays, if anything.
@@ -217,7 +220,7 @@ struct Kept {
     part: Vec<usize>,
 }
 
-impl Kept {
+impl Separation {
     /// What stays, with its cells; without them where it is suppressed.
     fn remainder(&mut self, work: &Work) -> Option<(Vec<Cell>, Class)> {
         let cells = if self.lost { Vec::new() } else { work.cells.clone() };
@@ -227,7 +230,7 @@ impl Kept {
 
 /// Lets the parts that satisfy the models leave, as long as the rest satisfies
 /// them too, or is no more than may be suppressed; `None` if none can.
-fn leave(judge: &Judge<'_>, work: &Work, classes: Vec<Class>, back: Back) -> Option<Kept> {
+fn leave(judge: &Judge<'_>, work: &Work, classes: Vec<Class>, back: Back) -> Option<Separation> {
     let parts = classes.len();
     let (mut left, stay): (Vec<_>, Vec<_>) = classes
         .into_iter()
@@ -258,7 +261,7 @@ fn leave(judge: &Judge<'_>, work: &Work, classes: Vec<Class>, back: Back) -> Opt
     for (new, (old, _)) in left.iter().enumerate() {
         part[*old] = new;
     }
-    Some(Kept { left, remainder, lost, part })
+    Some(Separation { left, remainder, lost, part })
 }
 
 fn join(sum: &mut Option<Class>, class: Class) {

@@ -180,7 +180,7 @@ pub(crate) trait Rule: Sync {
 }
 
 /// A node without its parent, which its range tells.
-struct Found {
+struct UnlinkedNode {
     start: u32,
     end: u32,
     kind: Kind,
@@ -274,13 +274,13 @@ impl<R: Rule> Grow<'_, R> {
         mut work: Work,
         start: usize,
         data: &mut [u32],
-        found: &mut Vec<Found>,
+        found: &mut Vec<UnlinkedNode>,
     ) -> Vec<(Work, usize)> {
         let records = Records { layout: self.layout, data };
         let (from, to) = (start as u32, (start + records.len()) as u32);
         if work.cells.is_empty() {
             self.settle(u64::from(to - from));
-            found.push(Found { start: from, end: to, kind: Kind::Suppressed });
+            found.push(UnlinkedNode { start: from, end: to, kind: Kind::Suppressed });
             return Vec::new();
         }
         let cut = if self.stop.over() {
@@ -291,10 +291,10 @@ impl<R: Rule> Grow<'_, R> {
         };
         let Some(cut) = cut else {
             self.settle(u64::from(to - from));
-            found.push(Found { start: from, end: to, kind: Kind::Class(work.cells) });
+            found.push(UnlinkedNode { start: from, end: to, kind: Kind::Class(work.cells) });
             return Vec::new();
         };
-        found.push(Found { start: from, end: to, kind: Kind::Inner });
+        found.push(UnlinkedNode { start: from, end: to, kind: Kind::Inner });
         let sizes: Vec<usize> = cut.children.iter().map(|(_, class)| class.size as usize).collect();
         arrange(data, self.layout.width(), &sizes, |record| cut.key.part(record));
         let (parent, kept) =
@@ -318,7 +318,7 @@ impl<R: Rule> Grow<'_, R> {
     }
 
     /// Cuts a part and all its parts.
-    fn below(&self, work: Work, start: usize, data: &mut [u32], found: &mut Vec<Found>) {
+    fn below(&self, work: Work, start: usize, data: &mut [u32], found: &mut Vec<UnlinkedNode>) {
         let width = self.layout.width();
         let mut stack = vec![(work, 0, data.len() / width)];
         while let Some((work, from, rows)) = stack.pop() {
@@ -333,7 +333,7 @@ impl<R: Rule> Grow<'_, R> {
 
     /// The same with several threads: the largest parts are cut here until there
     /// are enough to share out.
-    fn all(&self, work: Work, data: &mut [u32], threads: usize) -> Vec<Found> {
+    fn all(&self, work: Work, data: &mut [u32], threads: usize) -> Vec<UnlinkedNode> {
         let width = self.layout.width();
         let mut found = Vec::new();
         let rows = data.len() / width;
@@ -377,7 +377,7 @@ impl<R: Rule> Grow<'_, R> {
 }
 
 /// Orders the nodes, each before its own parts, and numbers the classes.
-fn assemble(mut found: Vec<Found>, data: &[u32], layout: &Layout<'_>) -> Partition {
+fn assemble(mut found: Vec<UnlinkedNode>, data: &[u32], layout: &Layout<'_>) -> Partition {
     found.sort_unstable_by_key(|f| (f.start, std::cmp::Reverse(f.end)));
     let width = layout.width();
     let order: Vec<u32> = data.chunks_exact(width).map(|record| record[width - 1]).collect();

@@ -7,7 +7,7 @@
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
-use crate::model::{Model, Set, Witness};
+use crate::model::{Model, ReferenceSet, Witness};
 use crate::partition::Partition;
 use crate::recoding::{Attribute, Cell, Recoding, Scale};
 use crate::table::Column;
@@ -85,7 +85,9 @@ pub fn in_lattice(
             let Some(at) = *at else { continue };
             let ancestor = &coarse[of[at]];
             let witness = model.witness(&parts[at], &mut std::iter::once(ancestor), &table);
-            let Some(witness) = witness.filter(|w| w.set == Set::Ancestor(0)) else { continue };
+            let Some(witness) = witness.filter(|w| w.set == ReferenceSet::Ancestor(0)) else {
+                continue;
+            };
             let near = natural.as_ref().map_or(f64::INFINITY, |n| n.witness.measure.to_f64());
             if witness.measure.to_f64() < near || natural.is_none() {
                 *natural = Some(Natural { witness, levels: above.clone(), cuts: 0 });
@@ -177,7 +179,7 @@ pub fn in_partition(
         let mut up = up.map(|at| &nodes[at]);
         let witness = model.witness(&nodes[leaf as usize], &mut up, table)?;
         let cuts = match witness.set {
-            Set::Ancestor(at) => at + 1,
+            ReferenceSet::Ancestor(at) => at + 1,
             _ => 0,
         };
         Some(Natural { cuts, ..Natural::plain(witness) })

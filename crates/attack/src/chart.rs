@@ -25,7 +25,7 @@ fn ends(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (numbers.clone().fold(f64::MAX, f64::min), numbers.fold(0.0, f64::max))
 }
 
-impl difference::Found {
+impl difference::DifferenceOutcome {
     /// How often the attacker is right, by ε; only where there is something to compare.
     #[must_use]
     pub fn chart(&self) -> Option<Chart> {
@@ -53,7 +53,7 @@ impl difference::Found {
     }
 }
 
-impl average::Found {
+impl average::AverageOutcome {
     /// The error of the mean, by the number of questions.
     #[must_use]
     pub fn chart(&self) -> Chart {
@@ -85,7 +85,7 @@ impl average::Found {
     }
 }
 
-impl membership::Found {
+impl membership::MembershipOutcome {
     /// The area by the number of attributes, and true against false alarms for the most attributes.
     #[must_use]
     pub fn charts(&self) -> Vec<Chart> {
@@ -146,7 +146,7 @@ impl membership::Found {
     }
 }
 
-impl reconstruct::Found {
+impl reconstruct::ReconstructionOutcome {
     /// The rows recovered by the noise on each answer, and by the curator's budget.
     #[must_use]
     pub fn charts(&self) -> Vec<Chart> {

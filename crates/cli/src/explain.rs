@@ -1,7 +1,7 @@
 //! `demure explain …`: the price and the expected error of a question, before it is asked.
 
 use crate::Failure;
-use crate::curator::options::Asking;
+use crate::curator::options::SessionOptions;
 use demure_curator::Explanation;
 use demure_server::told;
 use std::io::Write;
@@ -20,7 +20,7 @@ Examples:
 The clinic is made by: demure demo --keep clinic")]
 pub(crate) struct Args {
     #[command(flatten)]
-    asking: Asking,
+    session: SessionOptions,
 
     /// The question, in SQL
     #[arg(value_name = "SQL")]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let conversation = args.asking.open()?;
+    let conversation = args.session.open()?;
     let explanation = conversation.explain(&args.sql)?;
     print(&explanation, args.json, out)
 }

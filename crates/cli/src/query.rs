@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::curator::formats::{Format, write};
-use crate::curator::options::Asking;
+use crate::curator::options::SessionOptions;
 use crate::curator::{about_setting, render, words};
 use demure_curator::Outcome;
 use demure_files as files;
@@ -27,7 +27,7 @@ The clinic is made by: demure demo --keep clinic
 Exit code: 0 answered, 1 refused and nothing spent, 2 a mistake or a failure.")]
 pub(crate) struct Args {
     #[command(flatten)]
-    asking: Asking,
+    session: SessionOptions,
 
     /// The question, in SQL
     #[arg(value_name = "SQL")]
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             "a terminal cannot show this format\nhint: write it to a file with --output FILE",
         ));
     }
-    let mut conversation = args.asking.open()?;
+    let mut conversation = args.session.open()?;
     conversation.session.settings_mut().intervals = args.intervals;
     match conversation.run(&args.sql) {
         Ok(Outcome::Answer(answer)) => {

@@ -48,16 +48,16 @@ enum Command {
     /// Give an account another password, and unlock it; its sessions and tokens end
     Password {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         #[command(flatten)]
         password: Password,
     },
     /// List the accounts
     List(Listed),
     /// Let nobody sign in as NAME any more
-    Disable(Whose),
+    Disable(AccountArgs),
     /// Let NAME sign in again
-    Enable(Whose),
+    Enable(AccountArgs),
     /// Make a token for HTTP; it is shown once
     Token {
         /// Whom it stands for
@@ -123,7 +123,7 @@ struct At {
 }
 
 #[derive(clap::Args)]
-struct Whose {
+struct AccountArgs {
     /// Whose
     name: String,
     #[command(flatten)]
@@ -170,15 +170,15 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             }
             format!("{name} can sign in as {role}\n")
         }
-        Command::Password { whose: Whose { name, at }, password } => {
+        Command::Password { account: AccountArgs { name, at }, password } => {
             at.open()?.set_password(&by, name, &password.read()?)?;
             format!("{name} has another password; sessions and tokens have ended\n")
         }
-        Command::Disable(Whose { name, at }) => {
+        Command::Disable(AccountArgs { name, at }) => {
             at.open()?.set_disabled(&by, name, true)?;
             format!("{name} cannot sign in any more\n")
         }
-        Command::Enable(Whose { name, at }) => {
+        Command::Enable(AccountArgs { name, at }) => {
             at.open()?.set_disabled(&by, name, false)?;
             format!("{name} can sign in again\n")
         }

@@ -4,7 +4,7 @@
 //! million reports, with the peak of memory; and durable reports a second.
 #![expect(clippy::unwrap_used, reason = "a measurement has nobody to tell")]
 
-use demure_collect::client::{Client, Given, randomize_many};
+use demure_collect::client::{Client, TrueAnswer, randomize_many};
 use demure_collect::collector::Collector;
 use demure_collect::estimate::{Options, estimate};
 use demure_collect::randomizer::{CATEGORICAL, Mechanism};
@@ -97,7 +97,7 @@ fn main() {
         block.clear();
         let start = Instant::now();
         for j in 0..10_000 {
-            let given = [Given::Category((i + j) % 1024)];
+            let given = [TrueAnswer::Category((i + j) % 1024)];
             block.push(client.randomize(&given, &mut rng).unwrap().to_bytes(&hashing));
         }
         made += start.elapsed().as_secs_f64();
@@ -130,7 +130,10 @@ fn main() {
         let reports: Vec<Vec<Vec<u8>>> = (0..threads)
             .map(|_| {
                 let one = |_| {
-                    client.randomize(&[Given::Category(3)], &mut rng).unwrap().to_bytes(&hashing)
+                    client
+                        .randomize(&[TrueAnswer::Category(3)], &mut rng)
+                        .unwrap()
+                        .to_bytes(&hashing)
                 };
                 (0..each).map(one).collect()
             })
@@ -146,7 +149,7 @@ fn main() {
         println!("{threads} threads, waiting for each report: {rate:.0} durable reports a second");
     }
     let reports: Vec<Vec<u8>> = (0..200_000)
-        .map(|_| client.randomize(&[Given::Category(3)], &mut rng).unwrap().to_bytes(&hashing))
+        .map(|_| client.randomize(&[TrueAnswer::Category(3)], &mut rng).unwrap().to_bytes(&hashing))
         .collect();
     let (sender, receiver) = std::sync::mpsc::channel();
     let start = Instant::now();

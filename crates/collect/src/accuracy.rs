@@ -2,7 +2,7 @@
 //!
 //! Fixed seeds. A band of 5 standard errors has a false-alarm rate of 6e-7.
 
-use crate::client::{Client, Given};
+use crate::client::{Client, TrueAnswer};
 use crate::collector::Collector;
 use crate::estimate::{Estimate, Method, Options, estimate, frequencies, frequencies_by, simplex};
 use crate::heavy;
@@ -265,7 +265,7 @@ fn a_distribution_is_found_to_a_few_hundredths() {
         let sum: u64 = (0..4).map(|_| uniform_below(1 << 20, &mut rng).unwrap()).sum();
         let x = sum as f64 / f64::from(1 << 22) * 3.0 + if i % 3 == 0 { 6.5 } else { 1.0 };
         truth.push(x);
-        collector.add_unique(&client.randomize(&[Given::Number(x)], &mut rng).unwrap());
+        collector.add_unique(&client.randomize(&[TrueAnswer::Number(x)], &mut rng).unwrap());
     }
     let found = estimate(&mut collector, &Options::usual().unwrap()).unwrap();
     let Estimate::Distribution(found) = &found.estimates[0] else { panic!() };
@@ -308,7 +308,7 @@ fn a_table_of_two_attributes_is_unbiased_and_covered() {
             let mut collector = Collector::new(&survey).with_cross("x", "y").unwrap();
             for i in 0..n {
                 let (x, y) = person(i);
-                let given = [Given::Category(x), Given::Category(y)];
+                let given = [TrueAnswer::Category(x), TrueAnswer::Category(y)];
                 collector.add_unique(&client.randomize(&given, &mut rng).unwrap());
             }
             let cells = cross::table(&mut collector, &options(Target::Population, true)).unwrap();
@@ -343,7 +343,10 @@ fn sampled_and_split_attributes_are_both_unbiased() {
         let mut rng = SeededForTests::insecure(33);
         let mut collector = Collector::new(&survey);
         for i in 0..40_000 {
-            let given = [Given::Category(u32::from(i % 10 < 3)), Given::Number(f64::from(i % 10))];
+            let given = [
+                TrueAnswer::Category(u32::from(i % 10 < 3)),
+                TrueAnswer::Number(f64::from(i % 10)),
+            ];
             collector.add_unique(&client.randomize(&given, &mut rng).unwrap());
         }
         let found = estimate(&mut collector, &options(Target::Population, true)).unwrap();
@@ -385,7 +388,7 @@ fn frequent_texts_are_found_and_none_that_nobody_has() {
         let given = client.read(0, &text).unwrap();
         collector.add_unique(&client.randomize(&[given], &mut rng).unwrap());
     }
-    let wanted = heavy::Wanted { most: 20, beta: Beta::new(0.05).unwrap() };
+    let wanted = heavy::SearchOptions { most: 20, beta: Beta::new(0.05).unwrap() };
     let found = heavy::find(&mut collector, 0, &wanted).unwrap();
     for (word, share) in words {
         let cut = &word[..word.len().min(6)];
@@ -415,7 +418,7 @@ fn remembered_noise_is_estimated_too() {
     let mut collector = Collector::new(&survey);
     for i in 0..20_000 {
         let mut memory = crate::client::Memory::default();
-        let given = [Given::Category(if i % 4 == 0 { 2 } else { 0 })];
+        let given = [TrueAnswer::Category(if i % 4 == 0 { 2 } else { 0 })];
         collector.add_unique(&client.randomize_again(&given, &mut memory, &mut rng).unwrap());
     }
     let found = estimate(&mut collector, &Options::usual().unwrap()).unwrap();

@@ -14,7 +14,7 @@ use std::io::{Read, Write};
 
 /// One true answer. It never leaves the client but through a randomizer.
 #[derive(Clone)]
-pub enum Given {
+pub enum TrueAnswer {
     /// The place among the values.
     Category(u32),
     /// A number.
@@ -23,9 +23,9 @@ pub enum Given {
     Text(Vec<u8>),
 }
 
-impl std::fmt::Debug for Given {
+impl std::fmt::Debug for TrueAnswer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Given(secret)")
+        f.write_str("TrueAnswer(secret)")
     }
 }
 
@@ -44,24 +44,25 @@ impl<'s> Client<'s> {
 
     /// Reads a true answer to an attribute; `None` if it is not of the domain.
     #[must_use]
-    pub fn read(&self, attribute: usize, text: &str) -> Option<Given> {
+    pub fn read(&self, attribute: usize, text: &str) -> Option<TrueAnswer> {
         match &self.survey.attributes()[attribute].domain {
             Domain::Categories(_) => {
-                self.survey.attributes()[attribute].place(text.trim()).map(Given::Category)
+                self.survey.attributes()[attribute].place(text.trim()).map(TrueAnswer::Category)
             }
             Domain::Number { .. } => {
-                text.trim().parse::<f64>().ok().filter(|x| !x.is_nan()).map(Given::Number)
+                text.trim().parse::<f64>().ok().filter(|x| !x.is_nan()).map(TrueAnswer::Number)
             }
             Domain::Text { alphabet, .. } => {
                 let bytes = text.trim().as_bytes();
                 let known = |b: &u8| *b != 0 && (alphabet.is_empty() || alphabet.contains(b));
-                (!bytes.is_empty() && bytes.iter().all(known)).then(|| Given::Text(bytes.to_vec()))
+                (!bytes.is_empty() && bytes.iter().all(known))
+                    .then(|| TrueAnswer::Text(bytes.to_vec()))
             }
         }
     }
 
     /// One person's report: one answer for each attribute.
-    pub fn randomize(&self, given: &[Given], rng: &mut dyn Randomness) -> Result<Submission> {
+    pub fn randomize(&self, given: &[TrueAnswer], rng: &mut dyn Randomness) -> Result<Submission> {
         self.with_memory(given, None, rng)
     }
 
@@ -69,7 +70,7 @@ impl<'s> Client<'s> {
     /// attribute has a mechanism that does not remember: its ε would be spent each time.
     pub fn randomize_again(
         &self,
-        given: &[Given],
+        given: &[TrueAnswer],
         memory: &mut Memory,
         rng: &mut dyn Randomness,
     ) -> Result<Submission> {
@@ -85,7 +86,7 @@ impl<'s> Client<'s> {
 
     fn with_memory(
         &self,
-        given: &[Given],
+        given: &[TrueAnswer],
         mut memory: Option<&mut Memory>,
         rng: &mut dyn Randomness,
     ) -> Result<Submission> {
@@ -104,7 +105,8 @@ impl<'s> Client<'s> {
         } else if survey.budget() == Budget::Joint && survey.attributes().len() > 1 {
             let mut place = 0;
             for (attribute, given) in survey.attributes().iter().zip(given) {
-                let (Domain::Categories(values), Given::Category(c)) = (&attribute.domain, given)
+                let (Domain::Categories(values), TrueAnswer::Category(c)) =
+                    (&attribute.domain, given)
                 else {
                     return Err(mismatch());
                 };
@@ -113,7 +115,7 @@ impl<'s> Client<'s> {
                 }
                 place = place * values.len() as u32 + c;
             }
-            answers.push(self.one(0, &Given::Category(place), memory, rng)?);
+            answers.push(self.one(0, &TrueAnswer::Category(place), memory, rng)?);
         } else {
             for (part, given) in given.iter().enumerate() {
                 answers.push(self.one(part, given, memory.as_deref_mut(), rng)?);
@@ -125,14 +127,14 @@ impl<'s> Client<'s> {
     fn one(
         &self,
         part: usize,
-        given: &Given,
+        given: &TrueAnswer,
         memory: Option<&mut Memory>,
         rng: &mut dyn Randomness,
     ) -> Result<Answer> {
         let attribute = &self.survey.parts()[part];
         let mut level = 0;
         let report = match (&attribute.domain, given, &attribute.randomizer) {
-            (Domain::Categories(_), Given::Category(c), Randomizer::Rappor(rappor)) => {
+            (Domain::Categories(_), TrueAnswer::Category(c), Randomizer::Rappor(rappor)) => {
                 let Some(memory) = memory else {
                     return Err(attribute
                         .randomizer
@@ -150,11 +152,11 @@ impl<'s> Client<'s> {
                 };
                 rappor.report(&kept, rng.bits()?)?
             }
-            (Domain::Categories(_), Given::Category(c), r) => r.category(*c, rng.bits()?)?,
-            (Domain::Number { low, high }, Given::Number(x), r) => {
+            (Domain::Categories(_), TrueAnswer::Category(c), r) => r.category(*c, rng.bits()?)?,
+            (Domain::Number { low, high }, TrueAnswer::Number(x), r) => {
                 r.number((x.clamp(*low, *high) - low) / (high - low), rng.bits()?)?
             }
-            (Domain::Text { length, .. }, Given::Text(text), Randomizer::Prefix(hash)) => {
+            (Domain::Text { length, .. }, TrueAnswer::Text(text), Randomizer::Prefix(hash)) => {
                 level = uniform_below(u64::from(*length), rng)? as u8;
                 let key = heavy::key(self.survey.salt(), level, text);
                 hash.randomize(key, rng.bits()?)?
@@ -274,7 +276,7 @@ pub fn randomize_csv(
             }
         }
         let read = |(attribute, &column): (usize, &usize)| client.read(attribute, cell(column)?);
-        let given: Option<Vec<Given>> = columns.iter().enumerate().map(read).collect();
+        let given: Option<Vec<TrueAnswer>> = columns.iter().enumerate().map(read).collect();
         let Some(given) = given else {
             done.skipped += 1;
             if done.skipped_rows.len() < NAMED {
@@ -307,7 +309,7 @@ pub fn randomize_one(
     client.randomize_again(&given, memory, rng)
 }
 
-fn one_answer(client: &Client<'_>, answers: impl Read) -> Option<Vec<Given>> {
+fn one_answer(client: &Client<'_>, answers: impl Read) -> Option<Vec<TrueAnswer>> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(answers);
     let records: Vec<csv::StringRecord> =

@@ -93,11 +93,11 @@ pub struct Collector {
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(crate) people: u64,
-    kept: Kept,
+    kept: TallyState,
 }
 
 #[derive(Debug)]
-enum Kept {
+enum TallyState {
     /// Supports of each category.
     Counts(Vec<u64>),
     /// As many hashed reports as are worth a pass, and the supports so far.
@@ -129,22 +129,22 @@ impl Collector {
             let categories = part.randomizer.categories().unwrap_or(0) as usize;
             let kept = match (&part.randomizer, &part.domain) {
                 (Randomizer::Prefix(_), Domain::Text { length, .. }) => {
-                    Kept::Levels(vec![Vec::new(); *length as usize])
+                    TallyState::Levels(vec![Vec::new(); *length as usize])
                 }
                 (Randomizer::Hash(r), _) if r.is_narrow() => {
-                    Kept::Narrow(Vec::new(), vec![0; categories])
+                    TallyState::Narrow(Vec::new(), vec![0; categories])
                 }
-                (Randomizer::Hash(_), _) => Kept::Wide(Vec::new(), vec![0; categories]),
-                (Randomizer::Hadamard(r), _) => Kept::Rows(vec![0; r.rows() as usize]),
+                (Randomizer::Hash(_), _) => TallyState::Wide(Vec::new(), vec![0; categories]),
+                (Randomizer::Hadamard(r), _) => TallyState::Rows(vec![0; r.rows() as usize]),
                 (Randomizer::Piecewise(w) | Randomizer::SquareWave(w), _) => {
-                    Kept::Cells(vec![0; w.cells() as usize], [0; 2])
+                    TallyState::Cells(vec![0; w.cells() as usize], [0; 2])
                 }
                 (Randomizer::Hybrid(h), _) => {
                     let cells = h.parts().1.map_or(0, |(_, w)| w.cells());
-                    Kept::Cells(vec![0; cells as usize], [0; 2])
+                    TallyState::Cells(vec![0; cells as usize], [0; 2])
                 }
-                (Randomizer::Sign(_), _) => Kept::Cells(Vec::new(), [0; 2]),
-                _ => Kept::Counts(vec![0; categories]),
+                (Randomizer::Sign(_), _) => TallyState::Cells(Vec::new(), [0; 2]),
+                _ => TallyState::Counts(vec![0; categories]),
             };
             Tally { people: 0, kept }
         });
@@ -283,8 +283,8 @@ impl Tally {
     fn add(&mut self, randomizer: &Randomizer, level: u8, report: &Report) {
         self.people += 1;
         match (&mut self.kept, report) {
-            (Kept::Counts(counts), Report::Category(c)) => counts[*c as usize] += 1,
-            (Kept::Counts(counts), Report::Bits(words)) => {
+            (TallyState::Counts(counts), Report::Category(c)) => counts[*c as usize] += 1,
+            (TallyState::Counts(counts), Report::Bits(words)) => {
                 for (word, counts) in words.iter().zip(counts.chunks_mut(64)) {
                     let mut left = *word;
                     while left != 0 {
@@ -293,31 +293,31 @@ impl Tally {
                     }
                 }
             }
-            (Kept::Rows(rows), Report::Row(row, sign)) => {
+            (TallyState::Rows(rows), Report::Row(row, sign)) => {
                 rows[*row as usize] += if *sign { 1 } else { -1 };
             }
-            (Kept::Cells(cells, _), Report::Cell(cell)) => cells[*cell as usize] += 1,
-            (Kept::Cells(_, signs), Report::Sign(sign)) => signs[usize::from(*sign)] += 1,
+            (TallyState::Cells(cells, _), Report::Cell(cell)) => cells[*cell as usize] += 1,
+            (TallyState::Cells(_, signs), Report::Sign(sign)) => signs[usize::from(*sign)] += 1,
             (kept, Report::Hashed(hash, bucket)) => {
                 let (Randomizer::Hash(r) | Randomizer::Prefix(r)) = randomizer else { return };
                 let (low, width) = r.sums(*bucket);
                 let wide =
                     Wide { step: hash.multiplier, start: hash.offset.wrapping_sub(low), width };
                 match kept {
-                    Kept::Narrow(pending, _) => pending.push(Narrow {
+                    TallyState::Narrow(pending, _) => pending.push(Narrow {
                         step: wide.step as u32,
                         start: wide.start as u32,
                         width: width as u32,
                     }),
-                    Kept::Wide(pending, _) => pending.push(wide),
-                    Kept::Levels(levels) => levels[usize::from(level)].push(wide),
+                    TallyState::Wide(pending, _) => pending.push(wide),
+                    TallyState::Levels(levels) => levels[usize::from(level)].push(wide),
                     _ => {}
                 }
-                if let Kept::Narrow(pending, _) = kept
+                if let TallyState::Narrow(pending, _) = kept
                     && pending.len() >= PASS
                 {
                     self.flush();
-                } else if let Kept::Wide(pending, _) = kept
+                } else if let TallyState::Wide(pending, _) = kept
                     && pending.len() >= PASS
                 {
                     self.flush();
@@ -329,11 +329,11 @@ impl Tally {
 
     fn flush(&mut self) {
         match &mut self.kept {
-            Kept::Narrow(pending, counts) => {
+            TallyState::Narrow(pending, counts) => {
                 kernel::narrow(pending, counts);
                 pending.clear();
             }
-            Kept::Wide(pending, counts) => {
+            TallyState::Wide(pending, counts) => {
                 let keys: Vec<u32> = (0..counts.len() as u32).collect();
                 kernel::wide(pending, &keys, counts);
                 pending.clear();
@@ -346,10 +346,10 @@ impl Tally {
     pub(crate) fn supports(&mut self, categories: usize) -> Vec<u64> {
         self.flush();
         match &self.kept {
-            Kept::Counts(counts) | Kept::Narrow(_, counts) | Kept::Wide(_, counts) => {
-                counts.clone()
-            }
-            Kept::Rows(rows) => {
+            TallyState::Counts(counts)
+            | TallyState::Narrow(_, counts)
+            | TallyState::Wide(_, counts) => counts.clone(),
+            TallyState::Rows(rows) => {
                 let mut sums = rows.clone();
                 kernel::hadamard(&mut sums);
                 // Support less opposition is the sum; together they are all.
@@ -363,7 +363,7 @@ impl Tally {
     /// Reports by cell, and by sign.
     pub(crate) fn cells(&self) -> (&[u64], [u64; 2]) {
         match &self.kept {
-            Kept::Cells(cells, signs) => (cells, *signs),
+            TallyState::Cells(cells, signs) => (cells, *signs),
             _ => (&[], [0; 2]),
         }
     }
@@ -371,7 +371,7 @@ impl Tally {
     /// Texts' reports by level.
     pub(crate) fn levels(&self) -> &[Vec<Wide>] {
         match &self.kept {
-            Kept::Levels(levels) => levels,
+            TallyState::Levels(levels) => levels,
             _ => &[],
         }
     }

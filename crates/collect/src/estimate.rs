@@ -114,7 +114,7 @@ pub enum Estimate {
     /// Of a number.
     Distribution(numeric::Distribution),
     /// Of texts: see [`crate::heavy::find`].
-    Texts(crate::heavy::Found),
+    Texts(crate::heavy::FrequentTexts),
 }
 
 /// What was estimated.
@@ -216,7 +216,7 @@ pub fn estimate(collector: &mut Collector, options: &Options) -> Result<Estimate
                 )?)
             }
             (Domain::Text { .. }, _) => {
-                let wanted = crate::heavy::Wanted { most: 100, beta: options.beta };
+                let wanted = crate::heavy::SearchOptions { most: 100, beta: options.beta };
                 Estimate::Texts(crate::heavy::find(collector, i, &wanted)?)
             }
         });

@@ -36,7 +36,7 @@ pub(crate) fn key(salt: &[u8; 16], level: u8, text: &[u8]) -> u32 {
 
 /// What to look for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct SearchOptions {
     /// The most prefixes to keep at each level, and texts to return.
     pub most: usize,
     /// The probability that any prefix is kept which nobody has, and that any interval fails.
@@ -60,7 +60,7 @@ pub struct Text {
 
 /// The frequent texts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct FrequentTexts {
     /// The attribute.
     pub name: String,
     /// How many reported it.
@@ -75,7 +75,11 @@ pub struct Found {
 ///
 /// A candidate is kept if its estimate is more than z standard errors above 0, with z for all candidates
 /// of all levels together at β/2; the returned texts' intervals hold together at β/2.
-pub fn find(collector: &mut Collector, part: usize, wanted: &Wanted) -> Result<Found> {
+pub fn find(
+    collector: &mut Collector,
+    part: usize,
+    wanted: &SearchOptions,
+) -> Result<FrequentTexts> {
     let survey = Arc::clone(collector.survey());
     let attribute = &survey.parts()[part];
     let (Domain::Text { length, alphabet }, Randomizer::Prefix(hash)) =
@@ -146,5 +150,5 @@ pub fn find(collector: &mut Collector, part: usize, wanted: &Wanted) -> Result<F
         }
         kept = found.into_iter().map(|(_, bytes)| bytes).collect();
     }
-    Ok(Found { name: attribute.name.clone(), people, texts, threshold })
+    Ok(FrequentTexts { name: attribute.name.clone(), people, texts, threshold })
 }

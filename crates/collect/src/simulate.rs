@@ -1,6 +1,6 @@
 //! `collect simulate`: the measured error against theory, by running the real thing.
 
-use crate::client::{Client, Given};
+use crate::client::{Client, TrueAnswer};
 use crate::collector::Collector;
 use crate::error::{Error, Result};
 use crate::estimate::{Estimate, Options, estimate};
@@ -178,8 +178,8 @@ pub fn simulate(
                 if attribute.mechanism != crate::randomizer::Mechanism::SquareWave =>
             {
                 let half = 0.5 * (high - low);
-                let each = |(_, given, share): &(String, Given, f64)| {
-                    let Given::Number(x) = given else { return 0.0 };
+                let each = |(_, given, share): &(String, TrueAnswer, f64)| {
+                    let TrueAnswer::Number(x) = given else { return 0.0 };
                     let u = (x.clamp(*low, *high) - low) / half - 1.0;
                     let noise = numeric::noise(&attribute.randomizer, u).unwrap_or(0.0);
                     share * (noise + (u - t).powi(2))
@@ -224,7 +224,7 @@ struct Sum {
     covered: u32,
 }
 
-type Person = (String, Given, f64);
+type Person = (String, TrueAnswer, f64);
 
 /// Who there is: each value or number or text, and its share.
 fn population(
@@ -273,7 +273,7 @@ fn truths(domain: &Domain, population: &[Person]) -> Vec<f64> {
     match domain {
         Domain::Number { low, high } => {
             let mean = population.iter().map(|(_, given, share)| match given {
-                Given::Number(x) => x.clamp(*low, *high) * share,
+                TrueAnswer::Number(x) => x.clamp(*low, *high) * share,
                 _ => 0.0,
             });
             vec![mean.sum()]
@@ -288,7 +288,7 @@ type Observed = (f64, Option<(f64, f64)>, f64);
 fn observe(estimate: &Estimate, population: &[Person]) -> Vec<Observed> {
     let mean = || -> f64 {
         let each = |p: &Person| match p.1 {
-            Given::Number(x) => x * p.2,
+            TrueAnswer::Number(x) => x * p.2,
             _ => 0.0,
         };
         population.iter().map(each).sum()

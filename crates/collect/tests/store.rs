@@ -1,7 +1,7 @@
 //! The store: crashes, damage, repetitions, many threads.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
-use demure_collect::client::{Client, Given};
+use demure_collect::client::{Client, TrueAnswer};
 use demure_collect::collector::Collector;
 use demure_collect::report::Submission;
 use demure_collect::store::{self, Receipt, Store};
@@ -29,7 +29,7 @@ fn open(path: &Path) -> Store {
 /// A report whose token is the number.
 fn report(survey: &Survey, token: u128) -> Vec<u8> {
     let mut rng = SeededForTests::insecure(9);
-    let mut one = Client::new(survey).randomize(&[Given::Category(1)], &mut rng).unwrap();
+    let mut one = Client::new(survey).randomize(&[TrueAnswer::Category(1)], &mut rng).unwrap();
     one.token = token;
     one.to_bytes(survey)
 }

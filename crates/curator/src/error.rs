@@ -163,7 +163,7 @@ impl Error {
                 );
                 let remedy = match which {
                     // A denied analyst has a limit of 0, and is not shown earlier answers again either.
-                    demure_ledger::Rule::Slice(_) => {
+                    demure_ledger::Rule::Subject(_) => {
                         "ask with a smaller epsilon or for fewer columns, or ask a steward for more"
                     }
                     _ => {
@@ -178,7 +178,7 @@ impl Error {
                     "the budget is frozen by {} ({}); nothing was spent",
                     frozen.by, frozen.why
                 ),
-                "ask what you asked before, or a steward to thaw it".to_owned(),
+                "ask what you asked before, or a steward to unfreeze it".to_owned(),
             )),
             Self::Partly { spent, source } => {
                 let (what, remedy) = source.refusal()?;

@@ -34,9 +34,9 @@ pub struct Balances {
     /// The balance over everyone.
     pub dataset: Balance,
     /// The period in force, over everyone since it was opened.
-    pub window: Option<Share>,
+    pub period: Option<Share>,
     /// The limits of analysts, then those of groups.
-    pub slices: Vec<Slice>,
+    pub limits: Vec<SubjectLimit>,
     /// The groups that have members, sorted by name.
     pub groups: Vec<Group>,
     /// Who froze the budget and why, if nothing can be reserved.
@@ -51,15 +51,15 @@ impl Balances {
             let group = self.groups.iter().find(|group| group.name == name);
             group.is_some_and(|group| group.members.iter().any(|member| member == who))
         };
-        let denying = self.slices.iter().filter(|slice| slice.share.epsilon == 0.0);
-        denying.into_iter().any(|slice| slice.subject == who || within(&slice.subject))
+        let denying = self.limits.iter().filter(|limit| limit.share.epsilon == 0.0);
+        denying.into_iter().any(|limit| limit.subject == who || within(&limit.subject))
     }
 }
 
 /// The limit of an analyst or a group.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Slice {
+pub struct SubjectLimit {
     /// An analyst, or `@group`.
     pub subject: String,
     /// The limit, and what is left of it.
@@ -95,7 +95,7 @@ pub struct Share {
 /// What one analyst may still spend.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Standing {
+pub struct AnalystBalance {
     /// What this analyst was charged in all, for answers bought and received; rounded up.
     pub spent: Price,
     /// The least that any rule leaves, in each amount: one event of this price is within all of them. 0 while frozen.
@@ -130,7 +130,7 @@ pub(crate) fn dataset(totals: &Totals) -> Result<Balance> {
 
 /// The complete state.
 pub(crate) fn all(totals: &Totals) -> Result<Balances> {
-    let slice = |(subject, terms): (&Subject, Terms)| Slice {
+    let limit = |(subject, terms): (&Subject, Terms)| SubjectLimit {
         subject: subject.to_string(),
         share: share(totals, &Account::Subject(subject.clone()), terms),
     };
@@ -140,8 +140,8 @@ pub(crate) fn all(totals: &Totals) -> Result<Balances> {
     };
     Ok(Balances {
         dataset: dataset(totals)?,
-        window: totals.window().map(|(account, terms)| share(totals, &account, terms)),
-        slices: totals.slices().map(slice).collect(),
+        period: totals.period().map(|(account, terms)| share(totals, &account, terms)),
+        limits: totals.subject_limits().map(limit).collect(),
         groups: totals.members().into_iter().map(group).collect(),
         frozen: totals.frozen().cloned(),
     })
@@ -154,7 +154,7 @@ fn share(totals: &Totals, account: &Account, terms: Terms) -> Share {
 }
 
 /// What `who` may still spend.
-pub(crate) fn standing(totals: &Totals, who: &str) -> Result<Standing> {
+pub(crate) fn analyst_balance(totals: &Totals, who: &str) -> Result<AnalystBalance> {
     let lefts = totals.concerned(who).into_iter().filter_map(|account| {
         let left = totals.left(&account)?;
         Some((left, account.rule()))
@@ -169,5 +169,5 @@ pub(crate) fn standing(totals: &Totals, who: &str) -> Result<Standing> {
     let frozen = totals.frozen().cloned();
     let left = if frozen.is_some() { Price::ZERO } else { left };
     let spent = totals.spent(&Account::Subject(Subject::Analyst(who.to_owned())));
-    Ok(Standing { spent, left, which, frozen })
+    Ok(AnalystBalance { spent, left, which, frozen })
 }

@@ -8,13 +8,13 @@ use crate::price::Price;
 use crate::purchase::{Answers, Sale};
 use crate::replay::Replay;
 use crate::row::{GENESIS, Kind, Row};
-use crate::rule::Decree;
+use crate::rule::RuleChange;
 use crate::totals::{Account, Totals};
 use demure_core::event::Event;
 
 /// A request to append to the journal.
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub(crate) enum Command {
     /// The limit of the policy.
     Limit(Limit),
     /// A debit, and its event as text.
@@ -24,7 +24,7 @@ pub(crate) enum Act {
     /// The end of a reservation.
     Close(Closing),
     /// A rule, and the steward who sets it.
-    Decree(String, Decree),
+    ChangeRule(String, RuleChange),
     /// The id and secret for a journal that has none, who gave them, and why.
     Identify(String, Identified, String),
     /// A source of a table, its files and its unit, and who records it. Whether the table may have that unit was
@@ -45,7 +45,7 @@ pub(crate) struct Closing {
     pub(crate) answer: Option<Vec<u8>>,
 }
 
-impl Act {
+impl Command {
     /// The row to append after those of `replay`; `None` if there is nothing to write.
     ///
     /// # Guarantee
@@ -64,7 +64,7 @@ impl Act {
             Self::Reserve(request, event) => reserved(replay, request, event).map(Some),
             Self::Purchase(request, event, answers) => purchased(replay, request, event, answers),
             Self::Close(closing) => closed(replay, closing).map(Some),
-            Self::Decree(by, decree) => decreed(replay, by, decree),
+            Self::ChangeRule(by, change) => rule_changed(replay, by, change),
             Self::Identify(by, identity, why) => identified(replay, by, &identity, why),
             Self::Unit(by, unit) => united(replay, by, &unit),
             Self::Replace(Successor { id: key, note: query, by: who }) => {
@@ -179,12 +179,12 @@ fn purchased(
 /// # Guarantee
 /// Under [`Answers::Personal`] the error does not depend on which of the answers others have bought. The reported
 /// price is that of all answers that the analyst has not been shown, and rules are checked with all of them.
-pub(crate) fn in_all(error: Error, replay: &Replay, acts: &[Act]) -> Error {
+pub(crate) fn in_all(error: Error, replay: &Replay, commands: &[Command]) -> Error {
     let Error::OverBudget { .. } = &error else { return error };
     let Ok(totals) = replay.begun() else { return error };
     let mut due_ones: Vec<&Request> = Vec::new();
-    for act in acts {
-        let Act::Purchase(request, _, answers) = act else { return error };
+    for command in commands {
+        let Command::Purchase(request, _, answers) = command else { return error };
         due_ones.extend(due(replay, request, *answers).map(|_| request));
     }
     let Some(first) = due_ones.first() else { return error };
@@ -215,17 +215,17 @@ fn received(totals: &Totals, sale: &Sale, request: Request, text: String) -> Res
     Ok(Row { who, key, event: text, price: sale.price, ..draft(Kind::Receive) })
 }
 
-fn decreed(replay: &Replay, who: String, decree: Decree) -> Result<Option<Row>> {
+fn rule_changed(replay: &Replay, who: String, change: RuleChange) -> Result<Option<Row>> {
     let totals = replay.begun()?;
-    if !totals.is_news(&decree) {
+    if !totals.is_news(&change) {
         return Ok(None);
     }
-    let most = match &decree {
-        Decree::Slice(_, terms) | Decree::Window(terms) => terms.most(&totals.limit)?,
-        Decree::Member(..) | Decree::Freeze(_) | Decree::Thaw(_) => None,
+    let most = match &change {
+        RuleChange::Limit(_, terms) | RuleChange::Period(terms) => terms.most(&totals.limit)?,
+        RuleChange::Member(..) | RuleChange::Freeze(_) | RuleChange::Unfreeze(_) => None,
     };
-    let (kind, price) = (decree.kind(), most.unwrap_or_default());
-    let (key, event, query) = decree.texts();
+    let (kind, price) = (change.kind(), most.unwrap_or_default());
+    let (key, event, query) = change.texts();
     Ok(Some(Row { who, key, query, event, price, ..draft(kind) }))
 }
 

@@ -5,8 +5,9 @@ mod page;
 
 pub use page::{Page, Start};
 
-use crate::balance::{self, Balance, Balances, Standing};
-use crate::decide::Act;
+use crate::balance::{self, AnalystBalance, Balance, Balances};
+use crate::connection::Connection;
+use crate::decide::Command;
 use crate::error::{Error, Fault, Result};
 use crate::identity::{Anchor, Identified, LedgerId, Secret};
 use crate::limit::Limit;
@@ -17,7 +18,6 @@ use crate::replay::Replay;
 use crate::reservation::Reservation;
 use crate::row::{Entry, GENESIS, Hash, Kind, Row};
 use crate::rule::Subject;
-use crate::side::Side;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Intent, PATIENCE, Store, Transaction};
@@ -97,10 +97,10 @@ struct Shared {
     dataset: String,
     clock: Clock,
     /// Requests that wait to be written, with their times.
-    queue: Queue<(Vec<Act>, i64), Vec<Option<Row>>>,
-    writer: Mutex<Side>,
+    queue: Queue<(Vec<Command>, i64), Vec<Option<Row>>>,
+    writer: Mutex<Connection>,
     /// A connection that never waits for a writer; `None` if the store has only one.
-    reader: Option<Mutex<Side>>,
+    reader: Option<Mutex<Connection>>,
     /// How far the journal has come, recorded next to its file.
     mark: Option<Mutex<Mark>>,
     identity: OnceLock<Identified>,
@@ -142,7 +142,7 @@ impl Ledger {
     ) -> Result<Self> {
         limit.most()?;
         let ledger = Self::unopened(store, dataset, clock, None)?;
-        ledger.append(Act::Limit(limit.clone()))?;
+        ledger.append(Command::Limit(limit.clone()))?;
         ledger.learn_identity()?;
         ledger.share_replay()?;
         Ok(ledger)
@@ -156,8 +156,8 @@ impl Ledger {
         mark: Option<Mark>,
     ) -> Result<Self> {
         let seen = mark.as_ref().map_or(Ok(mark::START), Mark::place)?;
-        let reader = store.another()?.map(|store| Mutex::new(Side::after(store, seen)));
-        let (writer, queue) = (Mutex::new(Side::after(store, seen)), Queue::new());
+        let reader = store.another()?.map(|store| Mutex::new(Connection::after(store, seen)));
+        let (writer, queue) = (Mutex::new(Connection::after(store, seen)), Queue::new());
         let shared = Shared {
             dataset: dataset.to_owned(),
             clock,
@@ -237,7 +237,7 @@ impl Ledger {
         let mut guard = self.shared.writer.lock().map_err(|_| Error::Interrupted)?;
         let mut mark = mark.lock().map_err(|_| Error::Interrupted)?;
         let mut held = mark.hold()?;
-        let Side { store, replay, seen } = &mut *guard;
+        let Connection { store, replay, seen } = &mut *guard;
         let transaction = store.begin(Intent::Read)?;
         let newest = Replay::caught_up(replay.take(), &self.shared.dataset, *seen, &*transaction)?;
         held.is_in(&newest, &*transaction)?;
@@ -262,7 +262,8 @@ impl Ledger {
     pub fn reserve(&self, request: &Request) -> Result<Reservation> {
         let event = Self::written(request)?;
         // An allowed debit always has a row.
-        let row = self.append(Act::Reserve(request.clone(), event))?.ok_or(Error::Interrupted)?;
+        let row =
+            self.append(Command::Reserve(request.clone(), event))?.ok_or(Error::Interrupted)?;
         Ok(Reservation::new(self.clone(), row))
     }
 
@@ -288,15 +289,15 @@ impl Ledger {
     }
 
     /// What `who` has spent and may still spend, by the tightest of the rules.
-    pub fn balance_for(&self, who: &str) -> Result<Standing> {
-        balance::standing(self.reading()?.newest(&self.shared.dataset)?.begun()?, who)
+    pub fn balance_for(&self, who: &str) -> Result<AnalystBalance> {
+        balance::analyst_balance(self.reading()?.newest(&self.shared.dataset)?.begun()?, who)
     }
 
     /// The answer that was bought for `key`, the first if there are several, whether or not an analyst may see it;
     /// [`Ledger::recall`] checks that.
     pub fn find(&self, key: &str) -> Result<Option<Vec<u8>>> {
-        let mut side = self.reading()?;
-        let transaction = side.store.begin(Intent::Read)?;
+        let mut connection = self.reading()?;
+        let transaction = connection.store.begin(Intent::Read)?;
         let Some(row) = transaction.settlement(&self.shared.dataset, key)? else {
             return Ok(None);
         };
@@ -359,8 +360,10 @@ impl Ledger {
             transaction.check()?;
             Replay::caught_up(None, dataset, (0, GENESIS), &*transaction)
         })?;
-        for side in [Some(&self.shared.writer), self.shared.reader.as_ref()].into_iter().flatten() {
-            fresh = side.lock().map_err(|_| Error::Interrupted)?.agrees(dataset, fresh)?;
+        for connection in
+            [Some(&self.shared.writer), self.shared.reader.as_ref()].into_iter().flatten()
+        {
+            fresh = connection.lock().map_err(|_| Error::Interrupted)?.agrees(dataset, fresh)?;
         }
         let ((entries, head), counts) = (fresh.head(), fresh.counts());
         Ok(Verified {
@@ -387,9 +390,9 @@ impl Ledger {
     }
 
     /// A connection for reading, and its state.
-    fn reading(&self) -> Result<MutexGuard<'_, Side>> {
-        let side = self.shared.reader.as_ref().unwrap_or(&self.shared.writer);
-        side.lock().map_err(|_| Error::Interrupted)
+    fn reading(&self) -> Result<MutexGuard<'_, Connection>> {
+        let connection = self.shared.reader.as_ref().unwrap_or(&self.shared.writer);
+        connection.lock().map_err(|_| Error::Interrupted)
     }
 
     /// Reads the current journal, with the same state of the store.
@@ -398,7 +401,7 @@ impl Ledger {
         look: impl FnOnce(&Replay, &dyn Transaction) -> Result<R>,
     ) -> Result<R> {
         let mut guard = self.reading()?;
-        let Side { store, replay, seen } = &mut *guard;
+        let Connection { store, replay, seen } = &mut *guard;
         let transaction = store.begin(Intent::Read)?;
         let newest = Replay::caught_up(replay.take(), &self.shared.dataset, *seen, &*transaction)?;
         *seen = newest.head();

@@ -6,7 +6,7 @@
 //! | `ledger/append` | makes rows durable: a transaction's commit, then the mark |
 //! | `decide` | decides what may be appended to the journal |
 //! | `queue` | group commit: waiting threads share a transaction |
-//! | `side` | a connection, and what was read through it |
+//! | `connection` | a connection, and what was read through it |
 //! | `identity` | [`LedgerId`], [`Charter`]: the identity of a journal, and the secret of its keys |
 //! | `opening` | opens the ledger that a policy names, and no other |
 //! | `replacing` | replaces a ledger by another |
@@ -16,7 +16,7 @@
 //! | `access` | files that only their owner may read |
 //! | `purchase` | [`Purchase`], [`Answers`]: buys answers, or receives those that another analyst bought |
 //! | `steward` | a steward's commands: limits, groups, periods, freezes |
-//! | `balance` | [`Balance`], [`Balances`], [`Standing`]: what is spent and left |
+//! | `balance` | [`Balance`], [`Balances`], [`AnalystBalance`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: the steps after a debit |
 //! | `limit` | [`Limit`]: the budget of a dataset, and its guarantee |
 //! | `price` | [`Price`]: ε or ρ, and δ |
@@ -88,6 +88,7 @@
 
 pub mod access;
 mod balance;
+mod connection;
 mod decide;
 mod error;
 mod identity;
@@ -106,14 +107,13 @@ mod replay;
 mod reservation;
 mod row;
 mod rule;
-mod side;
 mod steward;
 mod store;
 #[cfg(test)]
 mod tests;
 mod totals;
 
-pub use balance::{Balance, Balances, Group, Share, Slice, Standing};
+pub use balance::{AnalystBalance, Balance, Balances, Group, Share, SubjectLimit};
 pub use error::{Error, Fault, Result};
 pub use identity::{Anchor, Charter, LedgerId, PublicTable, Successor, Unit};
 pub use ledger::{Clock, Ledger, Page, Request, Start, Verified, wall_clock};

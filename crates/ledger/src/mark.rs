@@ -56,7 +56,7 @@ pub(crate) struct Mark {
 
 /// A mark that no other process can move while this is held.
 #[derive(Debug)]
-pub(crate) struct Held<'a> {
+pub(crate) struct LockedMark<'a> {
     mark: &'a mut Mark,
 }
 
@@ -117,7 +117,7 @@ impl Mark {
 
     /// Keeps all other processes from moving it. Waits for them, but not for ever: a process that was stopped while it
     /// held the mark does not block the others.
-    pub(crate) fn hold(&mut self) -> Result<Held<'_>> {
+    pub(crate) fn hold(&mut self) -> Result<LockedMark<'_>> {
         let deadline = Instant::now() + self.patience;
         loop {
             match self.file.try_lock() {
@@ -131,7 +131,7 @@ impl Mark {
                 Err(TryLockError::Error(_)) => return Err(self.bad()),
             }
         }
-        let held = Held { mark: self };
+        let held = LockedMark { mark: self };
         held.mark.is_in_place()?;
         Ok(held)
     }
@@ -165,7 +165,7 @@ impl Mark {
     }
 }
 
-impl Held<'_> {
+impl LockedMark<'_> {
     /// Refuses a journal that does not contain the row that the mark names: it was continued elsewhere.
     pub(crate) fn is_in(&mut self, journal: &Replay, store: &dyn Transaction) -> Result<()> {
         let (_, (seq, hash)) = self.mark.current()?;
@@ -212,7 +212,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for LockedMark<'_> {
     fn drop(&mut self) {
         // If that fails, others wait until this process ends.
         let _ = self.mark.file.unlock();

@@ -17,7 +17,7 @@
 //! sources are known to open.
 
 use crate::access;
-use crate::decide::Act;
+use crate::decide::Command;
 use crate::error::{Error, Fault, Result};
 use crate::identity::{Charter, Identified, Known, LedgerId, Unit};
 use crate::ledger::{Clock, Ledger};
@@ -47,7 +47,7 @@ impl Ledger {
     /// Opens the ledger with this id. Creates nothing, and refuses a journal that differs from the policy before
     /// anything is written.
     pub fn open_own(place: &Place, id: &LedgerId, charter: &Charter, clock: Clock) -> Result<Self> {
-        let Found { store, dataset, marked } = Found::at(place, id)?;
+        let LocatedJournal { store, dataset, marked } = LocatedJournal::at(place, id)?;
         let (mark, path) = marked.unzip();
         let seq = mark.as_ref().map_or(Ok(mark::START), Mark::place)?.0;
         Self::chartered(store, &dataset, mark, charter, Beginning::default(), clock)
@@ -57,7 +57,7 @@ impl Ledger {
     /// Records the policy's units, with the sources and files of its tables, in one transaction; or refuses the
     /// policy, and writes nothing. Use it for a policy whose sources open.
     pub fn record_units(&self, charter: &Charter) -> Result<()> {
-        self.append_whole(|replay, _| fits(replay, charter), unit_acts(charter))
+        self.append_whole(|replay, _| fits(replay, charter), unit_commands(charter))
     }
 
     /// The ledger in this place that may belong to a policy that names none: it has the policy's name, or was spent
@@ -167,17 +167,17 @@ impl Ledger {
         charter.limit.most()?;
         let ledger = Self::unopened(store, dataset, clock, mark)?;
         let Beginning { identity, with_units, allowed } = beginning;
-        let mut acts = vec![Act::Limit(charter.limit.clone())];
-        let identify = |(identity, why)| Act::Identify(charter.by.clone(), identity, why);
-        acts.extend(identity.map(identify));
+        let mut commands = vec![Command::Limit(charter.limit.clone())];
+        let identify = |(identity, why)| Command::Identify(charter.by.clone(), identity, why);
+        commands.extend(identity.map(identify));
         if with_units {
-            acts.extend(unit_acts(charter));
+            commands.extend(unit_commands(charter));
         }
         let check = |replay: &Replay, store: &dyn Transaction| {
             allowed.map_or(Ok(()), |allowed| allowed(replay, store))?;
             fits(replay, charter)
         };
-        ledger.append_whole(check, acts)?;
+        ledger.append_whole(check, commands)?;
         ledger.learn_identity()?;
         ledger.share_replay()?;
         ledger.note_progress()?;
@@ -200,23 +200,24 @@ struct Beginning<'a> {
 
 /// Refuses a policy that does not fit the journal.
 fn fits(replay: &Replay, charter: &Charter) -> Result<()> {
-    Act::Limit(charter.limit.clone()).decide(replay, 0)?;
+    Command::Limit(charter.limit.clone()).decide(replay, 0)?;
     let (about, dataset) = (replay.about(), replay.dataset());
     charter.units.iter().try_for_each(|unit| about.allows(dataset, unit))?;
     charter.public.iter().try_for_each(|public| about.allows_public(dataset, public))
 }
 
 /// A row for each source of each table; the first has its files.
-fn unit_acts(charter: &Charter) -> Vec<Act> {
-    let mut acts = Vec::new();
+fn unit_commands(charter: &Charter) -> Vec<Command> {
+    let mut commands = Vec::new();
     for unit in &charter.units {
         let mut files = unit.files.clone();
         for source in &unit.sources {
             let (sources, files) = (vec![source.clone()], std::mem::take(&mut files));
-            acts.push(Act::Unit(charter.by.clone(), Unit { sources, files, ..unit.clone() }));
+            commands
+                .push(Command::Unit(charter.by.clone(), Unit { sources, files, ..unit.clone() }));
         }
     }
-    acts
+    commands
 }
 
 /// The journal in a store that may belong to a policy that names none.
@@ -253,14 +254,14 @@ fn claim_of(store: &dyn Transaction, charter: &Charter) -> Result<Option<LedgerI
 }
 
 /// A journal that was found by its id.
-pub(crate) struct Found {
+pub(crate) struct LocatedJournal {
     pub(crate) store: Box<dyn Store>,
     pub(crate) dataset: String,
     /// For a file: its mark and its real path.
     pub(crate) marked: Option<(Mark, PathBuf)>,
 }
 
-impl Found {
+impl LocatedJournal {
     pub(crate) fn at(place: &Place, id: &LedgerId) -> Result<Self> {
         let (store, marked, shown) = match place {
             Place::File(path) => {

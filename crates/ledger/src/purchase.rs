@@ -23,7 +23,7 @@
 //! A group whose members receive the same answer pays for each of them: more than what they learnt together, never
 //! less.
 
-use crate::decide::Act;
+use crate::decide::Command;
 use crate::error::{Error, Fault, Result};
 use crate::ledger::{Ledger, Request};
 use crate::price::Price;
@@ -198,10 +198,10 @@ impl Ledger {
         if requests.is_empty() {
             return Ok(Vec::new());
         }
-        let acts = requests
-            .iter()
-            .map(|request| Ok(Act::Purchase(request.clone(), Self::written(request)?, answers)));
-        let rows = self.append_all(acts.collect::<Result<_>>()?)?;
+        let commands = requests.iter().map(|request| {
+            Ok(Command::Purchase(request.clone(), Self::written(request)?, answers))
+        });
+        let rows = self.append_all(commands.collect::<Result<_>>()?)?;
         let (mut bought, mut failed) = (Vec::with_capacity(rows.len()), None);
         for (request, row) in requests.iter().zip(rows) {
             let price = match row {

@@ -1,11 +1,11 @@
 //! Replaces a ledger by another: the old one is closed, and records what replaced it.
 
-use crate::decide::Act;
+use crate::decide::Command;
 use crate::error::{Error, Fault, Result};
 use crate::identity::{LedgerId, Successor};
 use crate::ledger::{Clock, Ledger};
 use crate::mark::{self, Mark};
-use crate::opening::{Found, lost, real, server, with_id};
+use crate::opening::{LocatedJournal, lost, real, server, with_id};
 use crate::parts;
 use crate::place::Place;
 use crate::replay::Replay;
@@ -33,7 +33,7 @@ impl Ledger {
     /// Records in the ledger which one replaces it: from then on, nothing is debited from it. Only the first
     /// replacement counts: if there already is one, the error names it.
     pub fn replace_with(&self, successor: Successor) -> Result<()> {
-        self.append(Act::Replace(successor)).map(drop)
+        self.append(Command::Replace(successor)).map(drop)
     }
 
     /// The same for the ledger with this id.
@@ -73,7 +73,7 @@ impl Ledger {
     }
 
     fn without_charter(place: &Place, id: &LedgerId, clock: Clock) -> Result<Self> {
-        let Found { store, dataset, marked } = Found::at(place, id)?;
+        let LocatedJournal { store, dataset, marked } = LocatedJournal::at(place, id)?;
         let (mark, path) = marked.unzip();
         let seq = mark.as_ref().map_or(Ok(mark::START), Mark::place)?.0;
         let ledger = Self::unopened(store, &dataset, clock, mark)?;

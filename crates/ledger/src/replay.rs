@@ -16,7 +16,7 @@ use crate::limit::Limit;
 use crate::price::Price;
 use crate::purchase::Sales;
 use crate::row::{GENESIS, Hash, Kind, Row};
-use crate::rule::Decree;
+use crate::rule::RuleChange;
 use crate::store::Transaction;
 use crate::totals::Totals;
 use demure_core::event::Event;
@@ -159,8 +159,8 @@ impl Replay {
             Kind::Cancel => self.cancel(row)?,
             Kind::Settle => self.settle(row)?,
             Kind::Receive => self.receive(row)?,
-            Kind::Grant | Kind::Member | Kind::Window | Kind::Freeze | Kind::Thaw => {
-                self.decree(row)?
+            Kind::Grant | Kind::Member | Kind::Period | Kind::Freeze | Kind::Unfreeze => {
+                self.change_rule(row)?
             }
             Kind::Identity | Kind::Unit | Kind::Replaced => self.introduce(row)?,
         };
@@ -178,10 +178,10 @@ impl Replay {
         Ok(Step::Done)
     }
 
-    fn decree(&mut self, row: &Row) -> Result<Step> {
+    fn change_rule(&mut self, row: &Row) -> Result<Step> {
         let totals = self.totals.as_mut().ok_or_else(|| row.fault(Fault::NoLimit))?;
-        let decree = Decree::read(row).ok_or_else(|| row.fault(Fault::Unreadable))?;
-        totals.decree(row.seq, &row.who, decree)?;
+        let change = RuleChange::read(row).ok_or_else(|| row.fault(Fault::Unreadable))?;
+        totals.change_rule(row.seq, &row.who, change)?;
         Ok(Step::Done)
     }
 

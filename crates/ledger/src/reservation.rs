@@ -12,7 +12,7 @@
 //! process) stays spent. Only a reservation that has not begun can be
 //! cancelled, and `begin` consumes it.
 
-use crate::decide::{Act, Closing};
+use crate::decide::{Closing, Command};
 use crate::error::Result;
 use crate::ledger::Ledger;
 use crate::price::Price;
@@ -94,6 +94,6 @@ impl Reading {
 impl Debit {
     fn close(self, refund: Price, answer: Option<Vec<u8>>) -> Result<()> {
         let Self { ledger, seq, who, key, .. } = self;
-        ledger.append(Act::Close(Closing { seq, who, key, refund, answer })).map(|_| ())
+        ledger.append(Command::Close(Closing { seq, who, key, refund, answer })).map(|_| ())
     }
 }

@@ -32,11 +32,11 @@ pub enum Kind {
     /// An analyst joins or leaves a group.
     Member,
     /// A period, from here to the next.
-    Window,
+    Period,
     /// Nothing can be reserved from here on.
     Freeze,
     /// The end of a freeze.
-    Thaw,
+    Unfreeze,
     /// The journal's id and the secret of its keys.
     Identity,
     /// The privacy unit of a table.
@@ -55,9 +55,9 @@ impl Kind {
         Self::Settle,
         Self::Grant,
         Self::Member,
-        Self::Window,
+        Self::Period,
         Self::Freeze,
-        Self::Thaw,
+        Self::Unfreeze,
         Self::Identity,
         Self::Unit,
         Self::Receive,
@@ -76,9 +76,9 @@ impl Kind {
             Self::Settle => "settle",
             Self::Grant => "grant",
             Self::Member => "member",
-            Self::Window => "window",
+            Self::Period => "window",
             Self::Freeze => "freeze",
-            Self::Thaw => "thaw",
+            Self::Unfreeze => "thaw",
             Self::Identity => "identity",
             Self::Unit => "unit",
             Self::Receive => "receive",

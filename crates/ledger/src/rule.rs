@@ -22,9 +22,9 @@ pub enum Rule {
     /// The limit of the dataset, over everyone.
     Dataset,
     /// The period that a steward opened, over everyone.
-    Window,
+    Period,
     /// The limit of an analyst, or of a group (`@group`).
-    Slice(String),
+    Subject(String),
 }
 
 impl Rule {
@@ -32,8 +32,8 @@ impl Rule {
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Self::Dataset => "have the policy's limit raised",
-            Self::Window => "wait until a steward opens the next period",
-            Self::Slice(_) => "ask a steward for a larger limit",
+            Self::Period => "wait until a steward opens the next period",
+            Self::Subject(_) => "ask a steward for a larger limit",
         }
     }
 }
@@ -42,8 +42,8 @@ impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Dataset => f.write_str("the budget"),
-            Self::Window => f.write_str("the period"),
-            Self::Slice(subject) => write!(f, "the limit of {subject}"),
+            Self::Period => f.write_str("the period"),
+            Self::Subject(subject) => write!(f, "the limit of {subject}"),
         }
     }
 }
@@ -161,25 +161,25 @@ impl fmt::Display for Terms {
     }
 }
 
-/// A rule that a steward sets.
+/// A change of a rule, by a steward.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Decree {
-    Slice(Subject, Terms),
+pub(crate) enum RuleChange {
+    Limit(Subject, Terms),
     /// The analyst, the group, and whether the analyst is in it from now on.
     Member(String, String, bool),
-    Window(Terms),
+    Period(Terms),
     Freeze(String),
-    Thaw(String),
+    Unfreeze(String),
 }
 
-impl Decree {
+impl RuleChange {
     pub(crate) fn kind(&self) -> Kind {
         match self {
-            Self::Slice(..) => Kind::Grant,
+            Self::Limit(..) => Kind::Grant,
             Self::Member(..) => Kind::Member,
-            Self::Window(_) => Kind::Window,
+            Self::Period(_) => Kind::Period,
             Self::Freeze(_) => Kind::Freeze,
-            Self::Thaw(_) => Kind::Thaw,
+            Self::Unfreeze(_) => Kind::Unfreeze,
         }
     }
 
@@ -187,24 +187,24 @@ impl Decree {
     pub(crate) fn texts(self) -> (String, String, String) {
         let empty = String::new;
         match self {
-            Self::Slice(subject, terms) => {
+            Self::Limit(subject, terms) => {
                 (subject.to_string(), format!("slice({terms})"), empty())
             }
             Self::Member(analyst, group, joins) => {
                 let verb = if joins { "join" } else { "leave" };
                 (analyst, format!("{verb}(@{group})"), empty())
             }
-            Self::Window(terms) => (empty(), format!("window({terms})"), empty()),
-            Self::Freeze(why) | Self::Thaw(why) => (empty(), empty(), why),
+            Self::Period(terms) => (empty(), format!("window({terms})"), empty()),
+            Self::Freeze(why) | Self::Unfreeze(why) => (empty(), empty(), why),
         }
     }
 
-    /// Parses the output of [`Decree::texts`]; `None` if the row is of another kind, or cannot be parsed.
+    /// Parses the output of [`RuleChange::texts`]; `None` if the row is of another kind, or cannot be parsed.
     pub(crate) fn read(row: &Row) -> Option<Self> {
         let inner = |verb: &str| row.event.strip_prefix(verb)?.strip_prefix('(')?.strip_suffix(')');
         match row.kind {
             Kind::Grant => {
-                Some(Self::Slice(Subject::parse(&row.key).ok()?, Terms::parse(inner("slice")?)?))
+                Some(Self::Limit(Subject::parse(&row.key).ok()?, Terms::parse(inner("slice")?)?))
             }
             Kind::Member => {
                 let (group, joins) = match inner("join") {
@@ -214,9 +214,9 @@ impl Decree {
                 let analyst = Subject::analyst("analyst", &row.key).ok()?;
                 Some(Self::Member(analyst, Subject::group(group).ok()?, joins))
             }
-            Kind::Window => Terms::parse(inner("window")?).map(Self::Window),
+            Kind::Period => Terms::parse(inner("window")?).map(Self::Period),
             Kind::Freeze => Some(Self::Freeze(row.query.clone())),
-            Kind::Thaw => Some(Self::Thaw(row.query.clone())),
+            Kind::Unfreeze => Some(Self::Unfreeze(row.query.clone())),
             _ => None,
         }
     }

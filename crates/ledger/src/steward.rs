@@ -4,10 +4,10 @@
 //! ledgers of the dataset from then on. A call that would change nothing is not written. Earlier debits stay: if more
 //! is already spent than a new rule allows, it allows nothing further.
 
-use crate::decide::Act;
+use crate::decide::Command;
 use crate::error::Result;
 use crate::ledger::Ledger;
-use crate::rule::{Decree, Subject, Terms, printable};
+use crate::rule::{RuleChange, Subject, Terms, printable};
 use demure_core::unit::{Delta, Epsilon};
 
 impl Ledger {
@@ -19,19 +19,19 @@ impl Ledger {
     /// their own count; for a group, those that its members made while they were members.
     pub fn grant(&self, by: &str, subject: &str, epsilon: Epsilon, delta: Delta) -> Result<()> {
         let terms = Terms::AtMost(epsilon, delta);
-        self.decree(by, Decree::Slice(Subject::parse(subject)?, terms))
+        self.change_rule(by, RuleChange::Limit(Subject::parse(subject)?, terms))
     }
 
     /// Gives `subject` a limit of nothing: it gets no answer any more by [`Ledger::purchase`], not even one that it
     /// was shown before.
     pub fn deny(&self, by: &str, subject: &str) -> Result<()> {
-        self.decree(by, Decree::Slice(Subject::parse(subject)?, Terms::Nothing))
+        self.change_rule(by, RuleChange::Limit(Subject::parse(subject)?, Terms::Nothing))
     }
 
     /// Removes the limit of `subject`: it then has *no* limit of its own, and only the other rules bind it. To stop
     /// it, use [`Ledger::deny`].
     pub fn revoke(&self, by: &str, subject: &str) -> Result<()> {
-        self.decree(by, Decree::Slice(Subject::parse(subject)?, Terms::None))
+        self.change_rule(by, RuleChange::Limit(Subject::parse(subject)?, Terms::None))
     }
 
     /// From now on, debits of `analyst` also count against the limit of `group` (`@group`).
@@ -46,38 +46,38 @@ impl Ledger {
 
     fn member(&self, by: &str, analyst: &str, group: &str, joins: bool) -> Result<()> {
         let analyst = Subject::analyst("analyst", analyst)?;
-        self.decree(by, Decree::Member(analyst, Subject::group(group)?, joins))
+        self.change_rule(by, RuleChange::Member(analyst, Subject::group(group)?, joins))
     }
 
     /// Opens a period: from now on, until the next one, everyone together may spend at most this, within the dataset's
     /// limit. It counts from zero.
-    pub fn open_window(&self, by: &str, epsilon: Epsilon, delta: Delta) -> Result<()> {
-        self.decree(by, Decree::Window(Terms::AtMost(epsilon, delta)))
+    pub fn open_period(&self, by: &str, epsilon: Epsilon, delta: Delta) -> Result<()> {
+        self.change_rule(by, RuleChange::Period(Terms::AtMost(epsilon, delta)))
     }
 
     /// Closes the period: nothing may be spent until another is opened.
-    pub fn close_window(&self, by: &str) -> Result<()> {
-        self.decree(by, Decree::Window(Terms::Nothing))
+    pub fn close_period(&self, by: &str) -> Result<()> {
+        self.change_rule(by, RuleChange::Period(Terms::Nothing))
     }
 
     /// Removes periods: only the dataset's limit applies again.
-    pub fn remove_window(&self, by: &str) -> Result<()> {
-        self.decree(by, Decree::Window(Terms::None))
+    pub fn remove_period(&self, by: &str) -> Result<()> {
+        self.change_rule(by, RuleChange::Period(Terms::None))
     }
 
     /// Freezes the budget: nothing can be reserved from now on. Open reservations can still be settled or cancelled,
     /// and analysts can again be shown what they were shown before.
     pub fn freeze(&self, by: &str, why: &str) -> Result<()> {
-        self.decree(by, Decree::Freeze(printable("reason", why)?))
+        self.change_rule(by, RuleChange::Freeze(printable("reason", why)?))
     }
 
     /// Unfreezes the budget.
-    pub fn thaw(&self, by: &str, why: &str) -> Result<()> {
-        self.decree(by, Decree::Thaw(printable("reason", why)?))
+    pub fn unfreeze(&self, by: &str, why: &str) -> Result<()> {
+        self.change_rule(by, RuleChange::Unfreeze(printable("reason", why)?))
     }
 
-    fn decree(&self, by: &str, decree: Decree) -> Result<()> {
+    fn change_rule(&self, by: &str, change: RuleChange) -> Result<()> {
         let by = Subject::analyst("steward", by)?;
-        self.append(Act::Decree(by, decree)).map(|_| ())
+        self.append(Command::ChangeRule(by, change)).map(|_| ())
     }
 }

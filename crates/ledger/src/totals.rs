@@ -17,20 +17,20 @@ use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::meter::Meter;
 use crate::price::Price;
-use crate::rule::{Decree, Rule, Subject, Terms};
+use crate::rule::{Rule, RuleChange, Subject, Terms};
 use demure_core::event::Event;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// The number of debits that can be refunded without reading the journal again: more than are under way at once. Each
 /// costs a few hundred bytes, and a cancellation costs adding them up.
-const WINDOW: usize = 512;
+const REFUNDABLE: usize = 512;
 
 /// Something with a separate total.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Account {
     Dataset,
     /// The period that was opened by the row with this number.
-    Window(u64),
+    Period(u64),
     Subject(Subject),
 }
 
@@ -38,8 +38,8 @@ impl Account {
     pub(crate) fn rule(&self) -> Rule {
         match self {
             Self::Dataset => Rule::Dataset,
-            Self::Window(_) => Rule::Window,
-            Self::Subject(subject) => Rule::Slice(subject.to_string()),
+            Self::Period(_) => Rule::Period,
+            Self::Subject(subject) => Rule::Subject(subject.to_string()),
         }
     }
 }
@@ -71,8 +71,8 @@ pub(crate) struct Totals {
     meters: HashMap<Account, Meter>,
     /// The maximum of each account; the dataset's always exists.
     caps: HashMap<Account, Price>,
-    window: Option<(u64, Terms)>,
-    slices: BTreeMap<Subject, Terms>,
+    period: Option<(u64, Terms)>,
+    subject_limits: BTreeMap<Subject, Terms>,
     /// The groups of each analyst.
     groups: BTreeMap<String, BTreeSet<String>>,
     frozen: Option<Frozen>,
@@ -89,8 +89,8 @@ impl Totals {
             empty,
             meters: HashMap::new(),
             caps,
-            window: None,
-            slices: BTreeMap::new(),
+            period: None,
+            subject_limits: BTreeMap::new(),
             groups: BTreeMap::new(),
             frozen: None,
             recent: VecDeque::new(),
@@ -132,7 +132,7 @@ impl Totals {
     pub(crate) fn concerned(&self, who: &str) -> Vec<Account> {
         let mut accounts = self.personal(who);
         accounts.push(Account::Dataset);
-        accounts.extend(self.window.map(|(seq, _)| Account::Window(seq)));
+        accounts.extend(self.period.map(|(seq, _)| Account::Period(seq)));
         accounts
     }
 
@@ -147,8 +147,8 @@ impl Totals {
     /// The account of `who`, or of one of their groups, that allows nothing at all.
     pub(crate) fn denying(&self, who: &str) -> Option<Account> {
         self.personal(who).into_iter().find(|account| match account {
-            Account::Subject(subject) => self.slices.get(subject) == Some(&Terms::Nothing),
-            Account::Dataset | Account::Window(_) => false,
+            Account::Subject(subject) => self.subject_limits.get(subject) == Some(&Terms::Nothing),
+            Account::Dataset | Account::Period(_) => false,
         })
     }
 
@@ -187,7 +187,7 @@ impl Totals {
             self.meters.insert(account.clone(), next);
             before.push((account, meter));
         }
-        if self.recent.len() == WINDOW {
+        if self.recent.len() == REFUNDABLE {
             self.recent.pop_front();
         }
         self.recent.push_back(Recent { seq, event, before });
@@ -226,49 +226,49 @@ impl Totals {
     }
 
     /// Whether the rule would change anything.
-    pub(crate) fn is_news(&self, decree: &Decree) -> bool {
-        match decree {
-            Decree::Slice(subject, terms) => {
-                self.slices.get(subject).copied().unwrap_or(Terms::None) != *terms
+    pub(crate) fn is_news(&self, change: &RuleChange) -> bool {
+        match change {
+            RuleChange::Limit(subject, terms) => {
+                self.subject_limits.get(subject).copied().unwrap_or(Terms::None) != *terms
             }
-            Decree::Member(analyst, group, joins) => {
+            RuleChange::Member(analyst, group, joins) => {
                 self.groups.get(analyst).is_some_and(|groups| groups.contains(group)) != *joins
             }
             // The same period again is a new one, from zero.
-            Decree::Window(terms) => self.window.is_some() || *terms != Terms::None,
-            Decree::Freeze(_) => true,
-            Decree::Thaw(_) => self.frozen.is_some(),
+            RuleChange::Period(terms) => self.period.is_some() || *terms != Terms::None,
+            RuleChange::Freeze(_) => true,
+            RuleChange::Unfreeze(_) => self.frozen.is_some(),
         }
     }
 
     /// Applies a rule, as the row `seq` of the steward `by`.
-    pub(crate) fn decree(&mut self, seq: u64, by: &str, decree: Decree) -> Result<()> {
-        match decree {
-            Decree::Slice(subject, terms) => {
+    pub(crate) fn change_rule(&mut self, seq: u64, by: &str, change: RuleChange) -> Result<()> {
+        match change {
+            RuleChange::Limit(subject, terms) => {
                 self.cap(Account::Subject(subject.clone()), terms)?;
                 match terms {
-                    Terms::None => self.slices.remove(&subject),
-                    _ => self.slices.insert(subject, terms),
+                    Terms::None => self.subject_limits.remove(&subject),
+                    _ => self.subject_limits.insert(subject, terms),
                 };
             }
-            Decree::Member(analyst, group, true) => {
+            RuleChange::Member(analyst, group, true) => {
                 self.groups.entry(analyst).or_default().insert(group);
             }
-            Decree::Member(analyst, group, false) => {
+            RuleChange::Member(analyst, group, false) => {
                 if let Some(groups) = self.groups.get_mut(&analyst) {
                     groups.remove(&group);
                 }
             }
-            Decree::Window(terms) => {
-                if let Some((old, _)) = self.window.take() {
-                    self.caps.remove(&Account::Window(old));
-                    self.meters.remove(&Account::Window(old));
+            RuleChange::Period(terms) => {
+                if let Some((old, _)) = self.period.take() {
+                    self.caps.remove(&Account::Period(old));
+                    self.meters.remove(&Account::Period(old));
                 }
-                self.cap(Account::Window(seq), terms)?;
-                self.window = (terms != Terms::None).then_some((seq, terms));
+                self.cap(Account::Period(seq), terms)?;
+                self.period = (terms != Terms::None).then_some((seq, terms));
             }
-            Decree::Freeze(why) => self.frozen = Some(Frozen { by: by.to_owned(), why }),
-            Decree::Thaw(_) => self.frozen = None,
+            RuleChange::Freeze(why) => self.frozen = Some(Frozen { by: by.to_owned(), why }),
+            RuleChange::Unfreeze(_) => self.frozen = None,
         }
         Ok(())
     }
@@ -281,12 +281,12 @@ impl Totals {
         Ok(())
     }
 
-    pub(crate) fn window(&self) -> Option<(Account, Terms)> {
-        self.window.map(|(seq, terms)| (Account::Window(seq), terms))
+    pub(crate) fn period(&self) -> Option<(Account, Terms)> {
+        self.period.map(|(seq, terms)| (Account::Period(seq), terms))
     }
 
-    pub(crate) fn slices(&self) -> impl Iterator<Item = (&Subject, Terms)> {
-        self.slices.iter().map(|(subject, terms)| (subject, *terms))
+    pub(crate) fn subject_limits(&self) -> impl Iterator<Item = (&Subject, Terms)> {
+        self.subject_limits.iter().map(|(subject, terms)| (subject, *terms))
     }
 
     /// The members of each group that has any.
@@ -311,9 +311,9 @@ impl Totals {
             |one: &Self, two: &Self| one.meters.keys().all(|key| one.spent(key) == two.spent(key));
         in_other(self, other)
             && in_other(other, self)
-            && (&self.limit, &self.caps, self.window) == (&other.limit, &other.caps, other.window)
-            && (&self.slices, &self.groups, &self.frozen)
-                == (&other.slices, &other.groups, &other.frozen)
+            && (&self.limit, &self.caps, self.period) == (&other.limit, &other.caps, other.period)
+            && (&self.subject_limits, &self.groups, &self.frozen)
+                == (&other.subject_limits, &other.groups, &other.frozen)
     }
 }
 

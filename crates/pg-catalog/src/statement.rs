@@ -49,7 +49,7 @@ impl Statement {
                 settings::find(&words.join(" ")).map(|setting| Ok(Self::Show(setting)))
             }
             ast::Statement::Query(query) => {
-                let mut found = Found::new(catalog);
+                let mut found = UsedNames::new(catalog);
                 if query.visit(&mut found).is_break() {
                     return None;
                 }
@@ -127,7 +127,7 @@ fn bind(
 }
 
 /// The names that a query uses. The visit stops at a relation that is not the catalog's.
-struct Found<'a> {
+struct UsedNames<'a> {
     catalog: &'a Inner,
     /// The common table expressions, and the bare names of the relations.
     ctes: Vec<String>,
@@ -138,7 +138,7 @@ struct Found<'a> {
     strange: Option<String>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> UsedNames<'a> {
     fn new(catalog: &'a Inner) -> Self {
         let (ctes, relations) = (Vec::new(), Vec::new());
         Self { catalog, ctes, relations, functions: false, strange: None }
@@ -175,7 +175,7 @@ impl<'a> Found<'a> {
     }
 }
 
-impl Visitor for Found<'_> {
+impl Visitor for UsedNames<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Ast) -> ControlFlow<()> {

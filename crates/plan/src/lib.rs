@@ -24,9 +24,9 @@
 //! How many people does a count within 1 % need at ε = 0.1?
 //! ```
 //! use demure_core::unit::{Beta, Epsilon, Neighbours};
-//! use demure_plan::solve::{Asked, Given, Statistic, Wanted};
+//! use demure_plan::solve::{Asked, Requirements, Statistic, ErrorTarget};
 //!
-//! let given = Given { error: Some(Wanted::Share(0.01)), n: None, epsilon: Some(Epsilon::new(0.1)?) };
+//! let given = Requirements { error: Some(ErrorTarget::Share(0.01)), n: None, epsilon: Some(Epsilon::new(0.1)?) };
 //! let found = given.solve(&Statistic::count(1, Neighbours::AddRemove), Beta::new(0.05)?)?;
 //! assert_eq!(found.asked, Asked::People);
 //! assert!(found.n.is_some_and(|n| (2_900..3_100).contains(&n)));

@@ -142,7 +142,7 @@ pub struct Question {
 
 /// What is known by one bound.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct ResponseSolution {
     /// People.
     pub n: u64,
     /// The mechanism.
@@ -155,7 +155,7 @@ pub struct Found {
 
 impl Question {
     /// The third quantity, by this bound.
-    pub fn solve(&self, bound: ErrorBound, beta: Beta) -> Result<Found> {
+    pub fn solve(&self, bound: ErrorBound, beta: Beta) -> Result<ResponseSolution> {
         if self.n == Some(0) {
             return Err(Error::NoPeople);
         }
@@ -175,11 +175,11 @@ impl Question {
             return Err(Error::NoResponse);
         };
         let error = response.error(n, bound, beta)?;
-        Ok(Found { n, response, epsilon: epsilon.get(), error })
+        Ok(ResponseSolution { n, response, epsilon: epsilon.get(), error })
     }
 }
 
-impl Found {
+impl ResponseSolution {
     /// The error by Hoeffding's inequality a decade to either side of ε.
     #[must_use]
     pub fn curve(&self, beta: Beta) -> Vec<(f64, f64)> {

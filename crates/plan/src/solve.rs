@@ -12,14 +12,14 @@ use std::str::FromStr;
 
 /// An error as it is wanted: `10` in the statistic's units, `1%` of the whole.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wanted {
+pub enum ErrorTarget {
     /// In the statistic's units.
     Absolute(f64),
     /// A share of the whole.
     Share(f64),
 }
 
-impl FromStr for Wanted {
+impl FromStr for ErrorTarget {
     type Err = &'static str;
 
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
@@ -131,9 +131,9 @@ impl Statistic {
 
 /// Two of three.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Given {
+pub struct Requirements {
     /// The error allowed.
-    pub error: Option<Wanted>,
+    pub error: Option<ErrorTarget>,
     /// How many people.
     pub n: Option<u64>,
     /// The privacy loss.
@@ -151,7 +151,7 @@ pub struct Solution {
     pub error: f64,
     /// Which of them was asked for.
     pub asked: Asked,
-    wanted: Option<Wanted>,
+    wanted: Option<ErrorTarget>,
 }
 
 /// What was asked for.
@@ -165,7 +165,7 @@ pub enum Asked {
     Error,
 }
 
-impl Given {
+impl Requirements {
     /// Finds the third quantity.
     pub fn solve(&self, statistic: &Statistic, beta: Beta) -> Result<Solution> {
         if self.n == Some(0) {
@@ -178,23 +178,23 @@ impl Given {
             }
             (Some(wanted), Some(n), None) => {
                 let most = match wanted {
-                    Wanted::Absolute(error) => error,
-                    Wanted::Share(share) => share * (statistic.full)(n),
+                    ErrorTarget::Absolute(error) => error,
+                    ErrorTarget::Share(share) => share * (statistic.full)(n),
                 };
                 let epsilon = epsilon_for_error(most, |epsilon| error_at(epsilon, n))?;
                 (Some(n), epsilon, Asked::Epsilon)
             }
-            (Some(Wanted::Absolute(most)), None, None) if !statistic.counts_people => {
+            (Some(ErrorTarget::Absolute(most)), None, None) if !statistic.counts_people => {
                 let epsilon = epsilon_for_error(most, |epsilon| error_at(epsilon, 1))?;
                 (None, epsilon, Asked::Epsilon)
             }
-            (Some(Wanted::Absolute(_)), None, Some(_)) if !statistic.counts_people => {
+            (Some(ErrorTarget::Absolute(_)), None, Some(_)) if !statistic.counts_people => {
                 return Err(Error::ErrorNotShare);
             }
             (Some(wanted), None, Some(epsilon)) => {
                 let n = match wanted {
-                    Wanted::Absolute(most) => count_for_error(most, |n| error_at(epsilon, n))?,
-                    Wanted::Share(share) => {
+                    ErrorTarget::Absolute(most) => count_for_error(most, |n| error_at(epsilon, n))?,
+                    ErrorTarget::Share(share) => {
                         count_for_error(share, |n| Ok(error_at(epsilon, n)? / (statistic.full)(n)))?
                     }
                 };
@@ -224,10 +224,10 @@ impl Solution {
         let among = people.as_ref().map_or(String::new(), |n| format!(" over {n} people"));
         // What was wanted, where something was; what is had, where the error is the answer.
         let within = match self.wanted {
-            Some(Wanted::Share(share)) => {
+            Some(ErrorTarget::Share(share)) => {
                 format!("{} % of {}", short(100.0 * share), statistic.full_name)
             }
-            Some(Wanted::Absolute(error)) => grouped(error),
+            Some(ErrorTarget::Absolute(error)) => grouped(error),
             None => grouped(self.error),
         };
         let epsilon = short_up(self.epsilon.get());

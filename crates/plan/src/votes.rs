@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// What is asked of a tally.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Ask {
+pub enum TallyQuestion {
     /// The most frequent key.
     Mode,
     /// The k most frequent, as a set.
@@ -21,7 +21,7 @@ pub enum Ask {
 /// The keys asked for and how far they are from changing; no keys where fewer occur than were asked
 /// for. Both are protected. Without public `keys`, any key at all may come to lead.
 pub fn leading(
-    ask: Ask,
+    ask: TallyQuestion,
     counts: BTreeMap<String, u64>,
     keys: Option<&[String]>,
     neighbours: Neighbours,
@@ -36,16 +36,16 @@ pub fn leading(
     };
     let tally = Tally::votes(&counts, neighbours)?;
     let (chosen, distance) = match ask {
-        Ask::Mode => {
+        TallyQuestion::Mode => {
             let (winner, distance) = tally.winner();
             (vec![winner], distance)
         }
-        Ask::Top(k) => tally.top(k),
-        Ask::Ranking(k) => tally.ranking(k),
+        TallyQuestion::Top(k) => tally.top(k),
+        TallyQuestion::Ranking(k) => tally.ranking(k),
     };
     let asked = match ask {
-        Ask::Mode => 1,
-        Ask::Top(k) | Ask::Ranking(k) => k,
+        TallyQuestion::Mode => 1,
+        TallyQuestion::Top(k) | TallyQuestion::Ranking(k) => k,
     };
     // Fewer keys than were asked for: one row may bring another.
     if keys.is_none() && (chosen.contains(&0) || chosen.len() < asked) {

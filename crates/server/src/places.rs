@@ -38,12 +38,13 @@ pub(crate) struct Places {
 #[derive(Default)]
 struct Inside {
     next: u64,
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, TakenPlace>,
     addresses: HashMap<Origin, usize>,
     accounts: HashMap<String, usize>,
 }
 
-struct Held {
+/// A place that is taken, and by whom.
+struct TakenPlace {
     from: Origin,
     account: Option<String>,
     /// Somebody was told to leave, and does not count any more.
@@ -73,7 +74,7 @@ impl Places {
         }
         let (id, leave) = (inside.next, Arc::new(Notify::new()));
         inside.next += 1;
-        let held = Held { from, account: None, leaving: false, leave: Arc::clone(&leave) };
+        let held = TakenPlace { from, account: None, leaving: false, leave: Arc::clone(&leave) };
         inside.held.insert(id, held);
         inside.addresses.insert(from, theirs + 1);
         Some(Place { places: Arc::clone(self), id, leave })

@@ -67,7 +67,7 @@ pub enum Failure {
         /// What to ask instead.
         remedy: String,
     },
-    /// The budget, a slice or a window does not have that much left, or is frozen. Nothing was
+    /// The budget, a personal limit or a period does not have that much left, or is frozen. Nothing was
     /// spent.
     #[error("{what}")]
     Budget {

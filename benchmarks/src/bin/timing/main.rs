@@ -104,7 +104,7 @@ fn options() -> Fallible<Option<Options>> {
 }
 
 /// What one shape gave away.
-struct Told {
+struct ShapeResult {
     shape: &'static Shape,
     /// Without a schedule: the median of `present`, and by how much each of the others differs.
     off: Vec<(f64, f64, Advantage)>,
@@ -161,7 +161,7 @@ impl Audit<'_> {
         Ok(advantage(&times[0], &times[1]))
     }
 
-    fn shape(&mut self, shape: &'static Shape) -> Fallible<Told> {
+    fn shape(&mut self, shape: &'static Shape) -> Fallible<ShapeResult> {
         let sql = CLASSES.map(|class| self.world.sql(shape, class));
         let samples = self.options.samples;
         let (off, on) = (self.off, self.on);
@@ -186,7 +186,7 @@ impl Audit<'_> {
             .iter()
             .map(|other| (middle, middle - median(other), advantage(&plain[0], other)))
             .collect();
-        Ok(Told { shape, off, on: found })
+        Ok(ShapeResult { shape, off, on: found })
     }
 }
 
@@ -198,8 +198,8 @@ fn pace(plain: &[Times]) -> Duration {
     Duration::from_secs_f64(slow * 1.1 + 0.001)
 }
 
-fn as_json(options: &Options, power: &Advantage, results: &[Told], met: bool) -> Value {
-    let one = |result: &Told| {
+fn as_json(options: &Options, power: &Advantage, results: &[ShapeResult], met: bool) -> Value {
+    let one = |result: &ShapeResult| {
         let pairs = result.off.iter().zip(&result.on).zip(&CLASSES[1..]);
         let pairs = pairs.map(|(((median, apart, off), on), class)| {
             json!({
@@ -223,7 +223,7 @@ fn as_json(options: &Options, power: &Advantage, results: &[Told], met: bool) ->
     })
 }
 
-fn print(options: &Options, power: &Advantage, results: &[Told], broken: usize) {
+fn print(options: &Options, power: &Advantage, results: &[ShapeResult], broken: usize) {
     println!(
         "{} rows a table; advantage ± standard error of guessing from the time of an answer\n",
         options.rows

@@ -111,9 +111,9 @@ pub enum Progress {
 }
 
 /// What a search came back with.
-pub enum Found<'a> {
+pub enum SearchResult<'a> {
     /// A release that satisfies everything.
-    Release(Box<Made<'a>>),
+    Release(Box<CheckedRelease<'a>>),
     /// None does, or none was found in time.
     Nothing(Nearest),
     /// The release found does not satisfy the model of this name: a bug, and nothing to publish.
@@ -121,7 +121,7 @@ pub enum Found<'a> {
 }
 
 /// A release with what was promised of it.
-pub struct Made<'a> {
+pub struct CheckedRelease<'a> {
     /// The release.
     pub release: Release<'a>,
     /// One for each model, in their order; all hold.
@@ -129,7 +129,7 @@ pub struct Made<'a> {
     promised: Promised,
 }
 
-impl Made<'_> {
+impl CheckedRelease<'_> {
     /// What the models measure of the table's own classes, for pictures.
     #[must_use]
     pub fn verdicts_on(&self, before: &[Class]) -> Vec<Verdict> {
@@ -158,7 +158,7 @@ pub fn release<'a>(
     attributes: &'a [Attribute<'a>],
     mut promised: Promised,
     watch: Watch<'_>,
-) -> Result<Found<'a>> {
+) -> Result<SearchResult<'a>> {
     let found = match search.method {
         Method::Optimal => optimal(search, columns, attributes, &mut promised, watch)?,
         Method::Mondrian | Method::Local => {
@@ -173,13 +173,13 @@ pub fn release<'a>(
     };
     let release = match found {
         Ok(release) => release,
-        Err(nearest) => return Ok(Found::Nothing(nearest)),
+        Err(nearest) => return Ok(SearchResult::Nothing(nearest)),
     };
     let verdicts = verdict::all(&promised.models, &promised.notes, &release)?;
     // The search promised them; a release that breaks one must not leave this process.
     Ok(match verdicts.iter().find(|verdict| !verdict.holds) {
-        Some(broken) => Found::Broken(broken.name.clone()),
-        None => Found::Release(Box::new(Made { release, verdicts, promised })),
+        Some(broken) => SearchResult::Broken(broken.name.clone()),
+        None => SearchResult::Release(Box::new(CheckedRelease { release, verdicts, promised })),
     })
 }
 

@@ -14,7 +14,7 @@
 //! What a steward chooses from has a name and a meaning in one line: see [`Choices`].
 //!
 //! ```
-//! use demure_anonymize::job::{Columns, Found, Promise, Search, Source, Watch, release};
+//! use demure_anonymize::job::{Columns, SearchResult, Promise, Search, Source, Watch, release};
 //! use demure_anonymize::table::Table;
 //!
 //! let table = Table::from_csv(&b"age,city\n31,A\n33,A\n58,B\n57,B\n"[..], b',')?;
@@ -25,7 +25,7 @@
 //! let promised = Promise { k: Some(2), ..Promise::default() }.models(&source, &columns)?;
 //! let search = Search::default();
 //! let attributes = columns.attributes(search.method)?;
-//! let Found::Release(made) = release(&search, &columns, &attributes, promised, Watch::default())? else {
+//! let SearchResult::Release(made) = release(&search, &columns, &attributes, promised, Watch::default())? else {
 //!     unreachable!("ages in tens are 2-anonymous");
 //! };
 //! assert_eq!(made.release.labels(0), ["[30, 40)"]);
@@ -45,7 +45,8 @@ mod source;
 pub use check::{Checked, ONE_IN, TableRisk, check, risk, risk_of_sizes};
 pub use file::arguments;
 pub use find::{
-    Found, METRICS, Made, Method, Nearest, Progress, Search, Watch, metric_name, release,
+    CheckedRelease, METRICS, Method, Nearest, Progress, Search, SearchResult, Watch, metric_name,
+    release,
 };
 pub use hierarchies::Hierarchies;
 pub use mistake::Mistake;

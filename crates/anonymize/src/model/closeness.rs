@@ -1,6 +1,6 @@
 //! t-closeness, and (n,t)-closeness with natural supersets.
 
-use super::{Counts, Distance, Measure, Model, Set, Witness, counts};
+use super::{Counts, Distance, Measure, Model, ReferenceSet, Witness, counts};
 use crate::class::{Class, Histogram};
 use crate::error::{Error, Result};
 use crate::exact::Fraction;
@@ -179,7 +179,7 @@ impl Model for NaturalCloseness {
         table: &Class,
     ) -> Option<Witness> {
         let mut best: Option<Witness> = None;
-        let mut ask = |set: Set, reference: &Class| {
+        let mut ask = |set: ReferenceSet, reference: &Class| {
             let large = class.size > 0 && reference.size >= self.n;
             if !large || !within(&self.distance, class, reference, self.column, self.t) {
                 return;
@@ -192,11 +192,11 @@ impl Model for NaturalCloseness {
                 best = Some(Witness { set, counts, measure });
             }
         };
-        ask(Set::Itself, class);
+        ask(ReferenceSet::Itself, class);
         for (at, ancestor) in ancestors.enumerate() {
-            ask(Set::Ancestor(at), ancestor);
+            ask(ReferenceSet::Ancestor(at), ancestor);
         }
-        ask(Set::Table, table);
+        ask(ReferenceSet::Table, table);
         best
     }
 

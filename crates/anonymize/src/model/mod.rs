@@ -32,7 +32,7 @@ pub use distance::Distance;
 pub use diversity::{DistinctDiversity, EntropyDiversity, RecursiveDiversity};
 pub use shared::SharedSubset;
 pub use subset::ArbitrarySubset;
-pub use witness::{Set, Witness};
+pub use witness::{ReferenceSet, Witness};
 
 use crate::class::{Class, Histogram};
 use crate::exact::Fraction;

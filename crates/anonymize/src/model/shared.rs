@@ -3,9 +3,9 @@
 
 use super::closeness::check_threshold;
 use super::shared_bound::{lower_bound, propose};
-use super::shared_search::{Found, search};
+use super::shared_search::{SearchOutcome, search};
 use super::subset::{Subset, WARNING, verify};
-use super::{ArbitrarySubset, Measure, Model, Set, Witness, total};
+use super::{ArbitrarySubset, Measure, Model, ReferenceSet, Witness, total};
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::exact::{Fraction, Sum};
@@ -154,12 +154,12 @@ impl SharedSubset {
             return Answer::Impossible(Proof::Weights { weights, bound });
         }
         match search(&parts, stock, self.n, self.epsilon, self.steps) {
-            Found::Subset(counts) => {
+            SearchOutcome::Subset(counts) => {
                 let (_, distance) = farthest(&parts, &counts, self.epsilon);
                 Answer::Serves(Subset { counts, distance })
             }
-            Found::Nothing => Answer::Impossible(Proof::Exhausted),
-            Found::Unknown => Answer::Undecided { at_least: bound, nearest },
+            SearchOutcome::Nothing => Answer::Impossible(Proof::Exhausted),
+            SearchOutcome::Unknown => Answer::Undecided { at_least: bound, nearest },
         }
     }
 
@@ -287,7 +287,7 @@ impl Model for SharedSubset {
         let Answer::Serves(Subset { counts, distance }) = self.decide(classes, table) else {
             return None;
         };
-        Some(Witness { set: Set::Chosen, counts, measure: Measure::Exact(distance) })
+        Some(Witness { set: ReferenceSet::Chosen, counts, measure: Measure::Exact(distance) })
     }
 
     fn verify(&self, class: &Class, counts: &[u64], table: &Class) -> Option<(bool, Measure)> {

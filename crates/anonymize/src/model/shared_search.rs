@@ -5,7 +5,7 @@ use super::shared::Part;
 use crate::exact::Fraction;
 
 /// What the search ended with.
-pub(crate) enum Found {
+pub(crate) enum SearchOutcome {
     /// Counts that serve every class.
     Subset(Vec<u64>),
     /// There are none.
@@ -25,11 +25,11 @@ pub(crate) fn search(
     n: u64,
     epsilon: Fraction,
     steps: u64,
-) -> Found {
+) -> SearchOutcome {
     let rows: u64 = stock.iter().sum();
     if rows >= 1 << 63 {
         // Below this, sums of two products of counts fit 128 bits.
-        return Found::Unknown;
+        return SearchOutcome::Unknown;
     }
     let mut steps = steps;
     for size in n..=rows {
@@ -37,12 +37,12 @@ pub(crate) fn search(
         let found = one.choose(0, size);
         steps = one.steps;
         match found {
-            Some(true) => return Found::Subset(one.counts),
+            Some(true) => return SearchOutcome::Subset(one.counts),
             Some(false) => {}
-            None => return Found::Unknown,
+            None => return SearchOutcome::Unknown,
         }
     }
-    Found::Nothing
+    SearchOutcome::Nothing
 }
 
 /// One class's state for one size.

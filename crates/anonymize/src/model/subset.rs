@@ -2,7 +2,7 @@
 
 use super::closeness::check_threshold;
 use super::shared::{Part, apart};
-use super::{Counts, Measure, Model, Pair, Set, Witness, counts, total};
+use super::{Counts, Measure, Model, Pair, ReferenceSet, Witness, counts, total};
 use crate::class::Class;
 use crate::error::{Error, Result};
 use crate::exact::Fraction;
@@ -138,7 +138,7 @@ impl Model for ArbitrarySubset {
         table: &Class,
     ) -> Option<Witness> {
         let found = self.nearest(class, table).filter(|found| found.distance <= self.epsilon)?;
-        let set = if self.n <= class.size { Set::Itself } else { Set::Chosen };
+        let set = if self.n <= class.size { ReferenceSet::Itself } else { ReferenceSet::Chosen };
         Some(Witness { set, counts: found.counts, measure: Measure::Exact(found.distance) })
     }
 

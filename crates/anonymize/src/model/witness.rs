@@ -4,7 +4,7 @@ use super::Measure;
 
 /// Which set a class is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Set {
+pub enum ReferenceSet {
     /// The class itself, which has n rows.
     Itself,
     /// The ancestor at this position among those given.
@@ -19,7 +19,7 @@ pub enum Set {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     /// Which rows.
-    pub set: Set,
+    pub set: ReferenceSet,
     /// How many rows of each value.
     pub counts: Vec<u64>,
     /// How far it is from the class; for all classes, from the farthest.

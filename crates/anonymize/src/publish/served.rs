@@ -4,7 +4,7 @@ use super::Release;
 use super::verdict::Verdict;
 use crate::class::Class;
 use crate::error::Result;
-use crate::model::{Measure, Model, Set, Witness};
+use crate::model::{Measure, Model, ReferenceSet, Witness};
 use crate::recoding::{Cell, Scale};
 use crate::superset::{Natural, in_lattice, in_partition};
 
@@ -47,10 +47,10 @@ impl Served {
 
     fn plain(witness: Witness) -> Self {
         let kind = match witness.set {
-            Set::Itself => "class",
-            Set::Ancestor(_) => "coarser class",
-            Set::Table => "table",
-            Set::Chosen => "chosen rows",
+            ReferenceSet::Itself => "class",
+            ReferenceSet::Ancestor(_) => "coarser class",
+            ReferenceSet::Table => "table",
+            ReferenceSet::Chosen => "chosen rows",
         };
         Self { witness, kind, levels: Vec::new(), labels: Vec::new(), cuts: 0 }
     }

@@ -28,19 +28,19 @@ use std::time::{Duration, Instant};
 const ALONE: Duration = Duration::from_millis(15);
 
 /// A grouping and its share of the memory in use.
-struct Held<const W: usize> {
+struct CountedGrouping<const W: usize> {
     grouping: Arc<Grouping<W>>,
     in_use: Arc<AtomicUsize>,
 }
 
-impl<const W: usize> Held<W> {
+impl<const W: usize> CountedGrouping<W> {
     fn new(grouping: Grouping<W>, in_use: &Arc<AtomicUsize>) -> Arc<Self> {
         in_use.fetch_add(grouping.bytes(), Relaxed);
         Arc::new(Self { grouping: Arc::new(grouping), in_use: Arc::clone(in_use) })
     }
 }
 
-impl<const W: usize> Drop for Held<W> {
+impl<const W: usize> Drop for CountedGrouping<W> {
     fn drop(&mut self) {
         self.in_use.fetch_sub(self.grouping.bytes(), Relaxed);
     }
@@ -61,10 +61,10 @@ struct Open<const W: usize> {
     low: Node,
     high: Node,
     /// The classes of `low` or of a finer node.
-    source: Arc<Held<W>>,
+    source: Arc<CountedGrouping<W>>,
     /// The classes of a node that may be coarser still, from which nodes just below `high` are
     /// checked.
-    near: Arc<Held<W>>,
+    near: Arc<CountedGrouping<W>>,
     /// What the bound was computed from.
     tally: Tally,
 }
@@ -110,7 +110,7 @@ impl Candidate {
 }
 
 /// What a search ended with.
-pub(super) struct Found {
+pub(super) struct SearchResult {
     pub(super) best: Option<Candidate>,
     /// The node nearest to the limit, with a lower bound on its suppressed rows.
     pub(super) nearest: (u64, Node),
@@ -153,7 +153,7 @@ pub(super) fn search<const W: usize>(
     threads: usize,
     finest: &Arc<Grouping<W>>,
     began: Instant,
-) -> Found {
+) -> SearchResult {
     let lattice = &setting.lattice;
     let (low, high) = (setting.lowest.clone(), lattice.top());
     let in_use = Arc::new(AtomicUsize::new(0));
@@ -181,7 +181,7 @@ pub(super) fn search<const W: usize>(
     let mut checker = Checker::<W>::new(setting);
     // The finest grouping is not counted: it cannot be given up.
     let in_use = Arc::new(AtomicUsize::new(usize::MAX / 2));
-    let source = Arc::new(Held { grouping: Arc::clone(finest), in_use });
+    let source = Arc::new(CountedGrouping { grouping: Arc::clone(finest), in_use });
     let mut tally = Tally::default();
     let bound = shared.check_box(&mut checker, &source, &source, &low, &high, &mut tally);
     shared.lock().undecided = 0.0;
@@ -210,7 +210,7 @@ pub(super) fn search<const W: usize>(
     let open = state.heap.peek().map_or(f64::INFINITY, |open| open.bound);
     let bound = state.busy.iter().flatten().fold(open, |least, &bound| least.min(bound));
     let bound = bound.min(state.cut);
-    Found {
+    SearchResult {
         best: state.best.clone(),
         nearest: state.nearest.clone(),
         bound,
@@ -337,8 +337,8 @@ impl<const W: usize> Shared<'_, W> {
     fn check_box(
         &self,
         checker: &mut Checker<'_, W>,
-        near: &Held<W>,
-        source: &Held<W>,
+        near: &CountedGrouping<W>,
+        source: &CountedGrouping<W>,
         low: &[u8],
         high: &[u8],
         tally: &mut Tally,
@@ -474,7 +474,7 @@ impl<const W: usize> Shared<'_, W> {
         checker.grouper.expect(source.keys.len());
         checker.grouper.coarsen(lattice, source, &open.low);
         let kept = checker.grouper.keep(source, open.low.clone(), combinations.as_ref());
-        open.source = Held::new(kept, &self.in_use);
+        open.source = CountedGrouping::new(kept, &self.in_use);
     }
 
     /// Groups a node as coarse as all those one level below `high` allow. Only without
@@ -497,7 +497,7 @@ impl<const W: usize> Shared<'_, W> {
         }
         checker.grouper.coarsen(lattice, from, &wanted);
         let kept = checker.grouper.keep(from, wanted, combinations.as_ref());
-        open.near = Held::new(kept, &self.in_use);
+        open.near = CountedGrouping::new(kept, &self.in_use);
     }
 
     /// With the classes of a coarser `low` at hand. At most `least − 1` is the

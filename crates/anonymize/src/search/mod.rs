@@ -39,7 +39,7 @@ pub use problem::{
 use crate::class::{Class, Histogram};
 use crate::error::{Error, Result};
 use crate::partition::Stop;
-use boxes::{Candidate, Found};
+use boxes::{Candidate, SearchResult};
 use check::{Checker, Setting};
 use group::{Combinations, Grouping};
 use lattice::Lattice;
@@ -148,7 +148,7 @@ fn run<const W: usize>(setting: &Setting<'_>, options: &Options<'_>, began: Inst
 fn outcome<const W: usize>(
     setting: &Setting<'_>,
     best: &Candidate,
-    found: &Found,
+    found: &SearchResult,
     finest: &Grouping<W>,
     mut assignment: Vec<u32>,
 ) -> Outcome {
@@ -216,7 +216,7 @@ fn outcome<const W: usize>(
 /// How many rows the nearest node would suppress, all models asked.
 fn nearest<const W: usize>(
     setting: &Setting<'_>,
-    found: &Found,
+    found: &SearchResult,
     finest: &Grouping<W>,
 ) -> NoSolution {
     let node = &found.nearest.1;

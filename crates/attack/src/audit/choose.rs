@@ -5,10 +5,10 @@
 //! tested on runs that neither half has seen.
 
 use super::cell::Cells;
-use super::event::{Event, Set};
+use super::event::{Event, KeySet};
 use super::feature::{Feature, Output};
 use super::score::Scores;
-use super::seen::Seen;
+use super::seen::SeenKeys;
 use std::sync::Arc;
 
 /// An event worth testing.
@@ -55,7 +55,7 @@ fn best(
     let counts = [cells.counts(&rank[0]), cells.counts(&rank[1])];
     let sizes = [rank[0].len() as f64, rank[1].len() as f64];
     let mut best: Option<Candidate> = None;
-    let mut consider = |seen: [u64; 2], set: &dyn Fn() -> Set| {
+    let mut consider = |seen: [u64; 2], set: &dyn Fn() -> KeySet| {
         let share = [seen[0] as f64 / sizes[0], seen[1] as f64 / sizes[1]];
         for left in [true, false] {
             let (p, q) = if left { (share[0], share[1]) } else { (share[1], share[0]) };
@@ -73,10 +73,10 @@ fn best(
             below = [below[0] + at(cell, 0), below[1] + at(cell, 1)];
             let above = [rank[0].len() as u64 - below[0], rank[1].len() as u64 - below[1]];
             if cells.ends(edge) {
-                consider(below, &|| Set::AtMost(edge));
+                consider(below, &|| KeySet::AtMost(edge));
             }
             if cells.begins(edge.saturating_add(1)) {
-                consider(above, &|| Set::AtLeast(edge.saturating_add(1)));
+                consider(above, &|| KeySet::AtLeast(edge.saturating_add(1)));
             }
         }
     }
@@ -94,23 +94,23 @@ fn best(
             consider(seen, &|| {
                 let mut mask = vec![false; cells.len()];
                 order.iter().take(taken + 1).for_each(|&cell| mask[cell] = true);
-                Set::Cells(cells.clone(), mask)
+                KeySet::Cells(cells.clone(), mask)
             });
         }
     }
     // Where there are too many values for cells of their own: those that were seen on one side alone, or more often.
     let told_apart = feature.by_value() && !cells.single;
-    if let Some(seen) = told_apart.then(|| Seen::of(&learn[0], &learn[1])).flatten() {
+    if let Some(seen) = told_apart.then(|| SeenKeys::of(&learn[0], &learn[1])).flatten() {
         let counts = [seen.counts(&rank[0]), seen.counts(&rank[1])];
         // What is taken is taken of all runs: they have seen more values, and are not tested either.
         let [left, right] = [0, 1].map(|side: usize| [&learn[side][..], &rank[side][..]].concat());
-        let all = Seen::of(&left, &right);
+        let all = SeenKeys::of(&left, &right);
         for left in [true, false] {
             let mut sum = [0, 0];
             for class in seen.speaking(left) {
                 sum = [sum[0] + counts[0][class], sum[1] + counts[1][class]];
                 let all = all.as_ref().unwrap_or(&seen);
-                consider(sum, &|| Set::Keys(all.keys_like(&seen, class, left)));
+                consider(sum, &|| KeySet::Keys(all.keys_like(&seen, class, left)));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A set of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Set {
+pub enum KeySet {
     /// This and all below.
     AtMost(u64),
     /// This and all above.
@@ -17,7 +17,7 @@ pub enum Set {
     Keys(Vec<u64>),
 }
 
-impl Set {
+impl KeySet {
     /// Whether a key is in it.
     #[must_use]
     pub fn holds(&self, key: u64) -> bool {
@@ -36,7 +36,7 @@ pub struct Event {
     /// What is looked at.
     pub feature: Feature,
     /// Where it is.
-    pub set: Set,
+    pub set: KeySet,
 }
 
 impl Event {
@@ -56,12 +56,12 @@ impl fmt::Display for Event {
         write!(f, "{} ", self.feature)?;
         match &self.set {
             // Beyond every number there is what is missing.
-            Set::AtMost(bound) if self.feature.beyond(*bound) => write!(f, "not missing"),
-            Set::AtMost(bound) => write!(f, "at most {}", shown(*bound)),
-            Set::AtLeast(bound) if self.feature.beyond(*bound) => write!(f, "missing"),
-            Set::AtLeast(bound) => write!(f, "at least {}", shown(*bound)),
-            Set::Keys(keys) => write!(f, "one of {} seen in scouting", keys.len()),
-            Set::Cells(cells, taken) => {
+            KeySet::AtMost(bound) if self.feature.beyond(*bound) => write!(f, "not missing"),
+            KeySet::AtMost(bound) => write!(f, "at most {}", shown(*bound)),
+            KeySet::AtLeast(bound) if self.feature.beyond(*bound) => write!(f, "missing"),
+            KeySet::AtLeast(bound) => write!(f, "at least {}", shown(*bound)),
+            KeySet::Keys(keys) => write!(f, "one of {} seen in scouting", keys.len()),
+            KeySet::Cells(cells, taken) => {
                 let edge = |i: usize| cells.edges().get(i).copied();
                 let mut runs: Vec<(usize, usize)> = Vec::new();
                 for (i, _) in taken.iter().enumerate().filter(|(_, taken)| **taken) {

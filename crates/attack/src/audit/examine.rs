@@ -239,7 +239,7 @@ pub fn examine<S: Source>(
         claim,
         epsilon_lower: 0.0,
         error: plan.error,
-        event: Event { feature: super::Feature::Length, set: super::Set::AtLeast(0) },
+        event: Event { feature: super::Feature::Length, set: super::KeySet::AtLeast(0) },
         pair: source.describe(pair),
         left: true,
         counts: (n, n),

@@ -57,7 +57,7 @@ mod subject;
 pub mod survey;
 
 pub use effort::{Effort, Usual};
-pub use event::{Event, Set};
+pub use event::{Event, KeySet};
 pub use examine::{Claim, FAMILY_WISE, Finding, Plan, Source, Verdict, examine};
 pub use feature::{Feature, Output, word};
 pub use picture::{Bar, Picture};

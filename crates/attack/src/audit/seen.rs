@@ -3,7 +3,7 @@
 /// Keys of some runs, in classes of those that were seen equally often on the left and equally often on
 /// the right. For what has more values than cells and fewer than runs: noise of few random bits.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenKeys {
     /// Every key, in order, and its class.
     keys: Vec<(u64, usize)>,
     /// How often the keys of a class were seen on each side, those that speak for the left first.
@@ -15,7 +15,7 @@ fn ratio([left, right]: [u32; 2]) -> f64 {
     (f64::from(left) + 0.5) / (f64::from(right) + 0.5)
 }
 
-impl Seen {
+impl SeenKeys {
     /// The keys of both sides; `None` if no key was seen twice, so that none will be seen again.
     pub(super) fn of(left: &[u64], right: &[u64]) -> Option<Self> {
         let side = |keys: &[u64], right: bool| keys.iter().map(move |&k| (k, right)).collect();

@@ -5,7 +5,7 @@ use super::examine::{Claim, Finding, Source};
 use super::feature::{Output, word};
 use crate::Watch;
 use crate::error::{Error, Result};
-use demure_collect::client::{Client, Given, Memory};
+use demure_collect::client::{Client, Memory, TrueAnswer};
 use demure_collect::randomizer::Randomizer;
 use demure_collect::report::Submission;
 use demure_collect::survey::{Domain, Survey};
@@ -37,31 +37,31 @@ pub fn audit(
 }
 
 /// The first or the last of every domain.
-fn ends(survey: &Survey, last: bool) -> Result<Vec<Given>> {
+fn ends(survey: &Survey, last: bool) -> Result<Vec<TrueAnswer>> {
     let end = |domain: &Domain| match domain {
         Domain::Categories(values) => {
-            Ok(Given::Category(if last { values.len().saturating_sub(1) as u32 } else { 0 }))
+            Ok(TrueAnswer::Category(if last { values.len().saturating_sub(1) as u32 } else { 0 }))
         }
-        Domain::Number { low, high } => Ok(Given::Number(if last { *high } else { *low })),
+        Domain::Number { low, high } => Ok(TrueAnswer::Number(if last { *high } else { *low })),
         Domain::Text { .. } => Err(Error::NoFirstAndLast),
     };
     survey.attributes().iter().map(|attribute| end(&attribute.domain)).collect()
 }
 
-fn given(survey: &Survey, list: &str) -> Result<Vec<Given>> {
+fn given(survey: &Survey, list: &str) -> Result<Vec<TrueAnswer>> {
     let client = Client::new(survey);
     let cells: Vec<&str> = list.split(',').collect();
     if cells.len() != survey.attributes().len() {
         return Err(Error::NotAnAnswer);
     }
     let read = cells.iter().enumerate().map(|(i, cell)| client.read(i, cell));
-    read.collect::<Option<Vec<Given>>>().ok_or(Error::NotAnAnswer)
+    read.collect::<Option<Vec<TrueAnswer>>>().ok_or(Error::NotAnAnswer)
 }
 
 /// Reports of one person.
 struct Reports<'a> {
     survey: &'a Survey,
-    answers: [Vec<Given>; 2],
+    answers: [Vec<TrueAnswer>; 2],
     randomness: [SystemRandom; 2],
 }
 
@@ -78,7 +78,7 @@ impl Source for Reports<'_> {
 
     fn draw(&mut self, _: usize, runs: usize) -> Result<[Vec<Output>; 2]> {
         let (survey, answers) = (self.survey, &self.answers);
-        let many = |given: &[Given], rng: &mut SystemRandom| -> Result<Vec<Output>> {
+        let many = |given: &[TrueAnswer], rng: &mut SystemRandom| -> Result<Vec<Output>> {
             let client = Client::new(survey);
             let remembers =
                 survey.parts().iter().any(|part| matches!(part.randomizer, Randomizer::Rappor(_)));
@@ -106,7 +106,7 @@ impl Source for Reports<'_> {
 const BITS: usize = 32;
 
 /// A report as numbers: what was asked, what was said, and whether it speaks for either answer.
-fn numbers(survey: &Survey, made: &Submission, answers: &[Vec<Given>; 2]) -> Output {
+fn numbers(survey: &Survey, made: &Submission, answers: &[Vec<TrueAnswer>; 2]) -> Output {
     let mut output = Vec::new();
     for answer in &made.answers {
         let part = &survey.parts()[answer.part];
@@ -125,7 +125,7 @@ fn numbers(survey: &Survey, made: &Submission, answers: &[Vec<Given>; 2]) -> Out
         }
         let supported = part.randomizer.supported(&answer.report);
         for given in answers {
-            if let Some(Given::Category(c)) = given.get(answer.part) {
+            if let Some(TrueAnswer::Category(c)) = given.get(answer.part) {
                 output.push(f64::from(supported.contains(c)));
             }
         }

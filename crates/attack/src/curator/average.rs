@@ -35,7 +35,7 @@ pub struct Options<'a> {
 
 /// What each kind of database gave away.
 #[derive(Clone)]
-pub struct Found {
+pub struct AverageOutcome {
     /// One that draws fresh Laplace noise, as large as the curator's, each time.
     pub fresh: Vec<Averaged>,
     /// The curator, asked in the same words.
@@ -58,7 +58,7 @@ pub struct Found {
 ///
 /// # Errors
 /// The query does not answer one number about a protected table, or the curator refuses it at once.
-pub fn attack(options: &Options<'_>, watch: Watch<'_>) -> Result<Found> {
+pub fn attack(options: &Options<'_>, watch: Watch<'_>) -> Result<AverageOutcome> {
     let mut draws = Draws::new(options.seed.of_data());
     let (world, query) = match options.policy {
         Some((path, query)) => (World::of(path)?, query),
@@ -88,7 +88,7 @@ pub fn attack(options: &Options<'_>, watch: Watch<'_>) -> Result<Found> {
     }
     let laplace = Epsilon::new(1.0 / noise)?;
     let points = points(options.repeat as usize);
-    Ok(Found {
+    Ok(AverageOutcome {
         fresh: naive(laplace, &points, FRESH, &mut draws),
         same: of_answers(truth, &same, &points),
         varied: of_answers(truth, &varied, &points),

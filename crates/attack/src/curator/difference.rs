@@ -27,7 +27,7 @@ pub struct Options {
 
 /// What was found.
 #[derive(Clone)]
-pub struct Found {
+pub struct DifferenceOutcome {
     /// One for each ε.
     pub rows: Vec<Row>,
     /// How often exact answers give the target away.
@@ -61,7 +61,7 @@ pub struct Row {
 ///
 /// # Errors
 /// The curator's own.
-pub fn on_made_up(options: &Options, watch: Watch<'_>) -> Result<Found> {
+pub fn on_made_up(options: &Options, watch: Watch<'_>) -> Result<DifferenceOutcome> {
     let mut draws = Draws::new(options.seed.of_data());
     let mut secrets: Vec<bool> = (0..PEOPLE).map(|_| draws.coin()).collect();
     secrets[0] = true;
@@ -108,7 +108,13 @@ pub fn on_made_up(options: &Options, watch: Watch<'_>) -> Result<Found> {
         });
     }
     let exact = judge(&[(with, true), (without, false)], known, known + 1.0);
-    Ok(Found { rows, exact, with, without, neighbours: world.policy().budget.neighbours })
+    Ok(DifferenceOutcome {
+        rows,
+        exact,
+        with,
+        without,
+        neighbours: world.policy().budget.neighbours,
+    })
 }
 
 /// Attacks one person in a policy's tables: is the target there? The tables are read; the policy's ledger is not touched.
@@ -121,7 +127,7 @@ pub fn on_policy(
     target: &Target,
     options: &Options,
     watch: Watch<'_>,
-) -> Result<Found> {
+) -> Result<DifferenceOutcome> {
     let world = World::of(policy)?;
     let mut exact = world.open(Some(UNLIMITED), u64::MAX)?;
     let target = target.found(&exact.tables())?;
@@ -147,7 +153,13 @@ pub fn on_policy(
         rows.push(Row { epsilon: *epsilon, curator, spent, bound, of_a_value, naive: None });
     }
     let exact = judge(&[(with, true), (without, false)], without, with);
-    Ok(Found { rows, exact, with, without, neighbours: world.policy().budget.neighbours })
+    Ok(DifferenceOutcome {
+        rows,
+        exact,
+        with,
+        without,
+        neighbours: world.policy().budget.neighbours,
+    })
 }
 
 impl Options {

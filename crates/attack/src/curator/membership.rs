@@ -33,7 +33,7 @@ pub struct Options {
 
 /// What was found.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct MembershipOutcome {
     /// By numbers of attributes, exact averages first.
     pub rows: Vec<Row>,
 }
@@ -80,7 +80,7 @@ pub(crate) fn publisher(epsilon: Option<Epsilon>) -> String {
 ///
 /// # Errors
 /// Too few or too many people or attributes, or the curator's own.
-pub fn attack(options: &Options, watch: Watch<'_>) -> Result<Found> {
+pub fn attack(options: &Options, watch: Watch<'_>) -> Result<MembershipOutcome> {
     let people = options.people;
     if !(2..=MOST.0).contains(&people) {
         return Err(Error::OutOfRange { parameter: "people", allowed: "from 2 to 10,000" });
@@ -119,7 +119,7 @@ pub fn attack(options: &Options, watch: Watch<'_>) -> Result<Found> {
             rows.push(Row { attributes: *attributes, epsilon, scores, expected });
         }
     }
-    Ok(Found { rows })
+    Ok(MembershipOutcome { rows })
 }
 
 /// The members as a table under a policy that protects what a row says.

@@ -42,7 +42,7 @@ pub struct Options {
 
 /// All that was measured.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ReconstructionOutcome {
     /// How many people.
     pub rows: usize,
     /// How many subsets.
@@ -115,7 +115,7 @@ impl Options {
 ///
 /// # Errors
 /// Too few or too many rows or queries, a linear program that is not solved, or the curator's own.
-pub fn attack(options: &Options, watch: Watch<'_>) -> Result<Found> {
+pub fn attack(options: &Options, watch: Watch<'_>) -> Result<ReconstructionOutcome> {
     let (queries, repeat) = options.checked()?;
     let (rows, method) = (options.rows, options.method);
     let base = Attack { rows, queries, database: Database::Plain, method, repeat };
@@ -146,7 +146,7 @@ pub fn attack(options: &Options, watch: Watch<'_>) -> Result<Found> {
     let total = (first + statements * options.budgets.len()) as u64;
     let seed = options.seed.of_data();
     let mut all = measure_all(&attacks, seed, &|done| watch(done as u64, total))?.into_iter();
-    Ok(Found {
+    Ok(ReconstructionOutcome {
         rows,
         queries,
         method,

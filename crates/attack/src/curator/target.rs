@@ -34,7 +34,7 @@ impl fmt::Debug for Target {
 }
 
 /// The same, found among the tables: as SQL writes it.
-pub(super) struct Found {
+pub(super) struct ResolvedTarget {
     table: String,
     column: String,
     /// A literal.
@@ -44,7 +44,10 @@ pub(super) struct Found {
 
 impl Target {
     /// Finds the table and the column.
-    pub(super) fn found(&self, tables: &[(String, Vec<(String, String)>)]) -> Result<Found> {
+    pub(super) fn found(
+        &self,
+        tables: &[(String, Vec<(String, String)>)],
+    ) -> Result<ResolvedTarget> {
         let wrong = |why| Error::Target { why };
         let table = tables.iter().find(|(name, _)| *name == self.table);
         let (table, columns) = table.ok_or(wrong("there is no such table"))?;
@@ -63,11 +66,11 @@ impl Target {
                 ));
             }
         };
-        Ok(Found { table: table.clone(), column: format!("\"{column}\""), value, whole })
+        Ok(ResolvedTarget { table: table.clone(), column: format!("\"{column}\""), value, whole })
     }
 }
 
-impl Found {
+impl ResolvedTarget {
     /// The query on the table without a person who is not there (`number`), which makes it another
     /// query and nothing else; and, if `gone`, without the target.
     pub(super) fn shadow(&self, query: &str, gone: bool, number: u64) -> String {

@@ -31,7 +31,7 @@ pub(super) struct World {
 }
 
 /// A curator with an empty ledger, and an attacker who asks.
-pub(super) struct Asking<'a> {
+pub(super) struct AttackSession<'a> {
     runtime: &'a Runtime,
     session: Session,
     concentrated: bool,
@@ -74,7 +74,7 @@ impl World {
 
     /// A curator with nothing spent yet, and this budget instead of the policy's. `part` tells the
     /// noise of one from that of another, where it is seeded.
-    pub(super) fn open(&self, budget: Option<f64>, part: u64) -> Result<Asking<'_>> {
+    pub(super) fn open(&self, budget: Option<f64>, part: u64) -> Result<AttackSession<'_>> {
         let mut policy = self.policy.clone();
         if let Some(budget) = budget {
             policy.budget.epsilon = Epsilon::new(budget)?;
@@ -85,11 +85,11 @@ impl World {
         };
         let curator = self.runtime.block_on(Curator::in_memory_with(policy, randomness))?;
         let (session, concentrated) = (curator.session("attacker"), self.concentrated());
-        Ok(Asking { runtime: &self.runtime, session, concentrated })
+        Ok(AttackSession { runtime: &self.runtime, session, concentrated })
     }
 }
 
-impl Asking<'_> {
+impl AttackSession<'_> {
     /// Asks, and pays this much.
     pub(super) fn ask(&mut self, sql: &str, epsilon: f64) -> Result<Numbers> {
         let set = self.session.settings_mut().set("demure.epsilon", &epsilon.to_string());

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::average::{Averaged, expected_error, expected_right};
-use crate::curator::average::{Found, Options};
+use crate::curator::average::{AverageOutcome, Options};
 use demure_report::document::Document;
 use demure_report::number::percent_aligned as percent;
 use demure_report::{Records, grouped, short};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// What was found; `made_up` where the table was.
 #[must_use]
-pub fn average(found: &Found, of: &Options<'_>, made_up: bool) -> Findings {
+pub fn average(found: &AverageOutcome, of: &Options<'_>, made_up: bool) -> Findings {
     let (epsilon, budget, laplace) = (of.epsilon, found.budget, found.laplace);
     let rows: Vec<_> = found.fresh.iter().zip(&found.same).zip(&found.varied).collect();
     let error = |x: f64| format!("{x:.2}");

@@ -2,7 +2,7 @@
 
 use super::{Findings, measured};
 use crate::bound;
-use crate::curator::difference::{Found, Row};
+use crate::curator::difference::{DifferenceOutcome, Row};
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use demure_report::document::Document;
 use demure_report::number::percent_aligned as percent;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 /// What was found in a made-up table, by so many attacks.
 #[must_use]
-pub fn on_made_up(found: &Found, repeat: u32) -> Findings {
+pub fn on_made_up(found: &DifferenceOutcome, repeat: u32) -> Findings {
     let lead = format!(
         "A made-up table of 1,000 people, each with a secret bit. The attacker knows 999 of the \
          bits, asks how many people have the secret, and guesses the last bit, {} times over.",
@@ -22,7 +22,7 @@ pub fn on_made_up(found: &Found, repeat: u32) -> Findings {
 
 /// What was found in a policy's tables, by so many attacks.
 #[must_use]
-pub fn on_policy(found: &Found, repeat: u32) -> Findings {
+pub fn on_policy(found: &DifferenceOutcome, repeat: u32) -> Findings {
     let lead = format!(
         "The attacker knows everything but whether the target is in the table, asks the query, and \
          guesses, {} times over with new noise. The worlds compared are the tables as they are and \
@@ -54,7 +54,7 @@ pub fn on_policy(found: &Found, repeat: u32) -> Findings {
     findings(lead, found, meaning)
 }
 
-fn findings(lead: String, found: &Found, more: Vec<String>) -> Findings {
+fn findings(lead: String, found: &DifferenceOutcome, more: Vec<String>) -> Findings {
     let (rows, exact) = (&found.rows, found.exact.rate());
     let two = |row: &Row| row.naive.map_or(f64::NAN, |(share, _)| share.rate());
     let theory = |row: &Row| row.naive.map_or(f64::NAN, |(_, theory)| theory);

@@ -1,7 +1,7 @@
 //! What a test of membership found: true against false alarms, beside what ε allows.
 
 use super::Findings;
-use crate::curator::membership::{Found, Row};
+use crate::curator::membership::{MembershipOutcome, Row};
 use demure_core::unit::Epsilon;
 use demure_report::document::Document;
 use demure_report::number::percent_aligned as percent;
@@ -12,7 +12,7 @@ const FALSE_ALARMS: f64 = 0.05;
 
 /// What was found of so many people, in so many releases.
 #[must_use]
-pub fn membership(found: &Found, people: u32, releases: u32) -> Findings {
+pub fn membership(found: &MembershipOutcome, people: u32, releases: u32) -> Findings {
     let area = |x: f64| format!("{x:.3}");
     let (table, objects) = Records::of(&found.rows)
         .shown("attributes", |row| grouped(row.attributes as f64))

@@ -1,7 +1,7 @@
 //! What reconstruction found: tables, the cliff, and where a budget sits.
 
 use super::Findings;
-use crate::curator::reconstruct::{Budgeted, Found, LEVELS, RATIOS};
+use crate::curator::reconstruct::{Budgeted, LEVELS, RATIOS, ReconstructionOutcome};
 use crate::reconstruct::{Database, Measured, Method};
 use demure_report::document::Document;
 use demure_report::number::percent_aligned as percent;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// What a reconstruction found.
 #[must_use]
-pub fn reconstructed(found: &Found) -> Findings {
+pub fn reconstructed(found: &ReconstructionOutcome) -> Findings {
     let root = (found.rows as f64).sqrt();
     let noised = measured(&found.noised)
         .shown("σ", |m| m.sigma().map_or("–".to_owned(), short))
@@ -89,7 +89,7 @@ fn measured(all: &[Measured]) -> Records<'_, Measured> {
         .named("expected", |m| m.expected)
 }
 
-fn by_queries_table(found: &Found) -> Table {
+fn by_queries_table(found: &ReconstructionOutcome) -> Table {
     let row = |(level, some): (&f64, &[Measured])| {
         let cells = some.iter().map(|m| format!("{} / {}", share(m), theory(m)));
         std::iter::once(short(*level)).chain(cells).collect()
@@ -101,7 +101,7 @@ fn by_queries_table(found: &Found) -> Table {
         .titled("More queries: recovered / in theory, by σ/√n and m/n")
 }
 
-fn meaning(found: &Found, root: f64) -> Vec<String> {
+fn meaning(found: &ReconstructionOutcome, root: f64) -> Vec<String> {
     let mut text = vec![
         "The cliff: below noise of √n/8 all rows come back, above some √n hardly any more than a \
          coin gives. Rounding is noise of a third of its step, and suppressing small counts adds \

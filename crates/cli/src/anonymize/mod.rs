@@ -24,7 +24,7 @@ mod watch;
 
 use crate::Failure;
 use clap::Subcommand;
-use demure_anonymize::job::{Columns, Found};
+use demure_anonymize::job::{Columns, SearchResult};
 use demure_anonymize::publish::Release;
 use demure_anonymize::publish::output::{columns, write};
 use demure_files as files;
@@ -48,14 +48,14 @@ Examples:
   demure anonymize risk people.csv --qi age,state")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Option<Which>,
+    command: Option<Command>,
 
     #[command(flatten)]
     job: Job,
 }
 
 #[derive(Subcommand)]
-enum Which {
+enum Command {
     Check(Box<check::Args>),
     Risk(risk::Args),
 }
@@ -98,8 +98,8 @@ pub(crate) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
     // What `check` asks for besides is of no use here.
     let skipped = |key: &str| ["original", "witness"].contains(&key);
     match args.command {
-        Some(Which::Check(args)) => check::run(*args, out),
-        Some(Which::Risk(args)) => risk::run(args, out),
+        Some(Command::Check(args)) => check::run(*args, out),
+        Some(Command::Risk(args)) => risk::run(args, out),
         None => make(&config::merged(args.job, |job| &job.source, 2, skipped)?, out),
     }
 }
@@ -116,9 +116,9 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     let shown = columns.shown(&keep)?;
     let attributes = columns.attributes(search.method)?;
     let made = match watch::release(&search, &columns, &attributes, promised)? {
-        Found::Release(made) => made,
-        Found::Nothing(nearest) => return render::nothing(&nearest, job.json, out),
-        Found::Broken(model) => {
+        SearchResult::Release(made) => made,
+        SearchResult::Nothing(nearest) => return render::nothing(&nearest, job.json, out),
+        SearchResult::Broken(model) => {
             return Err(Failure::Unsatisfied(format!(
                 "the release found does not satisfy {model}: nothing was written; please report this"
             )));

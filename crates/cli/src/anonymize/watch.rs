@@ -1,7 +1,7 @@
 //! What is said while a search takes long, and Ctrl-C, which ends it with the best found.
 
 use crate::Failure;
-use demure_anonymize::job::{self, Columns, Found, Promised, Search, Watch};
+use demure_anonymize::job::{self, Columns, Promised, Search, SearchResult, Watch};
 use demure_anonymize::recoding::Attribute;
 use demure_report::progress::Progress;
 use demure_report::short;
@@ -17,7 +17,7 @@ pub(super) fn release<'a>(
     columns: &Columns<'a>,
     attributes: &'a [Attribute<'a>],
     promised: Promised,
-) -> Result<Found<'a>, Failure> {
+) -> Result<SearchResult<'a>, Failure> {
     let bar = Progress::before_data(PARTS);
     let flag = interrupt();
     let say = |at| say(&bar, at);

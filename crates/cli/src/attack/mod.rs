@@ -36,11 +36,11 @@ Every attack has --demo, which needs nothing else, --json, and --report FILE.htm
 docs/attacks.md explains them.")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    which: Which,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Which {
+enum Command {
     Difference(difference::Args),
     Average(average::Args),
     Reconstruct(reconstruct::Args),
@@ -49,12 +49,12 @@ enum Which {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    match &args.which {
-        Which::Difference(args) => difference::run(args, out),
-        Which::Average(args) => average::run(args, out),
-        Which::Reconstruct(args) => reconstruct::run(args, out),
-        Which::Membership(args) => membership::run(args, out),
-        Which::Link(args) => link::run(args, out),
+    match &args.command {
+        Command::Difference(args) => difference::run(args, out),
+        Command::Average(args) => average::run(args, out),
+        Command::Reconstruct(args) => reconstruct::run(args, out),
+        Command::Membership(args) => membership::run(args, out),
+        Command::Link(args) => link::run(args, out),
     }
 }
 

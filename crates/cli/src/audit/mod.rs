@@ -38,11 +38,11 @@ Exit code: 0 not refuted, 1 violated, 2 a mistake or a failure.
 The guide is docs/audit.md.")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    what: What,
+    command: Subcommand,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
+enum Subcommand {
     /// A mechanism of the library, or a broken one of the gallery
     Mechanism(mechanism::Args),
     /// A SQL query under a policy, on neighbouring databases
@@ -54,10 +54,10 @@ enum What {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    match &args.what {
-        What::Mechanism(args) => mechanism::run(args, out),
-        What::Query(args) => query::run(args, out),
-        What::Collect(args) => collect::run(args, out),
-        What::Command(args) => command::run(args, out),
+    match &args.command {
+        Subcommand::Mechanism(args) => mechanism::run(args, out),
+        Subcommand::Query(args) => query::run(args, out),
+        Subcommand::Collect(args) => collect::run(args, out),
+        Subcommand::Command(args) => command::run(args, out),
     }
 }

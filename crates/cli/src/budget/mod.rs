@@ -49,14 +49,14 @@ enum Command {
     /// Show what is spent and left: of the dataset, the period, each personal limit
     Show {
         #[command(flatten)]
-        of: Of,
+        options: LedgerOptions,
         #[command(flatten)]
         plot: Plot,
     },
     /// Show every entry of the journal
     Log {
         #[command(flatten)]
-        of: Of,
+        options: LedgerOptions,
         /// Of one person only
         #[arg(long, value_name = "NAME")]
         who: Option<String>,
@@ -69,7 +69,7 @@ enum Command {
     /// counts what they buy: answers that others bought are then free.
     Grant {
         #[command(flatten)]
-        of: Of,
+        options: LedgerOptions,
         /// An analyst's name, or @group
         subject: String,
         /// In all, from the first day on; 0 for no answers at all, not even those shown before
@@ -92,7 +92,7 @@ enum Command {
     #[command(alias = "window")]
     Period {
         #[command(flatten)]
-        of: Of,
+        options: LedgerOptions,
         /// How much
         #[arg(long, value_parser = number, required_unless_present_any = ["close", "none"])]
         epsilon: Option<f64>,
@@ -112,9 +112,9 @@ enum Command {
     #[command(alias = "thaw")]
     Unfreeze(Reason),
     /// Replay the journal and check every hash
-    Verify(Of),
+    Verify(LedgerOptions),
     /// Print the head of the journal, to be kept elsewhere: --expect-head checks it
-    Anchor(Of),
+    Anchor(LedgerOptions),
     /// Give the policy a new ledger with a full budget; what was spent before still counts for the same people
     New {
         /// The policy
@@ -133,7 +133,7 @@ enum Command {
 }
 
 #[derive(clap::Args)]
-pub(super) struct Of {
+pub(super) struct LedgerOptions {
     /// The policy
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
@@ -147,7 +147,7 @@ pub(super) struct Of {
 #[derive(clap::Args)]
 struct Reason {
     #[command(flatten)]
-    of: Of,
+    options: LedgerOptions,
     /// For the record
     #[arg(long, default_value = "")]
     why: String,
@@ -175,7 +175,7 @@ fn failed(error: demure_ledger::Error) -> Failure {
     Failure::Curator(error.into())
 }
 
-impl Of {
+impl LedgerOptions {
     fn open(&self) -> Result<Ledger, Failure> {
         Ok(demure_curator::ledger_expecting(&self.policy, self.head.anchor())?.1)
     }
@@ -198,24 +198,24 @@ impl Of {
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let by = me();
-    let of = match &args.command {
-        Command::Show { of, plot } => {
-            let ledger = of.look()?;
+    let options = match &args.command {
+        Command::Show { options, plot } => {
+            let ledger = options.look()?;
             plot.write(&ledger)?;
-            return show::balances(&ledger, of.json, out);
+            return show::balances(&ledger, options.json, out);
         }
-        Command::Log { of, who, plot } => {
-            let ledger = of.look()?;
+        Command::Log { options, who, plot } => {
+            let ledger = options.look()?;
             plot.write(&ledger)?;
-            return show::journal(&ledger, who.as_deref(), of.json, out);
+            return show::journal(&ledger, who.as_deref(), options.json, out);
         }
-        Command::Verify(of) => return show::verified(&of.look()?, of.json, out),
-        Command::Anchor(of) => return own::anchor(&of.look()?, of.json, out),
+        Command::Verify(options) => return show::verified(&options.look()?, options.json, out),
+        Command::Anchor(options) => return own::anchor(&options.look()?, options.json, out),
         Command::New { policy, new_ledger, why, json } => {
             return own::renew(policy, *new_ledger, &by, why, *json, out);
         }
-        Command::Grant { of, subject, epsilon, delta, revoke, members, leave } => {
-            let ledger = of.open()?;
+        Command::Grant { options, subject, epsilon, delta, revoke, members, leave } => {
+            let ledger = options.open()?;
             if *revoke {
                 ledger.revoke(&by, subject).map_err(failed)?;
             }
@@ -229,30 +229,30 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             }
             members.iter().try_for_each(|who| ledger.join(&by, who, subject)).map_err(failed)?;
             leave.iter().try_for_each(|who| ledger.leave(&by, who, subject)).map_err(failed)?;
-            of
+            options
         }
-        Command::Period { of, epsilon, delta, close, none } => {
-            let ledger = of.open()?;
+        Command::Period { options, epsilon, delta, close, none } => {
+            let ledger = options.open()?;
             match epsilon {
-                _ if *close => ledger.close_window(&by),
-                _ if *none => ledger.remove_window(&by),
+                _ if *close => ledger.close_period(&by),
+                _ if *none => ledger.remove_period(&by),
                 Some(epsilon) => {
-                    ledger.open_window(&by, Epsilon::new(*epsilon)?, Delta::new(*delta)?)
+                    ledger.open_period(&by, Epsilon::new(*epsilon)?, Delta::new(*delta)?)
                 }
                 None => Ok(()),
             }
             .map_err(failed)?;
-            of
+            options
         }
-        Command::Freeze(Reason { of, why }) => {
-            of.open()?.freeze(&by, why).map_err(failed)?;
-            of
+        Command::Freeze(Reason { options, why }) => {
+            options.open()?.freeze(&by, why).map_err(failed)?;
+            options
         }
-        Command::Unfreeze(Reason { of, why }) => {
-            of.open()?.thaw(&by, why).map_err(failed)?;
-            of
+        Command::Unfreeze(Reason { options, why }) => {
+            options.open()?.unfreeze(&by, why).map_err(failed)?;
+            options
         }
     };
     // What is in force now.
-    show::balances(&of.open()?, of.json, out)
+    show::balances(&options.open()?, options.json, out)
 }

@@ -19,7 +19,7 @@ fn words(price: &Price, accounting: Accounting) -> String {
 }
 
 pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let Balances { dataset, window, slices, groups, frozen, .. } =
+    let Balances { dataset, period, limits, groups, frozen, .. } =
         ledger.balances().map_err(failed)?;
     let accounting = dataset.limit.accounting;
     let share = |share: &Share| {
@@ -60,16 +60,16 @@ pub(super) fn balances(ledger: &Ledger, json: bool, out: &mut impl Write) -> Res
         )
         .hidden("spent_epsilon", dataset.spent_epsilon)
         .described("left", price(&dataset.left, accounting), words(&dataset.left, accounting));
-    if let Some(open) = &window {
+    if let Some(open) = &period {
         report = report.described("period", share(open), line(open));
     }
-    if !slices.is_empty() {
-        let width = slices.iter().map(|slice| slice.subject.chars().count()).max().unwrap_or(0);
+    if !limits.is_empty() {
+        let width = limits.iter().map(|limit| limit.subject.chars().count()).max().unwrap_or(0);
         let text =
-            slices.iter().map(|slice| format!("{:width$}  {}", slice.subject, line(&slice.share)));
+            limits.iter().map(|limit| format!("{:width$}  {}", limit.subject, line(&limit.share)));
         let text = text.collect::<Vec<_>>().join("\n");
         let value: Map<String, Value> =
-            slices.iter().map(|slice| (slice.subject.clone(), share(&slice.share))).collect();
+            limits.iter().map(|limit| (limit.subject.clone(), share(&limit.share))).collect();
         report = report.described("limits", value, text);
     }
     if !groups.is_empty() {

@@ -33,7 +33,7 @@ pub(super) struct Args {
     #[arg(value_name = "REPORTS")]
     reports: PathBuf,
     #[command(flatten)]
-    how: How,
+    intervals: IntervalOptions,
     /// Add estimates that are not negative and sum to one
     #[arg(long)]
     consistent: bool,
@@ -50,33 +50,33 @@ pub(super) struct Args {
 
 /// How sure, and of whom.
 #[derive(clap::Args)]
-pub(super) struct How {
+pub(super) struct IntervalOptions {
     /// How sure the intervals are to hold the truth
     #[arg(long, default_value = "0.95", allow_hyphen_values = true)]
     pub(super) confidence: Confidence,
     /// Whose frequencies
     #[arg(long, value_enum, default_value = "population")]
-    target: Whose,
+    target: TargetChoice,
     /// Each interval for itself, not all of an attribute together
     #[arg(long)]
     each: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
-enum Whose {
+enum TargetChoice {
     /// Of a population that the answers are a random sample of
     Population,
     /// Of those who answered
     Respondents,
 }
 
-impl How {
+impl IntervalOptions {
     pub(super) fn options(&self) -> Result<Options, Failure> {
         Ok(Options {
             beta: self.confidence.beta()?,
             target: match self.target {
-                Whose::Population => Target::Population,
-                Whose::Respondents => Target::Respondents,
+                TargetChoice::Population => Target::Population,
+                TargetChoice::Respondents => Target::Respondents,
             },
             simultaneous: !self.each,
             consistent: false,
@@ -86,7 +86,7 @@ impl How {
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let survey = args.common.read()?;
-    let options = Options { consistent: args.consistent, ..args.how.options()? };
+    let options = Options { consistent: args.consistent, ..args.intervals.options()? };
     let pair = match args.cross.as_ref().map(|words| words.0.as_slice()) {
         None => None,
         Some([first, second]) => Some((first.as_str(), second.as_str())),
@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         }
         return writeln!(out, "{object}").map_err(Failure::writing);
     }
-    let text = text(&found, &tables, &args.how.confidence.percent(), args.all);
+    let text = text(&found, &tables, &args.intervals.confidence.percent(), args.all);
     write!(out, "{text}").map_err(Failure::writing)?;
     match cells {
         Some(cells) => write!(out, "\n{}", crossed(&cells)).map_err(Failure::writing),

@@ -36,11 +36,11 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    which: Which,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Which {
+enum Command {
     Init(init::Args),
     Randomize(randomize::Args),
     Shuffle(shuffle::Args),
@@ -51,14 +51,14 @@ enum Which {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    match &args.which {
-        Which::Init(args) => init::run(args, out),
-        Which::Randomize(args) => randomize::run(args, out),
-        Which::Shuffle(args) => shuffle::run(args, out),
-        Which::Estimate(args) => estimate::run(args, out),
-        Which::Plan(args) => plan::run(args, out),
-        Which::Simulate(args) => simulate::run(args, out),
-        Which::Serve(args) => serve::run(args, out),
+    match &args.command {
+        Command::Init(args) => init::run(args, out),
+        Command::Randomize(args) => randomize::run(args, out),
+        Command::Shuffle(args) => shuffle::run(args, out),
+        Command::Estimate(args) => estimate::run(args, out),
+        Command::Plan(args) => plan::run(args, out),
+        Command::Simulate(args) => simulate::run(args, out),
+        Command::Serve(args) => serve::run(args, out),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `demure collect serve`: a collector that anyone may run.
 
 use super::Common;
-use super::estimate::How;
+use super::estimate::IntervalOptions;
 use crate::Failure;
 use crate::curator::{runtime, user};
 use demure_report::{Report, counted, short};
@@ -40,7 +40,7 @@ pub(super) struct Args {
     #[arg(long)]
     insecure_remote: bool,
     #[command(flatten)]
-    how: How,
+    intervals: IntervalOptions,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             args.http
         )));
     }
-    let options = args.how.options()?;
+    let options = args.intervals.options()?;
     let collector = Collector::open(&args.common.survey, args.store.as_deref(), options, &user())?;
     let cut = collector.recovered().cut;
     if cut > 0 {

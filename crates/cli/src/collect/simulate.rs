@@ -1,7 +1,7 @@
 //! `demure collect simulate`: the measured error against theory.
 
 use super::Common;
-use super::estimate::How;
+use super::estimate::IntervalOptions;
 use crate::Failure;
 use crate::input::{Pairs, positive, whole};
 use demure_collect::simulate::simulate;
@@ -33,7 +33,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIMES", value_parser = positive, default_value = "20", allow_hyphen_values = true)]
     repeat: u32,
     #[command(flatten)]
-    how: How,
+    intervals: IntervalOptions,
 }
 
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if args.n == 0 {
         return Err(Failure::usage("n must be a whole number of at least 1"));
     }
-    let options = args.how.options()?;
+    let options = args.intervals.options()?;
     let mut rng = SystemRandom::new()?;
     let turning = Spinner::new("simulating");
     let found = simulate(&survey, args.n, &args.truth.0, args.repeat, &options, &mut rng)?;

@@ -31,7 +31,7 @@ Examples:
   demure compose calibrate --epsilon 1 --delta 1e-5 'gaussian(sigma=?)*10'")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Option<Which>,
+    command: Option<Command>,
 
     /// What was done, e.g. 'laplace(b=1)*100'
     #[arg(value_name = "EVENT", required_unless_present = "file")]
@@ -67,12 +67,12 @@ pub(crate) struct Args {
 }
 
 #[derive(Subcommand)]
-enum Which {
+enum Command {
     Calibrate(calibrate::Args),
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    if let Some(Which::Calibrate(args)) = &args.command {
+    if let Some(Command::Calibrate(args)) = &args.command {
         return calibrate::run(args, out);
     }
     let batch = args.batch()?;

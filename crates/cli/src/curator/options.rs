@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 /// Which policy, and what is set for the query.
 #[derive(clap::Args)]
-pub(crate) struct Asking {
+pub(crate) struct SessionOptions {
     /// The policy: a TOML file that says what may be asked
     #[arg(value_name = "POLICY")]
     pub(crate) policy: PathBuf,
     #[command(flatten)]
-    pub(crate) set: Set,
+    pub(crate) settings: QuerySettings,
     /// Who asks, as the ledger notes it; by default the user's name
     #[arg(long = "as", value_name = "NAME")]
     who: Option<String>,
@@ -41,7 +41,7 @@ fn anchor(text: &str) -> Result<Anchor, String> {
 
 /// Settings; what is not given is the policy's.
 #[derive(clap::Args)]
-pub(crate) struct Set {
+pub(crate) struct QuerySettings {
     /// The privacy loss to pay; by default the policy's per_query
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<String>,
@@ -59,17 +59,17 @@ pub(crate) struct Set {
     max_rows_per_group: Option<String>,
 }
 
-impl Asking {
+impl SessionOptions {
     /// Opens the policy and sets what was given.
     pub(crate) fn open(&self) -> Result<Conversation, Failure> {
         let who = self.who.clone().unwrap_or_else(user);
         let mut conversation = Conversation::open(&self.policy, &who, &self.head)?;
-        self.set.apply(&mut conversation)?;
+        self.settings.apply(&mut conversation)?;
         Ok(conversation)
     }
 }
 
-impl Set {
+impl QuerySettings {
     fn apply(&self, conversation: &mut Conversation) -> Result<(), Failure> {
         let given = [
             ("epsilon", &self.epsilon),

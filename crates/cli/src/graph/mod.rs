@@ -33,11 +33,11 @@ use std::io::Write;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    which: Which,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Which {
+enum Command {
     Triangles(triangles::Args),
     Stars(stars::Args),
     Degrees(degrees::Args),
@@ -45,11 +45,11 @@ enum Which {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    match &args.which {
-        Which::Triangles(args) => triangles::run(args, out),
-        Which::Stars(args) => stars::run(args, out),
-        Which::Degrees(args) => degrees::run(args, out),
-        Which::Clustering(args) => clustering::run(args, out),
+    match &args.command {
+        Command::Triangles(args) => triangles::run(args, out),
+        Command::Stars(args) => stars::run(args, out),
+        Command::Degrees(args) => degrees::run(args, out),
+        Command::Clustering(args) => clustering::run(args, out),
     }
 }
 

@@ -9,7 +9,7 @@ use demure_core::unit::{Delta, Epsilon};
 use demure_core::utility::Accuracy;
 use demure_plan::explain::{error_95, five_percent, noised};
 use demure_plan::keys::{Keys, Method};
-use demure_plan::votes::{Ask, explain, leading};
+use demure_plan::votes::{TallyQuestion, explain, leading};
 use demure_report::{integer, named, short};
 use serde_json::Value;
 use std::cell::Cell;
@@ -163,7 +163,7 @@ pub(super) struct Mode {
 
 impl Mode {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
-        self.votes.run("the mode", Ask::Mode, out)
+        self.votes.run("the mode", TallyQuestion::Mode, out)
     }
 }
 
@@ -194,7 +194,7 @@ pub(super) struct TopK {
 impl TopK {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let k = self.k as usize;
-        let ask = if self.ordered { Ask::Ranking(k) } else { Ask::Top(k) };
+        let ask = if self.ordered { TallyQuestion::Ranking(k) } else { TallyQuestion::Top(k) };
         self.votes.run("the most frequent keys", ask, out)
     }
 }
@@ -222,7 +222,7 @@ pub(super) struct Votes {
 }
 
 impl Votes {
-    fn run(&self, name: &str, ask: Ask, out: &mut impl Write) -> Result<(), Failure> {
+    fn run(&self, name: &str, ask: TallyQuestion, out: &mut impl Write) -> Result<(), Failure> {
         let (epsilon, delta) = (Epsilon::new(self.epsilon)?, Delta::positive(self.delta)?);
         let neighbours = self.common.neighbours();
         let mechanism = Stable::new(epsilon, delta)?;
@@ -231,7 +231,7 @@ impl Votes {
         let keys = self.keys.as_ref().map(|words| words.0.as_slice());
         let (answer, distance) = leading(ask, counts, keys, neighbours)?;
         let answer = answer.and_then(|mut keys| match ask {
-            Ask::Mode => keys.pop().map(Value::from),
+            TallyQuestion::Mode => keys.pop().map(Value::from),
             _ => Some(Value::from(keys)),
         });
         let missing = Cell::new(false);

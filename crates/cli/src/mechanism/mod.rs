@@ -35,11 +35,11 @@ use std::io::Write;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    which: Which,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Which {
+enum Command {
     Laplace(noise::Laplace),
     Gaussian(noise::Gaussian),
     Exponential(exponential::Args),
@@ -61,23 +61,23 @@ enum Which {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    match &args.which {
-        Which::Laplace(args) => args.run(out),
-        Which::Gaussian(args) => args.run(out),
-        Which::Exponential(args) => args.run(out),
-        Which::Response(args) => args.run(out),
-        Which::Histogram(args) => args.run(out),
-        Which::Threshold(args) => args.run(out),
-        Which::Count(args) => args.run(out),
-        Which::Sum(args) => args.run(out),
-        Which::Mean(args) => args.run(out),
-        Which::Variance(args) => args.run(out),
-        Which::Quantile(args) => args.run(out),
-        Which::Tree(args) => args.run(out),
-        Which::Sparse(args) => args.run(out),
-        Which::Median(args) => args.run(out),
-        Which::TrimmedMean(args) => args.run(out),
-        Which::Mode(args) => args.run(out),
-        Which::TopK(args) => args.run(out),
+    match &args.command {
+        Command::Laplace(args) => args.run(out),
+        Command::Gaussian(args) => args.run(out),
+        Command::Exponential(args) => args.run(out),
+        Command::Response(args) => args.run(out),
+        Command::Histogram(args) => args.run(out),
+        Command::Threshold(args) => args.run(out),
+        Command::Count(args) => args.run(out),
+        Command::Sum(args) => args.run(out),
+        Command::Mean(args) => args.run(out),
+        Command::Variance(args) => args.run(out),
+        Command::Quantile(args) => args.run(out),
+        Command::Tree(args) => args.run(out),
+        Command::Sparse(args) => args.run(out),
+        Command::Median(args) => args.run(out),
+        Command::TrimmedMean(args) => args.run(out),
+        Command::Mode(args) => args.run(out),
+        Command::TopK(args) => args.run(out),
     }
 }

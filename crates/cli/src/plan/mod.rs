@@ -8,7 +8,7 @@ use crate::input::{Bounds, Confidence, Relation, number, positive, whole};
 use clap::Subcommand;
 use demure_core::mechanism::Contributions;
 use demure_core::unit::{Epsilon, Neighbours};
-use demure_plan::solve::{self, Statistic, Wanted};
+use demure_plan::solve::{self, ErrorTarget, Statistic};
 use demure_report::chart::Chart;
 use demure_report::{Report, grouped, short, wrapped};
 use std::io::Write;
@@ -17,11 +17,11 @@ use std::io::Write;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    which: Which,
+    command: Command,
 }
 
 #[derive(Subcommand)]
-enum Which {
+enum Command {
     Count(Count),
     Histogram(Histogram),
     Sum(Sum),
@@ -45,7 +45,7 @@ struct Count {
     max_rows: u32,
 
     #[command(flatten)]
-    given: Given,
+    options: NoiseOptions,
 }
 
 /// The counts of a histogram, all at once
@@ -71,7 +71,7 @@ struct Histogram {
     max_rows: u32,
 
     #[command(flatten)]
-    given: Given,
+    options: NoiseOptions,
 }
 
 /// A sum of bounded numbers
@@ -89,7 +89,7 @@ struct Sum {
     bounds: Bounds,
 
     #[command(flatten)]
-    given: Given,
+    options: NoiseOptions,
 }
 
 /// A mean of bounded numbers
@@ -107,35 +107,35 @@ struct Mean {
     bounds: Bounds,
 
     #[command(flatten)]
-    given: Given,
+    options: NoiseOptions,
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let (given, statistic) = match &args.which {
-        Which::Count(Count { max_rows, given }) => {
-            (given, Statistic::count(*max_rows, given.neighbours()))
+    let (options, statistic) = match &args.command {
+        Command::Count(Count { max_rows, options }) => {
+            (options, Statistic::count(*max_rows, options.neighbours()))
         }
-        Which::Histogram(Histogram { bins, max_groups, max_rows, given }) => {
+        Command::Histogram(Histogram { bins, max_groups, max_rows, options }) => {
             let most = Contributions::new(*max_groups, *max_rows)?;
-            (given, Statistic::histogram(*bins, most, given.neighbours()))
+            (options, Statistic::histogram(*bins, most, options.neighbours()))
         }
-        Which::Sum(Sum { bounds, given }) => {
-            (given, Statistic::sum(bounds.range(), given.neighbours())?)
+        Command::Sum(Sum { bounds, options }) => {
+            (options, Statistic::sum(bounds.range(), options.neighbours())?)
         }
-        Which::Mean(Mean { bounds, given }) => {
-            (given, Statistic::mean(bounds.range(), given.neighbours())?)
+        Command::Mean(Mean { bounds, options }) => {
+            (options, Statistic::mean(bounds.range(), options.neighbours())?)
         }
-        Which::Response(args) => return response::run(args, out),
+        Command::Response(args) => return response::run(args, out),
     };
-    given.run(&statistic, out)
+    options.run(&statistic, out)
 }
 
 /// Options of every plan of noise: two of the first three.
 #[derive(clap::Args)]
-struct Given {
+struct NoiseOptions {
     /// The error allowed: 10, or 1%
     #[arg(long, allow_hyphen_values = true)]
-    error: Option<Wanted>,
+    error: Option<ErrorTarget>,
 
     /// How many people
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
@@ -192,7 +192,7 @@ impl Show {
     }
 }
 
-impl Given {
+impl NoiseOptions {
     fn neighbours(&self) -> Neighbours {
         self.neighbours.into()
     }
@@ -201,8 +201,8 @@ impl Given {
     fn run(&self, statistic: &Statistic, out: &mut impl Write) -> Result<(), Failure> {
         let (confidence, beta) = (self.show.confidence, self.show.confidence.beta()?);
         let epsilon = self.epsilon.map(Epsilon::new).transpose()?;
-        let given = solve::Given { error: self.error, n: self.n, epsilon };
-        let found = given.solve(statistic, beta)?;
+        let required = solve::Requirements { error: self.error, n: self.n, epsilon };
+        let found = required.solve(statistic, beta)?;
         let (n, epsilon, error) = (found.n, found.epsilon.get(), found.error);
         let report = Report::default()
             .described("n", n, n.map_or("any number of people".to_owned(), |n| grouped(n as f64)))

@@ -5,8 +5,8 @@ use crate::Failure;
 use crate::input::{positive, whole};
 use crate::mechanism::Chance;
 use demure_core::mechanism::{ErrorBound, Target};
-use demure_plan::response::{Found, Question, yes_or_no};
-use demure_plan::solve::{Wanted, short_up};
+use demure_plan::response::{Question, ResponseSolution, yes_or_no};
+use demure_plan::solve::{ErrorTarget, short_up};
 use demure_report::{Report, grouped, plain, short};
 use std::io::Write;
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 
     /// The error of the estimated share: 0.01, or 1%
     #[arg(long, allow_hyphen_values = true)]
-    error: Option<Wanted>,
+    error: Option<ErrorTarget>,
 
     /// How many people answer
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let question = Question {
         chance: args.chance.given(),
         n: args.n,
-        error: args.error.map(|(Wanted::Absolute(error) | Wanted::Share(error))| error),
+        error: args.error.map(|(ErrorTarget::Absolute(error) | ErrorTarget::Share(error))| error),
         categories: args.categories,
     };
     let sure = question.solve(ErrorBound::Hoeffding, beta)?;
@@ -84,13 +84,13 @@ fn people(sure: u64, normal: u64) -> String {
     if sure == normal { sure } else { format!("{sure} (normal: {normal})") }
 }
 
-fn sentence(args: &Args, sure: &Found, normal: &Found) -> String {
+fn sentence(args: &Args, sure: &ResponseSolution, normal: &ResponseSolution) -> String {
     let percent = args.show.confidence.percent();
     let (n, fewer) = (grouped(sure.n as f64), grouped(normal.n as f64));
     let epsilon = short_up(sure.epsilon);
     let wanted = args.error.map(|wanted| match wanted {
-        Wanted::Absolute(error) => short(error),
-        Wanted::Share(share) => format!("{} %", short(100.0 * share)),
+        ErrorTarget::Absolute(error) => short(error),
+        ErrorTarget::Share(share) => format!("{} %", short(100.0 * share)),
     });
     match (&wanted, args.n) {
         (Some(error), None) => format!(

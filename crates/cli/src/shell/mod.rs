@@ -12,7 +12,7 @@ mod describe;
 mod lines;
 
 use crate::Failure;
-use crate::curator::options::Asking;
+use crate::curator::options::SessionOptions;
 use crate::curator::{Conversation, render, words};
 use demure_curator::{Outcome, SETTINGS, left_in_words, split_statement};
 use demure_report::printable;
@@ -34,7 +34,7 @@ Examples:
 The clinic is made by: demure demo --keep clinic")]
 pub(crate) struct Args {
     #[command(flatten)]
-    asking: Asking,
+    session: SessionOptions,
 }
 
 const HELP: &str = "\
@@ -60,7 +60,7 @@ impl Worst {
 }
 
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    let mut conversation = args.asking.open()?;
+    let mut conversation = args.session.open()?;
     conversation.session.settings_mut().intervals = true;
     let mut lines = Lines::new(complete::Words::of(conversation.curator()))?;
     if lines.typed() {

@@ -42,7 +42,7 @@ fn no_error_and_no_debug_shows_an_answer() {
     let client = Client::new(&exam);
     let given = client.read(0, "canary").unwrap();
     assert!(!format!("{given:?}").contains("canary") && !format!("{given:?}").contains('0'));
-    let error = client.randomize(&[Given::Number(4711.0)], &mut SeededForTests::insecure(1));
+    let error = client.randomize(&[TrueAnswer::Number(4711.0)], &mut SeededForTests::insecure(1));
     assert!(!error.unwrap_err().to_string().contains("4711"));
 }
 
@@ -53,18 +53,18 @@ fn a_memory_is_used_again_and_survives_a_file() {
     let client = Client::new(&survey);
     let mut rng = SeededForTests::insecure(2);
     let mut memory = Memory::default();
-    assert!(client.randomize(&[Given::Category(1)], &mut rng).is_err());
-    client.randomize_again(&[Given::Category(1)], &mut memory, &mut rng).unwrap();
+    assert!(client.randomize(&[TrueAnswer::Category(1)], &mut rng).is_err());
+    client.randomize_again(&[TrueAnswer::Category(1)], &mut memory, &mut rng).unwrap();
     let kept = memory.to_json();
     let mut back = Memory::from_json(&kept).unwrap();
     for _ in 0..10 {
-        client.randomize_again(&[Given::Category(1)], &mut back, &mut rng).unwrap();
+        client.randomize_again(&[TrueAnswer::Category(1)], &mut back, &mut rng).unwrap();
     }
     assert_eq!((back.to_json(), back.values()), (kept, 1));
-    client.randomize_again(&[Given::Category(2)], &mut back, &mut rng).unwrap();
+    client.randomize_again(&[TrueAnswer::Category(2)], &mut back, &mut rng).unwrap();
     assert_eq!(back.values(), 2);
     assert!(Memory::from_json("{\"x\":1}").is_err());
     let once = self::survey("epsilon = 2\nvalues = ['a','b','c']");
-    let again = Client::new(&once).randomize_again(&[Given::Category(2)], &mut back, &mut rng);
+    let again = Client::new(&once).randomize_again(&[TrueAnswer::Category(2)], &mut back, &mut rng);
     assert!(again.is_err());
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::client::{Client, Given};
+use crate::client::{Client, TrueAnswer};
 use demure_core::random::SeededForTests;
 
 #[test]
@@ -11,7 +11,7 @@ fn whatever_comes_in_is_counted_once_or_dropped_with_a_reason() {
     .unwrap();
     let client = Client::new(&survey);
     let mut rng = SeededForTests::insecure(1);
-    let one = client.randomize(&[Given::Category(0)], &mut rng).unwrap();
+    let one = client.randomize(&[TrueAnswer::Category(0)], &mut rng).unwrap();
     let line = one.to_json(&survey);
     let mut collector = Collector::new(&survey);
     let mut lines = format!("{line}\n\n{line}\n{{}}\nnonsense\n").into_bytes();

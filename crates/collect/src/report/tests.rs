@@ -1,5 +1,5 @@
 use super::*;
-use crate::client::{Client, Given};
+use crate::client::{Client, TrueAnswer};
 use demure_core::random::SeededForTests;
 
 fn survey(lines: &str) -> Survey {
@@ -29,11 +29,11 @@ fn all() -> Vec<Survey> {
     surveys
 }
 
-fn given(survey: &Survey) -> Vec<Given> {
+fn given(survey: &Survey) -> Vec<TrueAnswer> {
     let one = |a: &crate::survey::Attribute| match a.domain {
-        Domain::Categories(_) => Given::Category(7),
-        Domain::Number { .. } => Given::Number(0.3),
-        Domain::Text { .. } => Given::Text(b"abc".to_vec()),
+        Domain::Categories(_) => TrueAnswer::Category(7),
+        Domain::Number { .. } => TrueAnswer::Number(0.3),
+        Domain::Text { .. } => TrueAnswer::Text(b"abc".to_vec()),
     };
     survey.attributes().iter().map(one).collect()
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::client::{Client, Given};
+use crate::client::{Client, TrueAnswer};
 use demure_core::random::SeededForTests;
 
 #[test]
@@ -13,7 +13,7 @@ fn it_counts_what_is_stored_and_goes_on_after_a_restart() {
     .unwrap();
     let mut rng = SeededForTests::insecure(1);
     let one = |rng: &mut SeededForTests| {
-        Client::new(&survey).randomize(&[Given::Category(1)], rng).unwrap()
+        Client::new(&survey).randomize(&[TrueAnswer::Category(1)], rng).unwrap()
     };
     let service =
         ReportService::open(&path, survey.clone(), &mut SeededForTests::insecure(2)).unwrap();

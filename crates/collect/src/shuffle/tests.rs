@@ -1,5 +1,5 @@
 use super::*;
-use crate::client::{Client, Given};
+use crate::client::{Client, TrueAnswer};
 use demure_core::random::SeededForTests;
 
 fn survey() -> Survey {
@@ -21,7 +21,7 @@ fn a_batch_has_all_reports_once_and_neither_order_nor_tokens() {
     let mut sent = Vec::new();
     for i in 0..200 {
         assert!(shuffler.release(&mut rng).unwrap().is_none());
-        let report = client.randomize(&[Given::Category(i)], &mut rng).unwrap();
+        let report = client.randomize(&[TrueAnswer::Category(i)], &mut rng).unwrap();
         let bytes = report.to_bytes(&survey);
         assert_eq!(shuffler.add_bytes(&bytes), Outcome::Counted);
         assert_eq!(shuffler.add_bytes(&bytes), Outcome::Duplicate);

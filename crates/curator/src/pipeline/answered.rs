@@ -1,6 +1,6 @@
 //! The last stage: the rest of the plan over released tables.
 
-use super::collected::{Held, collected};
+use super::collected::{CollectedRows, collected};
 use super::gate::{Gate, Reads};
 use super::{Asker, Part, Quoted, least};
 use crate::answer::Answer;
@@ -65,14 +65,14 @@ impl Quoted {
             true => error.into(),
             false => curator.incidents.record(&error.to_string()),
         })?;
-        let Held { batches, .. } = held;
+        let CollectedRows { batches, .. } = held;
         let answer = Answer { schema, batches, price, balance, repeated, columns, notes };
         Ok((answer, bought && lasting))
     }
 }
 
 /// Runs everything above the cut: an ordinary query over released and public tables.
-async fn post_process(curator: &Curator, plan: LogicalPlan) -> Result<(SchemaRef, Held)> {
+async fn post_process(curator: &Curator, plan: LogicalPlan) -> Result<(SchemaRef, CollectedRows)> {
     let mut state: SessionState = curator.catalog.public_state();
     // One partition: rows keep the order of the public keys unless the query asks for another.
     state.config_mut().options_mut().execution.target_partitions = 1;

@@ -7,14 +7,14 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::StreamExt;
 
 /// Rows in memory, counted against the pool of all statements while this is held.
-pub(super) struct Held {
+pub(super) struct CollectedRows {
     pub(super) batches: Vec<RecordBatch>,
     pub(super) memory: MemoryReservation,
 }
 
 /// Collects the rows of a plan that touches no protected row. They may take at most `most` bytes, and together with
 /// those of other statements no more than the pool has.
-pub(super) async fn collected(frame: DataFrame, most: usize) -> Result<Held> {
+pub(super) async fn collected(frame: DataFrame, most: usize) -> Result<CollectedRows> {
     let memory = MemoryConsumer::new("rows held").register(frame.task_ctx().memory_pool());
     let (mut batches, mut bytes) = (Vec::new(), 0usize);
     let mut rows = frame.execute_stream().await?;
@@ -29,7 +29,7 @@ pub(super) async fn collected(frame: DataFrame, most: usize) -> Result<Held> {
         }
         batches.push(batch);
     }
-    Ok(Held { batches, memory })
+    Ok(CollectedRows { batches, memory })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ impl Quoted {
             let (main, delta) = filter.price(&quote.event)?;
             price = Price { main: price.main + main, delta: price.delta + delta };
         }
-        let standing = curator.ledger.balance_for(asker.who)?;
+        let balance = curator.ledger.balance_for(asker.who)?;
         let mut notes = Vec::new();
         if let Some(epsilon) = parts.first().and_then(|first| first.quote.epsilon) {
             notes = vec![advice(epsilon, curator.policy.budget.neighbours)];
@@ -26,12 +26,12 @@ impl Quoted {
             let least = curator.policy.budget.min_per_query;
             notes.push(format!("a new query costs at least ε {least}: it would be refused"));
         }
-        if let Some(frozen) = &standing.frozen {
+        if let Some(frozen) = &balance.frozen {
             notes.push(format!("the budget is frozen by {}: it would be refused", frozen.by));
-        } else if price.main > standing.left.main || price.delta > standing.left.delta {
-            let which = &standing.which;
+        } else if price.main > balance.left.main || price.delta > balance.left.delta {
+            let which = &balance.which;
             let unless = match which {
-                demure_ledger::Rule::Slice(_) => "",
+                demure_ledger::Rule::Subject(_) => "",
                 // An answer that another analyst has bought costs the dataset nothing.
                 _ => " unless somebody has bought it before",
             };
@@ -43,7 +43,7 @@ impl Quoted {
         Ok(Explanation {
             aggregates: parts.iter().map(explained).collect(),
             price,
-            left: standing.left,
+            left: balance.left,
             concentrated: curator.concentrated(),
             notes,
         })

@@ -5,7 +5,7 @@ use super::collected::collected;
 use crate::aggregate::PrivateAggregate;
 use crate::answer::deferred::DeferredTable;
 use crate::error::{Error, Result};
-use crate::plan::{Analysis, analyse, share_rows, spread};
+use crate::plan::{Analysis, analyse, join_fanout, share_rows};
 use crate::statement::limits;
 use crate::statement::parse::is_bare;
 use crate::tables::catalog::{Catalog, PUBLIC_MEMORY};
@@ -34,7 +34,7 @@ impl Planned {
         let (policy, catalog) = (&asker.curator.policy, &asker.curator.catalog);
         let plan = plan_statement(catalog, query).await?;
         let plan = bind_parameters(catalog, plan, values)?;
-        let Analysis { after, aggregates, publics, fans } =
+        let Analysis { after, aggregates, publics, public_joins } =
             analyse(&plan, catalog, asker.settings)?;
         for (plan, rows) in publics {
             let frame = DataFrame::new(catalog.public_state(), plan);
@@ -42,9 +42,9 @@ impl Planned {
             read.and_then(|held| rows.hold(held.batches, held.memory))
                 .map_err(|e| Error::planning(&e))?;
         }
-        let fans = spread(fans)?;
+        let fanouts = join_fanout(public_joins)?;
         let shared = |(aggregate, table)| {
-            Ok((share_rows(aggregate, &fans, policy, &catalog.state())?, table))
+            Ok((share_rows(aggregate, &fanouts, policy, &catalog.state())?, table))
         };
         Ok(Self { after, aggregates: aggregates.into_iter().map(shared).collect::<Result<_>>()? })
     }

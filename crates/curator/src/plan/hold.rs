@@ -23,11 +23,11 @@ use std::sync::Arc;
 
 /// `held(condition, unit)`, which equals the condition.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Held {
+struct HoldCondition {
     signature: Signature,
 }
 
-impl ScalarUDFImpl for Held {
+impl ScalarUDFImpl for HoldCondition {
     fn name(&self) -> &'static str {
         "total_held"
     }
@@ -54,7 +54,7 @@ impl ScalarUDFImpl for Held {
 
 /// Holds every condition that `dear` selects above the limit.
 pub(super) fn hold(plan: LogicalPlan, dear: impl Fn(Cost) -> bool) -> Result<LogicalPlan> {
-    let held = Arc::new(ScalarUDF::from(Held {
+    let held = Arc::new(ScalarUDF::from(HoldCondition {
         signature: Signature::user_defined(Volatility::Immutable),
     }));
     let all = |predicate: &Expr, schemas: &[&DFSchema]| {

@@ -239,7 +239,7 @@ impl Walk<'_> {
         let determined = determined(&conditions, &public);
         let public = without_nulls(public, &determined)?;
         let (public, table) = self.read_before(public)?;
-        self.fans.push(PublicJoin { table, determined, multiplies: !semi });
+        self.public_joins.push(PublicJoin { table, determined, multiplies: !semi });
         let (left, right, facts) = if rows_left {
             let mut facts = rows.facts.clone();
             if !semi {

@@ -71,7 +71,7 @@ const FREE_FAILURES: u64 = 4;
 const TRIFLE: u64 = 8;
 
 /// The most rows that joins with public tables may make of one.
-const MOST_SPREAD: usize = 10_000;
+const MOST_FANOUT: usize = 10_000;
 
 /// A join of protected rows with public ones.
 pub(crate) struct PublicJoin {
@@ -84,12 +84,12 @@ pub(crate) struct PublicJoin {
 }
 
 /// A join with public rows, and the most of them that match one protected row.
-pub(crate) struct Fan {
+pub(crate) struct JoinFanout {
     table: Arc<DeferredTable>,
     most: usize,
 }
 
-impl Fan {
+impl JoinFanout {
     pub(super) fn table(&self) -> &DeferredTable {
         &self.table
     }
@@ -186,11 +186,11 @@ fn is_free(work: &Work<'_>) -> bool {
 /// Decides how many rows of a person each input of the aggregate's joins keeps, and each of its tables.
 pub(crate) fn share_rows(
     aggregate: PrivateAggregate,
-    fans: &[Fan],
+    fanouts: &[JoinFanout],
     policy: &Policy,
     state: &SessionState,
 ) -> Result<PrivateAggregate> {
-    let (joins, leaves, input) = shares(&aggregate.input, fans, policy, state)?;
+    let (joins, leaves, input) = shares(&aggregate.input, fanouts, policy, state)?;
     let input = with_rows(input, joins, leaves).map_err(planned)?;
     Ok(PrivateAggregate { input, ..aggregate })
 }
@@ -198,13 +198,13 @@ pub(crate) fn share_rows(
 /// The limits of joins and of tables, and the plan that they apply to.
 fn shares(
     input: &LogicalPlan,
-    fans: &[Fan],
+    fanouts: &[JoinFanout],
     policy: &Policy,
     state: &SessionState,
 ) -> Result<(Option<u32>, Option<u32>, LogicalPlan)> {
     let optimized = |plan: LogicalPlan| state.optimize(&plan).map_err(planned);
     let open = without_leaves(input.clone()).map_err(planned)?;
-    let written = Work::of(&open, fans, policy, Limits::Joins);
+    let written = Work::of(&open, fanouts, policy, Limits::Joins);
     let few = |c: u64| c == 1 || written.most_rows(c) <= MOST_JOINED_ROWS;
     let each = written.each_once();
     if each.passes == 0 && each.failures == 0 && each.plain <= TRIFLE {
@@ -212,12 +212,12 @@ fn shares(
         return Ok((joins, None, open));
     }
     let plan = optimized(open.clone())?;
-    let work = Work::of(&plan, fans, policy, Limits::Joins);
+    let work = Work::of(&plan, fanouts, policy, Limits::Joins);
     if is_free(&work) {
         let fits = |c: u64| few(c) && work.units(c) <= MOST_WORK;
         let joins = Some(largest(fits).ok_or_else(too_dear)?);
         // If nothing is multiplied, no limit is needed unless a row is expensive.
-        let free = || is_free(&Work::of(&plan, fans, policy, Limits::Neither));
+        let free = || is_free(&Work::of(&plan, fanouts, policy, Limits::Neither));
         let needed = written.multiplies || !free();
         return Ok((joins.filter(|_| needed), None, open));
     }
@@ -226,7 +226,7 @@ fn shares(
         let dear = |cost: Cost| cost.passes > 0 || cost.failures > 0 || cost.plain > least;
         let held = hold(input.clone(), dear)?;
         let plan = optimized(held.clone())?;
-        let work = Work::of(&plan, fans, policy, Limits::All);
+        let work = Work::of(&plan, fanouts, policy, Limits::All);
         if is_free(&work) {
             let few = |c: u64| c == 1 || work.most_rows(c) <= MOST_JOINED_ROWS;
             let fits = |c: u64| few(c) && work.units(c) <= MOST_WORK;
@@ -248,7 +248,7 @@ fn too_dear() -> Refusal {
 
 /// Refuses joins with public tables that make very many rows of one: the running time would reveal which rows they are
 /// made of. It looks at public rows only.
-pub(crate) fn spread(joins: Vec<PublicJoin>) -> Result<Vec<Fan>> {
+pub(crate) fn join_fanout(joins: Vec<PublicJoin>) -> Result<Vec<JoinFanout>> {
     let mut rows = 1usize;
     let mut known = Vec::with_capacity(joins.len());
     for PublicJoin { table, determined, multiplies } in joins {
@@ -256,9 +256,9 @@ pub(crate) fn spread(joins: Vec<PublicJoin>) -> Result<Vec<Fan>> {
         if multiplies {
             rows = rows.saturating_mul(most.max(1));
         }
-        known.push(Fan { table, most });
+        known.push(JoinFanout { table, most });
     }
-    if rows <= MOST_SPREAD {
+    if rows <= MOST_FANOUT {
         return Ok(known);
     }
     let what = format!("joins with public tables that may make {rows} rows of one");

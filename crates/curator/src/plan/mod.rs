@@ -22,7 +22,7 @@ mod person;
 mod rows;
 mod work;
 
-pub(crate) use join_rows::{PublicJoin, share_rows, spread};
+pub(crate) use join_rows::{PublicJoin, join_fanout, share_rows};
 
 use crate::aggregate::{PrivateAggregate, digest};
 use crate::answer::deferred::DeferredTable;
@@ -50,7 +50,7 @@ pub(crate) struct Analysis {
     /// any protected row is read.
     pub(crate) publics: Vec<(LogicalPlan, Arc<DeferredTable>)>,
     /// Joins of protected rows with public ones.
-    pub(crate) fans: Vec<PublicJoin>,
+    pub(crate) public_joins: Vec<PublicJoin>,
 }
 
 /// What a node's output is.
@@ -66,7 +66,7 @@ pub(crate) struct Walk<'a> {
     settings: &'a Settings,
     aggregates: Vec<(PrivateAggregate, Arc<DeferredTable>)>,
     publics: Vec<(LogicalPlan, Arc<DeferredTable>)>,
-    fans: Vec<PublicJoin>,
+    public_joins: Vec<PublicJoin>,
     named: u32,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn analyse(
         settings,
         aggregates: Vec::new(),
         publics: Vec::new(),
-        fans: Vec::new(),
+        public_joins: Vec::new(),
         named: 0,
     };
     match walk.visit(plan)? {
@@ -91,7 +91,7 @@ pub(crate) fn analyse(
             after,
             aggregates: walk.aggregates,
             publics: walk.publics,
-            fans: walk.fans,
+            public_joins: walk.public_joins,
         }),
         Node::Rows(_) => Err(Refusal::new(
             Rule::Rows,

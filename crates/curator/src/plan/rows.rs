@@ -77,7 +77,7 @@ impl Walk<'_> {
                 let kept = expr.get_type(rows.schema()).ok() == like(&list);
                 let (list, table) = self.read_before(list)?;
                 let determined = if kept { vec![0] } else { Vec::new() };
-                self.fans.push(PublicJoin { table, determined, multiplies: false });
+                self.public_joins.push(PublicJoin { table, determined, multiplies: false });
                 semi(rows, expr, list, join)
             }
             Node::Rows(others) => {

@@ -3,7 +3,7 @@
 //! Row counts are polynomials in C, the number of rows of a person that a [`CapRows`] with an undecided limit keeps: a
 //! union adds the counts of its branches, a join multiplies those of its sides.
 
-use super::join_rows::{Fan, MOST_JOINED_ROWS};
+use super::join_rows::{JoinFanout, MOST_JOINED_ROWS};
 use crate::answer::deferred::DeferredTable;
 use crate::bound::{CapRows, Most};
 use crate::policy::{Policy, UnitPolicy};
@@ -91,7 +91,7 @@ pub(super) enum Limits {
 
 /// The work that a plan does for one person.
 pub(super) struct Work<'a> {
-    fans: &'a [Fan],
+    fanouts: &'a [JoinFanout],
     policy: &'a Policy,
     limits: Limits,
     /// Expressions, with the number of rows that they are computed on.
@@ -112,7 +112,7 @@ impl<'a> Work<'a> {
     /// Analyses a plan in which these limits apply.
     pub(super) fn of(
         plan: &LogicalPlan,
-        fans: &'a [Fan],
+        fanouts: &'a [JoinFanout],
         policy: &'a Policy,
         limits: Limits,
     ) -> Self {
@@ -120,7 +120,7 @@ impl<'a> Work<'a> {
         let (multiplies, scans) = (false, 0);
         let (one_group, used) = (false, None);
         let mut work =
-            Self { fans, policy, limits, jobs, rows, multiplies, scans, one_group, used };
+            Self { fanouts, policy, limits, jobs, rows, multiplies, scans, one_group, used };
         let output = work.visit(plan);
         if output.protected {
             // Every output value is mapped to a number: person, group, arguments.
@@ -256,8 +256,8 @@ impl<'a> Work<'a> {
     fn public(&self, scan: &TableScan) -> Option<(u64, Vec<u64>)> {
         let provider = source_as_provider(&scan.source).ok()?;
         let table = provider.downcast_ref::<DeferredTable>()?;
-        let fans = self.fans.iter().filter(|fan| std::ptr::eq(fan.table(), table));
-        let rows = fans.map(Fan::most).max().unwrap_or_else(|| table.rows());
+        let fanouts = self.fanouts.iter().filter(|fanout| std::ptr::eq(fanout.table(), table));
+        let rows = fanouts.map(JoinFanout::most).max().unwrap_or_else(|| table.rows());
         let all = table.longest();
         let longest = match &scan.projection {
             Some(columns) => columns.iter().filter_map(|&i| all.get(i).copied()).collect(),

@@ -39,7 +39,7 @@ pub(super) fn read(name: &str, at: usize, node: &Node<'_>, notes: &mut Notes<'_>
         return column;
     };
     let section = Section::new(format!("column `{name}`"), at, fields, COLUMN, notes);
-    let flag = |found: section::Found<bool>| found.ok().flatten().map(|(flag, _)| flag);
+    let flag = |found: section::FieldResult<bool>| found.ok().flatten().map(|(flag, _)| flag);
     column.nullable = flag(section.boolean("nullable", notes)).unwrap_or(true);
     column.hidden = flag(section.boolean("hidden", notes)).unwrap_or(false);
     let kinds = [

@@ -193,7 +193,7 @@ fn quantity<T>(
     key: &'static str,
     validate: fn(f64) -> demure_core::Result<T>,
     notes: &mut Notes<'_>,
-) -> section::Found<T> {
+) -> section::FieldResult<T> {
     let Some((value, at)) = section.number(key, notes)? else { return Ok(None) };
     match validate(value) {
         Ok(valid) => Ok(Some((valid, at))),
@@ -211,7 +211,7 @@ pub(super) fn choice<T: Copy>(
     key: &'static str,
     choices: &[(&'static str, T)],
     notes: &mut Notes<'_>,
-) -> section::Found<T> {
+) -> section::FieldResult<T> {
     let Some((word, at)) = section.text(key, notes)? else { return Ok(None) };
     if let Some((_, chosen)) = choices.iter().find(|(known, _)| *known == word) {
         return Ok(Some((*chosen, at)));

@@ -15,7 +15,7 @@ pub(super) type Form = &'static [(&'static str, &'static str)];
 pub(super) struct Noted;
 
 /// A value and its position, if there is one.
-pub(super) type Found<T> = Result<Option<(T, usize)>, Noted>;
+pub(super) type FieldResult<T> = Result<Option<(T, usize)>, Noted>;
 
 /// One table of the file.
 pub(super) struct Section<'a, 'i> {
@@ -59,22 +59,22 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// A number, integer or not.
-    pub(super) fn number(&self, key: &'static str, notes: &mut Notes<'_>) -> Found<f64> {
+    pub(super) fn number(&self, key: &'static str, notes: &mut Notes<'_>) -> FieldResult<f64> {
         self.typed(key, notes, number)
     }
 
     /// A non-empty text.
-    pub(super) fn text(&self, key: &'static str, notes: &mut Notes<'_>) -> Found<&'a str> {
+    pub(super) fn text(&self, key: &'static str, notes: &mut Notes<'_>) -> FieldResult<&'a str> {
         self.typed(key, notes, |value| value.as_str().filter(|text| !text.is_empty()))
     }
 
     /// `true` or `false`.
-    pub(super) fn boolean(&self, key: &'static str, notes: &mut Notes<'_>) -> Found<bool> {
+    pub(super) fn boolean(&self, key: &'static str, notes: &mut Notes<'_>) -> FieldResult<bool> {
         self.typed(key, notes, DeValue::as_bool)
     }
 
     /// An integer.
-    pub(super) fn whole(&self, key: &'static str, notes: &mut Notes<'_>) -> Found<i128> {
+    pub(super) fn whole(&self, key: &'static str, notes: &mut Notes<'_>) -> FieldResult<i128> {
         self.typed(key, notes, |value| match value {
             DeValue::Integer(whole) => i128::from_str_radix(whole.as_str(), whole.radix()).ok(),
             _ => None,
@@ -87,7 +87,7 @@ impl<'a, 'i> Section<'a, 'i> {
         key: &'static str,
         notes: &mut Notes<'_>,
         read: impl FnOnce(&'a DeValue<'i>) -> Option<T>,
-    ) -> Found<T> {
+    ) -> FieldResult<T> {
         let Some(node) = self.get(key) else { return Ok(None) };
         let at = node.span().start;
         match read(node.get_ref()) {

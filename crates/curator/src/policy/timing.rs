@@ -2,7 +2,7 @@
 
 use super::problem::Notes;
 use super::read::choice;
-use super::section::{Form, Found, Noted, Section};
+use super::section::{FieldResult, Form, Noted, Section};
 use super::{Mistake, TimingPolicy};
 use std::time::Duration;
 use toml::de::DeValue;
@@ -65,7 +65,7 @@ fn whole(
     key: &'static str,
     range: std::ops::RangeInclusive<u32>,
     notes: &mut Notes<'_>,
-) -> Found<u32> {
+) -> FieldResult<u32> {
     let Some((given, at)) = section.whole(key, notes)? else { return Ok(None) };
     match u32::try_from(given).ok().filter(|given| range.contains(given)) {
         Some(given) => Ok(Some((given, at))),

@@ -32,12 +32,12 @@ pub(super) struct Claim<'a> {
 
 /// Every claim that does not hold, and the largest used fraction of a claim.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct ClaimCheck {
     pub(super) broken: Vec<String>,
     pub(super) most: f64,
 }
 
-impl Found {
+impl ClaimCheck {
     /// Checks that `truth` is at most `claimed`.
     fn compare(&mut self, what: &str, truth: f64, claimed: f64) {
         if truth > claimed * ROUNDING || truth.is_nan() {
@@ -48,8 +48,8 @@ impl Found {
 }
 
 impl Claim<'_> {
-    pub(super) fn check(&self, left: &Exact, right: &Exact) -> Found {
-        let mut found = Found::default();
+    pub(super) fn check(&self, left: &Exact, right: &Exact) -> ClaimCheck {
+        let mut found = ClaimCheck::default();
         let pairs = self.pairs(left, right);
         if matches!(self.aggregate.keys, Keys::One) && left.groups.len().max(right.groups.len()) > 1
         {
@@ -83,7 +83,7 @@ impl Claim<'_> {
     }
 
     /// Adding or removing one person changes the number of people of a key by 1, for as many keys as were paid for.
-    fn keys(&self, pairs: &[Pair<'_>], found: &mut Found) {
+    fn keys(&self, pairs: &[Pair<'_>], found: &mut ClaimCheck) {
         let Some(selection) = &self.quote.selection else { return };
         let people = |g: Option<&ExactGroup>| g.map_or(0, |g| g.people);
         let moved = pairs.iter().map(|(l, r)| people(*l).abs_diff(people(*r)));
@@ -99,7 +99,7 @@ impl Claim<'_> {
         price: &Event,
         argument: impl Fn(Option<&ExactGroup>) -> Option<ExactArgument>,
         pairs: &[Pair<'_>],
-        found: &mut Found,
+        found: &mut ClaimCheck,
     ) {
         let (epsilon, delta, step) = mode.stable().expect("drawn or stable");
         let mut touched = 0.0;
@@ -125,7 +125,7 @@ impl Claim<'_> {
         price: &Event,
         forms: &[(usize, Form)],
         pairs: &[Pair<'_>],
-        found: &mut Found,
+        found: &mut ClaimCheck,
     ) {
         let argument = |group: Option<&ExactGroup>, value: usize, code: bool| {
             let same = |(v, form): &(usize, Form)| {
@@ -143,7 +143,7 @@ impl Claim<'_> {
                        groups: &Groups,
                        unit: f64,
                        vector: &dyn Fn(Option<&ExactGroup>) -> Vec<i128>,
-                       found: &mut Found| {
+                       found: &mut ClaimCheck| {
             let (mut l1, mut l2) = (0u128, 0u128);
             for (l, r) in pairs {
                 for (x, y) in vector(*l).into_iter().zip(vector(*r)) {
@@ -359,7 +359,7 @@ impl Claim<'_> {
 
 /// Choices whose log-odds differ by at most these: their sum is an ε, and an eighth of the sum of their squares is a
 /// ρ.
-fn paid(what: &str, ranges: impl Iterator<Item = f64>, price: &Event, found: &mut Found) {
+fn paid(what: &str, ranges: impl Iterator<Item = f64>, price: &Event, found: &mut ClaimCheck) {
     let (one, two) = ranges.fold((0.0, 0.0), |(one, two), x| (one + x, two + x * x / 8.0));
     match price {
         Event::Pure { epsilon } => found.compare(&format!("ε of {what}"), one, epsilon.get()),

@@ -5,7 +5,7 @@ use crate::aggregate::PrivateAggregate;
 use crate::aggregate::{Quote, quote};
 use crate::bound::{BoundContributions, BoundPlanner, BoundSpec, Exact, Key, accumulate};
 use crate::error::{Error, Result};
-use crate::plan::{Analysis, analyse, share_rows, spread};
+use crate::plan::{Analysis, analyse, join_fanout, share_rows};
 use crate::policy::Policy;
 use crate::statement::parse::{Statement, parse};
 use crate::statement::settings::Settings;
@@ -80,14 +80,15 @@ impl Database {
         let plan = state.statement_to_plan(*query).await.map_err(planned)?;
         let options = state.config_options();
         let plan = state.analyzer().execute_and_check(plan, options, |_, _| {}).map_err(planned)?;
-        let Analysis { aggregates, publics, fans, .. } = analyse(&plan, &self.catalog, settings)?;
+        let Analysis { aggregates, publics, public_joins, .. } =
+            analyse(&plan, &self.catalog, settings)?;
         for (plan, rows) in publics {
             let read = DataFrame::new(self.catalog.state(), plan).collect().await;
             read.and_then(|batches| rows.put(batches)).map_err(|e| Error::planning(&e))?;
         }
-        let fans = spread(fans)?;
+        let fanouts = join_fanout(public_joins)?;
         let price = |(aggregate, _): (PrivateAggregate, _)| {
-            let aggregate = share_rows(aggregate, &fans, &self.policy, &state)?;
+            let aggregate = share_rows(aggregate, &fanouts, &self.policy, &state)?;
             let quote = quote(&aggregate, &self.policy.budget, settings)?;
             Ok((aggregate, quote))
         };

@@ -1,7 +1,7 @@
 //! For random policies, data and accepted queries: between neighbours, no exact aggregate changes by more than the
 //! plan claims, and no accepted query fails on any data. `probes` tests that the checker would notice.
 
-use super::change::{Claim, Found};
+use super::change::{Claim, ClaimCheck};
 use super::database::Database;
 use super::draw::Draw;
 use super::world::World;
@@ -103,7 +103,7 @@ async fn world(seed: u64, queries: usize, tally: &mut Tally) {
                     }
                 };
                 let neighbours = other.policy.budget.neighbours;
-                let Found { broken, most } =
+                let ClaimCheck { broken, most } =
                     Claim { aggregate, quote, neighbours }.check(exact, &exact_there);
                 tally.moved += u32::from(most > 0.0);
                 tally.tight += u32::from(most > 0.999);

@@ -1,43 +1,44 @@
 //! Appending: one transaction for all who wait, and one decision for each of them.
 
 use super::Ledger;
-use crate::decide::{self, Act};
+use crate::connection::Connection;
+use crate::decide::{self, Command};
 use crate::error::{Error, Result};
 use crate::replay::{Replay, Step};
 use crate::row::{Hash, Kind, Row, to_micros};
-use crate::side::Side;
 use crate::store::{Intent, Transaction};
 use std::sync::Mutex;
 
 impl Ledger {
-    /// Appends the row for `act`, if there is one, and returns it when it is on disk.
-    pub(crate) fn append(&self, act: Act) -> Result<Option<Row>> {
-        Ok(self.append_all(vec![act])?.pop().flatten())
+    /// Appends the row for `command`, if there is one, and returns it when it is on disk.
+    pub(crate) fn append(&self, command: Command) -> Result<Option<Row>> {
+        Ok(self.append_all(vec![command])?.pop().flatten())
     }
 
-    /// The same for several acts, all of them or none. Several acts must be purchases.
-    pub(crate) fn append_all(&self, acts: Vec<Act>) -> Result<Vec<Option<Row>>> {
+    /// The same for several commands, all of them or none. Several commands must be purchases.
+    pub(crate) fn append_all(&self, commands: Vec<Command>) -> Result<Vec<Option<Row>>> {
         let time = to_micros((self.shared.clock)());
-        self.shared.queue.submit((acts, time), |batch| {
+        self.shared.queue.submit((commands, time), |batch| {
             let waiting = batch.len();
             self.write(batch).unwrap_or_else(|error| vec![Err(error); waiting])
         })
     }
 
-    /// Appends the rows for `acts` in one transaction, all of them or none. First, `check` inspects the journal and
+    /// Appends the rows for `commands` in one transaction, all of them or none. First, `check` inspects the journal and
     /// the store, while no other writer can append.
     pub(crate) fn append_whole(
         &self,
         check: impl FnOnce(&Replay, &dyn Transaction) -> Result<()>,
-        acts: Vec<Act>,
+        commands: Vec<Command>,
     ) -> Result<()> {
         let time = to_micros((self.shared.clock)());
         self.transact(|scratch, transaction, seen| {
             check(scratch, transaction)?;
             let mut last = None;
-            for act in acts {
+            for command in commands {
                 // A failure here drops the transaction, with everything that was appended in it.
-                for row in one(scratch, transaction, seen, vec![act], time)??.into_iter().flatten()
+                for row in
+                    one(scratch, transaction, seen, vec![command], time)??.into_iter().flatten()
                 {
                     last = Some((row.seq, row.hash));
                 }
@@ -46,15 +47,15 @@ impl Ledger {
         })
     }
 
-    /// Writes all of `batch` in one transaction. A refusal affects only the refused act; after any other failure none
-    /// of it counts, and the next writer reads the journal again.
-    fn write(&self, batch: Vec<(Vec<Act>, i64)>) -> Result<Vec<Decided>> {
+    /// Writes all of `batch` in one transaction. A refusal affects only the refused command; after any other failure
+    /// none of it counts, and the next writer reads the journal again.
+    fn write(&self, batch: Vec<(Vec<Command>, i64)>) -> Result<Vec<Decided>> {
         self.transact(|scratch, transaction, seen| {
             let (mut outcomes, mut debited) = (Vec::with_capacity(batch.len()), None);
-            for (acts, time) in batch {
-                let decided = match acts.len() {
-                    1 => one(scratch, transaction, seen, acts, time)?,
-                    _ => together(scratch, transaction, seen, acts, time)?,
+            for (commands, time) in batch {
+                let decided = match commands.len() {
+                    1 => one(scratch, transaction, seen, commands, time)?,
+                    _ => together(scratch, transaction, seen, commands, time)?,
                 };
                 for row in decided.iter().flatten().flatten() {
                     // Without these rows more is spent, not less.
@@ -84,7 +85,7 @@ impl Ledger {
         let mut mark = mark.map_err(|_| Error::Interrupted)?;
         // Held from before the decision until it is recorded, by whatever path others reach the file.
         let mut held = mark.as_mut().map(|mark| mark.hold()).transpose()?;
-        let Side { store, replay, seen } = &mut *guard;
+        let Connection { store, replay, seen } = &mut *guard;
         let mut transaction = store.begin(Intent::Append)?;
         let mut scratch = Replay::caught_up(replay.take(), dataset, *seen, &*transaction)?;
         if let Some(held) = &mut held {
@@ -105,20 +106,20 @@ impl Ledger {
     }
 }
 
-/// The results of acts that were requested together.
+/// The results of commands that were requested together.
 type Decided = Result<Vec<Option<Row>>>;
 
-/// Decides on one act and appends its row. The outer error is the store's.
+/// Decides on one command and appends its row. The outer error is the store's.
 fn one(
     scratch: &mut Replay,
     transaction: &mut dyn Transaction,
     seen: (u64, Hash),
-    acts: Vec<Act>,
+    commands: Vec<Command>,
     time: i64,
 ) -> Result<Decided> {
     let mut rows = Vec::new();
-    for act in acts {
-        let row = match act.decide(scratch, time) {
+    for command in commands {
+        let row = match command.decide(scratch, time) {
             Ok(row) => row,
             Err(error) => return Ok(Err(error)),
         };
@@ -141,14 +142,14 @@ fn together(
     scratch: &mut Replay,
     transaction: &mut dyn Transaction,
     seen: (u64, Hash),
-    acts: Vec<Act>,
+    commands: Vec<Command>,
     time: i64,
 ) -> Result<Decided> {
-    let mut rows = Vec::with_capacity(acts.len());
-    let mut moments = Vec::with_capacity(acts.len());
+    let mut rows = Vec::with_capacity(commands.len());
+    let mut moments = Vec::with_capacity(commands.len());
     let mut refused = None;
-    for act in &acts {
-        match act.clone().decide(scratch, time) {
+    for command in &commands {
+        match command.clone().decide(scratch, time) {
             Ok(row) => {
                 moments.push(scratch.moment());
                 if let Some(row) = &row {
@@ -174,5 +175,5 @@ fn together(
         let dataset = scratch.dataset().to_owned();
         *scratch = Replay::caught_up(None, &dataset, seen, transaction)?;
     }
-    Ok(Err(decide::in_all(error, scratch, &acts)))
+    Ok(Err(decide::in_all(error, scratch, &commands)))
 }

@@ -45,7 +45,7 @@ fn a_whole_chain_that_makes_no_sense_is_refused() {
         (vec![(Kind::Freeze, None, "", 0.0)], 1, Fault::NoLimit),
         (vec![LIMIT, (Kind::Grant, None, "slice(eps=2)", 2.0)], 2, Fault::Unreadable),
         (vec![LIMIT, (Kind::Member, None, "join(oncology)", 0.0)], 2, Fault::Unreadable),
-        (vec![LIMIT, (Kind::Window, None, "window()", 0.0)], 2, Fault::Unreadable),
+        (vec![LIMIT, (Kind::Period, None, "window()", 0.0)], 2, Fault::Unreadable),
         // No answer without its debit, and none for a refunded one.
         (vec![LIMIT, ANSWER], 2, Fault::Orphan),
         (vec![LIMIT, DEBIT, ANSWER, ANSWER], 4, Fault::Orphan),
@@ -142,12 +142,12 @@ fn totals_are_of_events_and_not_of_prices_in_the_file() {
 #[test]
 fn what_no_rule_allowed_is_counted() {
     let freeze = (Kind::Freeze, None, "", 0.0);
-    let slice = (Kind::Window, None, "window(eps=0.75, delta=0)", 0.75);
+    let period = (Kind::Period, None, "window(eps=0.75, delta=0)", 0.75);
     for (rows, beyond) in [
         (vec![LIMIT, DEBIT, DEBIT], 0),
         (vec![LIMIT, DEBIT, DEBIT, DEBIT], 1),
-        (vec![LIMIT, DEBIT, slice, DEBIT], 0),
-        (vec![LIMIT, slice, DEBIT, DEBIT], 1),
+        (vec![LIMIT, DEBIT, period, DEBIT], 0),
+        (vec![LIMIT, period, DEBIT, DEBIT], 1),
         (vec![LIMIT, DEBIT, freeze, DEBIT], 1),
     ] {
         assert_eq!(replayed(&chain(&rows)).unwrap().counts().beyond, beyond);

@@ -2,28 +2,28 @@ use super::*;
 use crate::row::example;
 
 #[test]
-fn a_decree_reads_back_as_it_was_written() {
+fn a_rule_change_reads_back_as_it_was_written() {
     let terms = [
         Terms::None,
         Terms::Nothing,
         Terms::AtMost(Epsilon::new(0.1 + 0.2).unwrap(), Delta::new(1e-17).unwrap()),
         Terms::AtMost(Epsilon::new(1e-300).unwrap(), Delta::ZERO),
     ];
-    let slices = terms.into_iter().flat_map(|terms| {
+    let limits = terms.into_iter().flat_map(|terms| {
         let subjects = [Subject::Analyst("ana (x), y".into()), Subject::Group("a@b )".into())];
-        subjects.map(|subject| Decree::Slice(subject, terms))
+        subjects.map(|subject| RuleChange::Limit(subject, terms))
     });
     let others = [
-        Decree::Member("ana".into(), "onco(logy)".into(), true),
-        Decree::Member("ana".into(), "x".into(), false),
-        Decree::Freeze("audit, of June".into()),
-        Decree::Thaw(String::new()),
+        RuleChange::Member("ana".into(), "onco(logy)".into(), true),
+        RuleChange::Member("ana".into(), "x".into(), false),
+        RuleChange::Freeze("audit, of June".into()),
+        RuleChange::Unfreeze(String::new()),
     ];
-    for decree in slices.chain(terms.map(Decree::Window)).chain(others) {
-        let kind = decree.kind();
-        let (key, event, query) = decree.clone().texts();
+    for change in limits.chain(terms.map(RuleChange::Period)).chain(others) {
+        let kind = change.kind();
+        let (key, event, query) = change.clone().texts();
         let row = Row { kind, key, event, query, ..example() };
-        assert_eq!(Decree::read(&row), Some(decree));
+        assert_eq!(RuleChange::read(&row), Some(change));
     }
     for (kind, key, event) in [
         (Kind::Grant, "", "slice(none)"),
@@ -33,11 +33,11 @@ fn a_decree_reads_back_as_it_was_written() {
         (Kind::Member, "@ana", "join(@a)"),
         (Kind::Member, "ana", "join(a)"),
         (Kind::Member, "ana", "visit(@a)"),
-        (Kind::Window, "", "window(eps=1)"),
+        (Kind::Period, "", "window(eps=1)"),
         (Kind::Reserve, "", "window(none)"),
     ] {
         let row = Row { kind, key: key.into(), event: event.into(), ..example() };
-        assert_eq!(Decree::read(&row), None, "{event}");
+        assert_eq!(RuleChange::read(&row), None, "{event}");
     }
 }
 

@@ -12,7 +12,7 @@ fn a_debit_of_long_ago_can_be_taken_back_too() {
     })
     .unwrap();
     let mut held = VecDeque::new();
-    for i in 0..WINDOW + 40 {
+    for i in 0..REFUNDABLE + 40 {
         let event = Event::pure(0.1 + 0.001 * (i % 7) as f64).unwrap();
         let who = ["ana", "ben"][i % 2].to_owned();
         let request = Request { who, key: format!("{i}"), query: String::new(), event };

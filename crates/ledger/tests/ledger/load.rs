@@ -78,12 +78,12 @@ fn spawn(place: &str, round: u32) -> Child {
 
 /// What the children of one journal said.
 #[derive(Default)]
-struct Said {
+struct ChildOutput {
     reading: HashSet<String>,
     released: HashSet<String>,
 }
 
-impl Said {
+impl ChildOutput {
     fn hear(&mut self, line: &str) -> bool {
         let set = match line.split_once(' ') {
             Some(("reading", key)) => (&mut self.reading, key),
@@ -127,7 +127,7 @@ fn kill(kills: u32, name: impl Fn(&Place) -> String, place: impl Fn(u32) -> Plac
     let mut released = 0;
     while left > 0 {
         let here = place(left);
-        let mut said = Said::default();
+        let mut said = ChildOutput::default();
         for round in 0..left.min(KILLS_OF_ONE) {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let mut child = spawn(&name(&here), round);
@@ -179,7 +179,7 @@ fn a_server_that_crashes_under_load_keeps_what_was_released() {
     let Some(mut server) = Server::start() else { return };
     let address = server.address();
     let ledger = Ledger::connect(&address, "visits", pure(1e6), wall_clock()).unwrap();
-    let mut said = Said::default();
+    let mut said = ChildOutput::default();
     for round in 0..3 {
         let said_now = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)

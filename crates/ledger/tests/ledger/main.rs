@@ -10,7 +10,7 @@
 //! | `postgres.rs` | all of the above on PostgreSQL, and what is PostgreSQL's own |
 //! | `server.rs` | a PostgreSQL server for tests |
 //! | `receive.rs` | answers that somebody else bought |
-//! | `rules.rs` | slices, groups, windows, freezes |
+//! | `rules.rs` | limits, groups, periods, freezes |
 //! | `disk.rs` | disks that are full, files that may not grow, kills at every system call |
 //! | `load.rs` | processes and servers that are killed under load |
 //! | `torn.rs` | a log that ends anywhere |

@@ -99,21 +99,21 @@ fn a_limit_bounds_what_an_analyst_is_shown(place: &Place) {
     ledger.grant("sam", "ana", epsilon(0.05), Delta::ZERO).unwrap();
     buys(&ledger, "ben", "five", "pure(eps=5)", b"sharp");
     buys(&ledger, "ben", "little", "pure(eps=1/32)", b"vague");
-    let slice = Rule::Slice("ana".into());
+    let own = Rule::Subject("ana".into());
     let five = by("ana", "five", "pure(eps=5)");
-    assert_eq!(refused(&ledger, &five, Personal), slice);
+    assert_eq!(refused(&ledger, &five, Personal), own);
     assert_eq!(ledger.recall("ana", "five", Personal).unwrap(), None);
     assert_eq!(spent(&ledger, "ana"), 0.0);
     let little = by("ana", "little", "pure(eps=1/32)");
     assert_eq!(given(&ledger, &little, Personal), (b"vague".to_vec(), 1.0 / 32.0));
     // What she received leaves less to buy.
     let more = by("ana", "more", "pure(eps=1/32)");
-    assert_eq!(refused(&ledger, &more, Personal), slice);
+    assert_eq!(refused(&ledger, &more, Personal), own);
     // A limit granted later counts what was received before.
     let eva = by("eva", "five", "pure(eps=5)");
     assert_eq!(given(&ledger, &eva, Personal).1, 5.0);
     ledger.grant("sam", "eva", epsilon(5.0), Delta::ZERO).unwrap();
-    let share = ledger.balances().unwrap().slices[1].share;
+    let share = ledger.balances().unwrap().limits[1].share;
     assert_eq!((share.spent.main, share.left), (5.0, Price::ZERO));
     assert_eq!(ledger.verify().unwrap().beyond, 0);
 }
@@ -127,10 +127,10 @@ fn a_group_pays_for_what_its_members_are_shown(place: &Place) {
     for who in ["ana", "ben"] {
         given(&ledger, &by(who, "k", "pure(eps=0.5)"), Personal);
     }
-    let share = ledger.balances().unwrap().slices[0].share;
+    let share = ledger.balances().unwrap().limits[0].share;
     assert_eq!(share.spent.main, 1.0);
     buys(&ledger, "eva", "l", "pure(eps=0.5)", b"x");
-    let group = Rule::Slice("@oncology".into());
+    let group = Rule::Subject("@oncology".into());
     assert_eq!(refused(&ledger, &by("ana", "l", "pure(eps=0.5)"), Personal), group);
     // Who has left counts for herself alone.
     ledger.leave("sam", "ana", "@oncology").unwrap();
@@ -148,7 +148,7 @@ fn shared_answers_cost_the_others_nothing(place: &Place) {
     assert_eq!(given(&ledger, &request, Shared), (b"x".to_vec(), 0.0));
     assert_eq!((spent(&ledger, "ana"), ledger.verify().unwrap().received), (0.0, 0));
     // Shown for nothing is not received: once answers are personal it is paid for.
-    assert_eq!(refused(&ledger, &request, Personal), Rule::Slice("ana".into()));
+    assert_eq!(refused(&ledger, &request, Personal), Rule::Subject("ana".into()));
 }
 
 fn whoever_is_denied_gets_nothing_at_all(place: &Place) {
@@ -165,11 +165,11 @@ fn whoever_is_denied_gets_nothing_at_all(place: &Place) {
     assert!(balances.denies("ana") && balances.denies("eva") && !balances.denies("ben"));
     for answers in [Personal, Shared] {
         for request in &requests {
-            assert_eq!(refused(&ledger, request, answers), Rule::Slice("ana".into()));
+            assert_eq!(refused(&ledger, request, answers), Rule::Subject("ana".into()));
             assert_eq!(ledger.recall("ana", &request.key, answers).unwrap(), None);
         }
         let eva = by("eva", "his", "pure(eps=0.5)");
-        assert_eq!(refused(&ledger, &eva, answers), Rule::Slice("@closed".into()));
+        assert_eq!(refused(&ledger, &eva, answers), Rule::Subject("@closed".into()));
     }
     ledger.revoke("sam", "ana").unwrap();
     assert_eq!(given(&ledger, &requests[0], Personal), (b"x".to_vec(), 0.0));
@@ -193,11 +193,11 @@ fn a_period_does_not_count_what_is_received(place: &Place) {
     let ledger = place.open(pure(1.0));
     buys(&ledger, "ana", "k", "pure(eps=1)", b"x");
     // The dataset has nothing left, and the next period has not begun.
-    ledger.close_window("sam").unwrap();
+    ledger.close_period("sam").unwrap();
     assert_eq!(given(&ledger, &by("ben", "k", "pure(eps=1)"), Personal).1, 1.0);
-    ledger.open_window("sam", epsilon(0.5), Delta::ZERO).unwrap();
+    ledger.open_period("sam", epsilon(0.5), Delta::ZERO).unwrap();
     given(&ledger, &by("eva", "k", "pure(eps=1)"), Personal);
-    assert_eq!(ledger.balances().unwrap().window.unwrap().spent, Price::ZERO);
+    assert_eq!(ledger.balances().unwrap().period.unwrap().spent, Price::ZERO);
     assert_eq!(ledger.verify().unwrap().beyond, 0);
 }
 
@@ -308,7 +308,7 @@ fn a_receipt_is_in_the_datasets_currency(place: &Place) {
     assert_eq!(spent(&ledger, "ana"), price);
     buys(&ledger, "ben", "l", "gaussian(sigma=2)", b"x");
     let sharp = by("ana", "l", "gaussian(sigma=2)");
-    assert_eq!(refused(&ledger, &sharp, Personal), Rule::Slice("ana".into()));
+    assert_eq!(refused(&ledger, &sharp, Personal), Rule::Subject("ana".into()));
 }
 
 fn receipts_survive_and_bind_others(place: &Place) {
@@ -318,7 +318,7 @@ fn receipts_survive_and_bind_others(place: &Place) {
     buys(&one, "ben", "l", "pure(eps=0.75)", b"y");
     given(&two, &by("ana", "k", "pure(eps=0.75)"), Personal);
     let sharp = by("ana", "l", "pure(eps=0.75)");
-    assert_eq!(refused(&one, &sharp, Personal), Rule::Slice("ana".into()));
+    assert_eq!(refused(&one, &sharp, Personal), Rule::Subject("ana".into()));
     assert_eq!(given(&one, &by("ana", "k", "pure(eps=0.75)"), Personal).1, 0.0);
     let balances = one.balances().unwrap();
     drop((one, two));

@@ -1,4 +1,4 @@
-//! Slices, groups, windows, freezes.
+//! Limits, groups, periods, freezes.
 
 use super::{Place, limit, pure, request};
 use demure_core::event::Event;
@@ -10,7 +10,7 @@ scenarios! {
         a_slice_is_the_most_that_an_analyst_ever_spends,
         a_slice_is_in_the_datasets_currency,
         a_group_counts_its_members_while_they_are_members,
-        a_window_counts_from_where_it_was_opened,
+        a_period_counts_from_where_it_was_opened,
         while_frozen_nothing_is_reserved_and_what_is_reserved_can_end,
         names_that_could_be_mistaken_are_refused,
     ];
@@ -46,24 +46,24 @@ fn a_slice_is_the_most_that_an_analyst_ever_spends(place: &Place) {
     buys(&ledger, "ana", "pure(eps=0.5)");
     // It counts what was spent before it was granted.
     ledger.grant("sam", "ana", epsilon(1.0), Delta::ZERO).unwrap();
-    let slice = Rule::Slice("ana".into());
-    assert_eq!(refused(&ledger, "ana", "pure(eps=0.75)").0, slice);
+    let own = Rule::Subject("ana".into());
+    assert_eq!(refused(&ledger, "ana", "pure(eps=0.75)").0, own);
     buys(&ledger, "ben", "pure(eps=0.75)");
     buys(&ledger, "ana", "pure(eps=0.25)");
     let error = ledger.reserve(&by("ana", "pure(eps=0.5)")).unwrap_err().to_string();
     assert!(error.contains("costs epsilon 0.5 and the limit of ana has epsilon 0.25"), "{error}");
     assert!(error.contains("ask a steward for a larger limit"), "{error}");
     // All that is left is still sold.
-    let standing = ledger.balance_for("ana").unwrap();
-    assert_eq!((standing.spent.main, &standing.which), (0.75, &slice));
-    buys(&ledger, "ana", &format!("pure(eps={})", standing.left.main));
+    let balance = ledger.balance_for("ana").unwrap();
+    assert_eq!((balance.spent.main, &balance.which), (0.75, &own));
+    buys(&ledger, "ana", &format!("pure(eps={})", balance.left.main));
     assert_eq!(ledger.balance_for("ana").unwrap().left, Price::ZERO);
     // Absolute, and replaced by the next.
     ledger.grant("sam", "ana", epsilon(2.0), Delta::ZERO).unwrap();
     buys(&ledger, "ana", "pure(eps=0.5)");
     ledger.deny("sam", "ana").unwrap();
-    assert_eq!(refused(&ledger, "ana", "pure(eps=1/1024)"), (slice, 0.0));
-    // Without a slice the others rule alone.
+    assert_eq!(refused(&ledger, "ana", "pure(eps=1/1024)"), (own, 0.0));
+    // Without a limit of her own the others rule alone.
     ledger.revoke("sam", "ana").unwrap();
     buys(&ledger, "ana", "pure(eps=4)");
     assert_eq!(refused(&ledger, "ana", "pure(eps=9)").0, Rule::Dataset);
@@ -77,7 +77,7 @@ fn a_slice_is_in_the_datasets_currency(place: &Place) {
     assert_eq!(none, Error::ZcdpNeedsDelta);
     ledger.grant("sam", "ana", epsilon(1.0), Delta::new(1e-6).unwrap()).unwrap();
     while ledger.reserve(&by("ana", "gaussian(sigma=40)")).is_ok() {}
-    let share = ledger.balances().unwrap().slices[0].share;
+    let share = ledger.balances().unwrap().limits[0].share;
     let same = limit(Accounting::Zcdp, 1.0, 1e-6);
     assert_eq!((share.epsilon, share.delta, share.most), (1.0, 1e-6, same.most().unwrap()));
     let spent = same.epsilon_of(share.spent).unwrap();
@@ -92,24 +92,24 @@ fn a_group_counts_its_members_while_they_are_members(place: &Place) {
         ledger.join("sam", analyst, "@oncology").unwrap();
     }
     buys(&ledger, "ana", "pure(eps=0.5)");
-    // A slice that is granted later counts from the first member on.
+    // A limit that is granted later counts from the first member on.
     ledger.grant("sam", "@oncology", epsilon(2.0), Delta::ZERO).unwrap();
     buys(&ledger, "ben", "pure(eps=1)");
-    let group = Rule::Slice("@oncology".into());
+    let group = Rule::Subject("@oncology".into());
     assert_eq!(refused(&ledger, "ben", "pure(eps=0.75)").0, group);
     assert_eq!(refused(&ledger, "ana", "pure(eps=0.75)").0, group);
     buys(&ledger, "eva", "pure(eps=0.75)");
-    // In two groups, both count; and her own slice as well.
+    // In two groups, both count; and her own limit as well.
     ledger.join("sam", "ana", "@surgery").unwrap();
     ledger.grant("sam", "@surgery", epsilon(0.25), Delta::ZERO).unwrap();
     ledger.grant("sam", "ana", epsilon(1.125), Delta::ZERO).unwrap();
-    assert_eq!(refused(&ledger, "ana", "pure(eps=0.375)").0, Rule::Slice("ana".into()));
+    assert_eq!(refused(&ledger, "ana", "pure(eps=0.375)").0, Rule::Subject("ana".into()));
     ledger.grant("sam", "ana", epsilon(9.0), Delta::ZERO).unwrap();
-    assert_eq!(refused(&ledger, "ana", "pure(eps=0.375)").0, Rule::Slice("@surgery".into()));
+    assert_eq!(refused(&ledger, "ana", "pure(eps=0.375)").0, Rule::Subject("@surgery".into()));
     buys(&ledger, "ana", "pure(eps=0.25)");
     let balances = ledger.balances().unwrap();
     let spent: Vec<(&str, f64)> =
-        balances.slices.iter().map(|s| (s.subject.as_str(), s.share.spent.main)).collect();
+        balances.limits.iter().map(|s| (s.subject.as_str(), s.share.spent.main)).collect();
     assert_eq!(spent, [("ana", 1.25), ("@oncology", 1.75), ("@surgery", 0.25)]);
     let groups: Vec<(&str, &[String])> =
         balances.groups.iter().map(|g| (g.name.as_str(), g.members.as_slice())).collect();
@@ -119,32 +119,32 @@ fn a_group_counts_its_members_while_they_are_members(place: &Place) {
     ledger.leave("sam", "ana", "@oncology").unwrap();
     ledger.leave("sam", "ana", "@surgery").unwrap();
     buys(&ledger, "ana", "pure(eps=4)");
-    assert_eq!(ledger.balances().unwrap().slices[1].share.spent.main, 1.75);
+    assert_eq!(ledger.balances().unwrap().limits[1].share.spent.main, 1.75);
     assert_eq!(refused(&ledger, "ben", "pure(eps=0.5)").0, group);
     ledger.verify().unwrap();
 }
 
-fn a_window_counts_from_where_it_was_opened(place: &Place) {
+fn a_period_counts_from_where_it_was_opened(place: &Place) {
     let ledger = place.open(pure(10.0));
     buys(&ledger, "ana", "pure(eps=2)");
-    ledger.open_window("sam", epsilon(1.0), Delta::ZERO).unwrap();
+    ledger.open_period("sam", epsilon(1.0), Delta::ZERO).unwrap();
     buys(&ledger, "ana", "pure(eps=0.5)");
-    assert_eq!(refused(&ledger, "ben", "pure(eps=0.75)").0, Rule::Window);
-    let window = ledger.balances().unwrap().window.unwrap();
-    assert_eq!((window.epsilon, window.spent.main), (1.0, 0.5));
+    assert_eq!(refused(&ledger, "ben", "pure(eps=0.75)").0, Rule::Period);
+    let period = ledger.balances().unwrap().period.unwrap();
+    assert_eq!((period.epsilon, period.spent.main), (1.0, 0.5));
     // The next one is new, even if it is the same.
-    ledger.open_window("sam", epsilon(1.0), Delta::ZERO).unwrap();
+    ledger.open_period("sam", epsilon(1.0), Delta::ZERO).unwrap();
     buys(&ledger, "ben", "pure(eps=0.75)");
-    ledger.close_window("sam").unwrap();
-    assert_eq!(refused(&ledger, "ben", "pure(eps=1/1024)"), (Rule::Window, 0.0));
+    ledger.close_period("sam").unwrap();
+    assert_eq!(refused(&ledger, "ben", "pure(eps=1/1024)"), (Rule::Period, 0.0));
     let error = ledger.reserve(&by("ben", "pure(eps=1)")).unwrap_err().to_string();
     assert!(error.contains("the period has epsilon 0 left"), "{error}");
     assert_eq!(ledger.balance_for("ben").unwrap().left, Price::ZERO);
-    ledger.remove_window("sam").unwrap();
-    assert_eq!(ledger.balances().unwrap().window, None);
+    ledger.remove_period("sam").unwrap();
+    assert_eq!(ledger.balances().unwrap().period, None);
     buys(&ledger, "ben", "pure(eps=4)");
-    // A window never widens the limit.
-    ledger.open_window("sam", epsilon(50.0), Delta::ZERO).unwrap();
+    // A period never widens the limit.
+    ledger.open_period("sam", epsilon(50.0), Delta::ZERO).unwrap();
     assert_eq!(refused(&ledger, "ben", "pure(eps=4)").0, Rule::Dataset);
     ledger.verify().unwrap();
 }
@@ -158,13 +158,13 @@ fn while_frozen_nothing_is_reserved_and_what_is_reserved_can_end(place: &Place) 
     let Error::Frozen(frozen) = &error else { panic!("{error:?}") };
     assert_eq!((frozen.by.as_str(), frozen.why.as_str()), ("sam", "audit of June"));
     assert!(error.to_string().contains("a steward can unfreeze it"), "{error}");
-    let standing = ledger.balance_for("ana").unwrap();
-    assert_eq!((standing.left, standing.frozen.as_ref()), (Price::ZERO, Some(frozen)));
+    let balance = ledger.balance_for("ana").unwrap();
+    assert_eq!((balance.left, balance.frozen.as_ref()), (Price::ZERO, Some(frozen)));
     one.cancel().unwrap();
     two.begin().unwrap().settle(b"x").unwrap();
     assert_eq!(ledger.balance().unwrap().spent.main, 1.0);
     assert!(ledger.find("k").unwrap().is_some());
-    ledger.thaw("sam", "done").unwrap();
+    ledger.unfreeze("sam", "done").unwrap();
     assert_eq!(ledger.balances().unwrap().frozen, None);
     buys(&ledger, "ana", "pure(eps=1)");
     ledger.verify().unwrap();
@@ -175,12 +175,12 @@ fn a_cancellation_takes_back_in_all_of_them(place: &Place) {
     ledger.join("sam", "ana", "@a").unwrap();
     ledger.grant("sam", "ana", epsilon(50.0), Delta::ZERO).unwrap();
     ledger.grant("sam", "@a", epsilon(50.0), Delta::ZERO).unwrap();
-    ledger.open_window("sam", epsilon(50.0), Delta::ZERO).unwrap();
+    ledger.open_period("sam", epsilon(50.0), Delta::ZERO).unwrap();
     let spent = |ledger: &Ledger| {
         let balances = ledger.balances().unwrap();
-        let window = balances.window.map(|window| window.spent.main);
-        let slices: Vec<f64> = balances.slices.iter().map(|s| s.share.spent.main).collect();
-        (balances.dataset.spent.main, window, slices)
+        let period = balances.period.map(|period| period.spent.main);
+        let limits: Vec<f64> = balances.limits.iter().map(|s| s.share.spent.main).collect();
+        (balances.dataset.spent.main, period, limits)
     };
     // Some sums of these are inexact: they must still come out the same.
     let mut state = 7u64;
@@ -200,7 +200,7 @@ fn a_cancellation_takes_back_in_all_of_them(place: &Place) {
         match round % 60 {
             20 => ledger.leave("sam", "ana", "@a").unwrap(),
             40 => ledger.join("sam", "ana", "@a").unwrap(),
-            50 => ledger.open_window("sam", epsilon(50.0), Delta::ZERO).unwrap(),
+            50 => ledger.open_period("sam", epsilon(50.0), Delta::ZERO).unwrap(),
             _ => {}
         }
         if round % 30 == 0 {
@@ -217,19 +217,19 @@ fn a_cancellation_takes_back_in_all_of_them(place: &Place) {
 fn rules_are_entries_that_bind_others_and_survive(place: &Place) {
     let (one, two) = (place.open(pure(10.0)), place.open(pure(10.0)));
     one.grant("sam", "ana", epsilon(1.0), Delta::ZERO).unwrap();
-    assert_eq!(refused(&two, "ana", "pure(eps=2)").0, Rule::Slice("ana".into()));
+    assert_eq!(refused(&two, "ana", "pure(eps=2)").0, Rule::Subject("ana".into()));
     two.freeze("eve", "why not").unwrap();
     assert!(matches!(one.reserve(&by("ben", "pure(eps=1)")), Err(Error::Frozen(_))));
-    one.thaw("sam", "").unwrap();
+    one.unfreeze("sam", "").unwrap();
     // What changes nothing is not written.
-    one.thaw("sam", "").unwrap();
+    one.unfreeze("sam", "").unwrap();
     one.grant("sam", "ana", epsilon(1.0), Delta::ZERO).unwrap();
     one.leave("sam", "ana", "@a").unwrap();
     one.revoke("sam", "ben").unwrap();
-    one.remove_window("sam").unwrap();
+    one.remove_period("sam").unwrap();
     let entries = two.entries().unwrap();
     let kinds: Vec<Kind> = entries.iter().map(|entry| entry.kind).collect();
-    assert_eq!(kinds, [Kind::Limit, Kind::Grant, Kind::Freeze, Kind::Thaw]);
+    assert_eq!(kinds, [Kind::Limit, Kind::Grant, Kind::Freeze, Kind::Unfreeze]);
     let grant = &entries[1];
     assert_eq!((grant.who.as_str(), grant.key.as_str()), ("sam", "ana"));
     assert_eq!((grant.event.as_str(), grant.price.main), ("slice(eps=1, delta=0)", 1.0));
@@ -265,7 +265,7 @@ fn threads_of_several_analysts_stay_within_every_rule(place: &Place) {
     }
     ledger.grant("sam", "ana", epsilon(0.5), Delta::ZERO).unwrap();
     ledger.grant("sam", "@a", epsilon(1.0), Delta::ZERO).unwrap();
-    ledger.open_window("sam", epsilon(2.0), Delta::ZERO).unwrap();
+    ledger.open_period("sam", epsilon(2.0), Delta::ZERO).unwrap();
     std::thread::scope(|scope| {
         for who in ["ana", "ana", "ben", "ben", "eva", "eva"] {
             let ledger = &ledger;
@@ -280,11 +280,11 @@ fn threads_of_several_analysts_stay_within_every_rule(place: &Place) {
             });
         }
     });
-    // Thirty-seconds add up exactly: all that the window allows is sold.
+    // Thirty-seconds add up exactly: all that the period allows is sold.
     let balances = ledger.balances().unwrap();
     assert_eq!(balances.dataset.spent.main, 2.0);
-    assert_eq!(balances.window.unwrap().left, Price::ZERO);
-    assert!(balances.slices[0].share.spent.main <= 0.5);
-    assert!(balances.slices[1].share.spent.main <= 1.0);
+    assert_eq!(balances.period.unwrap().left, Price::ZERO);
+    assert!(balances.limits[0].share.spent.main <= 0.5);
+    assert!(balances.limits[1].share.spent.main <= 1.0);
     assert_eq!(ledger.verify().unwrap().beyond, 0);
 }

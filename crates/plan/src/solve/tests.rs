@@ -2,11 +2,11 @@ use super::*;
 
 #[test]
 fn errors_are_read_as_amounts_or_shares() {
-    assert_eq!("10".parse(), Ok(Wanted::Absolute(10.0)));
-    assert_eq!("1%".parse(), Ok(Wanted::Share(0.01)));
-    assert_eq!("1.5 %".parse(), Ok(Wanted::Share(0.015)));
+    assert_eq!("10".parse(), Ok(ErrorTarget::Absolute(10.0)));
+    assert_eq!("1%".parse(), Ok(ErrorTarget::Share(0.01)));
+    assert_eq!("1.5 %".parse(), Ok(ErrorTarget::Share(0.015)));
     for bad in ["0", "-1", "nan", "inf", "%", "x%", ""] {
-        assert!(bad.parse::<Wanted>().is_err(), "{bad}");
+        assert!(bad.parse::<ErrorTarget>().is_err(), "{bad}");
     }
 }
 
@@ -22,15 +22,15 @@ fn what_is_needed_is_not_rounded_away() {
 fn the_third_meets_the_other_two() {
     let beta = Beta::new(0.05).unwrap();
     let mean = Statistic::mean(0.0..=100.0, Neighbours::Replace).unwrap();
-    let (half, one) = (Some(Wanted::Absolute(0.5)), Some(Epsilon::new(1.0).unwrap()));
-    let people = Given { error: half, n: None, epsilon: one }.solve(&mean, beta).unwrap();
+    let (half, one) = (Some(ErrorTarget::Absolute(0.5)), Some(Epsilon::new(1.0).unwrap()));
+    let people = Requirements { error: half, n: None, epsilon: one }.solve(&mean, beta).unwrap();
     assert!(people.asked == Asked::People && people.error <= 0.5);
     let n = people.n;
-    let epsilon = Given { error: half, n, epsilon: None }.solve(&mean, beta).unwrap();
+    let epsilon = Requirements { error: half, n, epsilon: None }.solve(&mean, beta).unwrap();
     assert!(epsilon.asked == Asked::Epsilon && epsilon.epsilon.get() <= 1.0);
     assert!(epsilon.sentence(&mean, "95 %").contains("ε must be at least"));
-    assert!(matches!(Given::default().solve(&mean, beta), Err(Error::NotTwo)));
+    assert!(matches!(Requirements::default().solve(&mean, beta), Err(Error::NotTwo)));
     let count = Statistic::count(1, Neighbours::AddRemove);
-    let absolute = Given { error: half, n: None, epsilon: one };
+    let absolute = Requirements { error: half, n: None, epsilon: one };
     assert!(matches!(absolute.solve(&count, beta), Err(Error::ErrorNotShare)));
 }

@@ -119,29 +119,29 @@ export async function grantsView(section) {
         form("/api/grants", "leave", "Leave", [field("Analyst", "analyst"), field("Group", "group", { placeholder: "@oncology" })], load)),
       el("div", { class: "card" }, el("h2", {}, "Period"),
         el("p", { class: "muted" }, "The most that all analysts together may spend from now until the next period."),
-        form("/api/window", "open", "Open", [number("ε", "epsilon"), number("δ", "delta", { required: false, placeholder: "0" })], load))));
+        form("/api/period", "open", "Open", [number("ε", "epsilon"), number("δ", "delta", { required: false, placeholder: "0" })], load))));
   await load();
 
   async function load() {
     const budget = await get("/api/budget");
-    const { dataset, window: open, frozen } = budget;
-    const slices = budget.slices.map((slice) => el("div", { class: "slice" },
-      gauge(slice.subject, slice.spent, slice.left, `ε ${short(slice.epsilon)}${slice.delta ? `, δ ${slice.delta.toExponential(1)}` : ""} granted`),
+    const { dataset, period: open, frozen } = budget;
+    const limits = budget.limits.map((limit) => el("div", { class: "limit" },
+      gauge(limit.subject, limit.spent, limit.left, `ε ${short(limit.epsilon)}${limit.delta ? `, δ ${limit.delta.toExponential(1)}` : ""} granted`),
       el("span", { class: "actions" },
-        act("Stop", "/api/grants", { action: "deny", subject: slice.subject }, load, "Really stop?"),
-        act("Remove limit", "/api/grants", { action: "revoke", subject: slice.subject }, load, "Only the whole budget limits them then. Sure?"))));
+        act("Stop", "/api/grants", { action: "deny", subject: limit.subject }, load, "Really stop?"),
+        act("Remove limit", "/api/grants", { action: "revoke", subject: limit.subject }, load, "Only the whole budget limits them then. Sure?"))));
     const groups = budget.groups.map((group) => el("p", {}, el("strong", {}, group.name), ` ${group.members.join(", ")}`));
     left.replaceChildren(
       el("div", { class: "card" }, el("h2", {}, "The whole"),
         gauge("Everyone's", dataset.spent, dataset.left, `ε ${short(dataset.epsilon)}, ${dataset.accounting} accounting`),
         open ? gauge("Period", open.spent, open.left, "since it was opened") : el("p", { class: "muted" }, "No period is open."),
-        el("p", { class: "actions" }, open ? act("Close the period", "/api/window", { action: "close" }, load) : null,
-          open ? act("Remove the period", "/api/window", { action: "remove" }, load) : null),
+        el("p", { class: "actions" }, open ? act("Close the period", "/api/period", { action: "close" }, load) : null,
+          open ? act("Remove the period", "/api/period", { action: "remove" }, load) : null),
         frozen ? el("p", { class: "note bad" }, `Frozen by ${frozen.by}${frozen.why ? `: ${frozen.why}` : ""}`) : null,
-        frozen ? act("Unfreeze", "/api/thaw", {}, load)
+        frozen ? act("Unfreeze", "/api/unfreeze", {}, load)
           : form("/api/freeze", null, "Freeze all spending", [field("Why", "why")], load)),
       el("div", { class: "card" }, el("h2", {}, "Personal limits"),
-        slices.length > 0 ? slices : el("p", { class: "muted" }, `There are none: all analysts share ${main(dataset.left)}.`)),
+        limits.length > 0 ? limits : el("p", { class: "muted" }, `There are none: all analysts share ${main(dataset.left)}.`)),
       el("div", { class: "card" }, el("h2", {}, "Members"),
         groups.length > 0 ? groups : el("p", { class: "muted" }, "There are no groups.")));
   }

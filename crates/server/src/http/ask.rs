@@ -80,10 +80,10 @@ pub(super) async fn query(
             let arrow = accepts.is_some_and(|kinds| kinds.contains(table::ARROW));
             let service = Arc::clone(&app.service);
             apart(move || {
-                let standing = service.curator.ledger().balance_for(&user.name)?;
+                let balance = service.curator.ledger().balance_for(&user.name)?;
                 let made = match arrow {
-                    true => table::arrow(&answer, &standing),
-                    false => table::json(&answer, &standing, question.intervals),
+                    true => table::arrow(&answer, &balance),
+                    false => table::json(&answer, &balance, question.intervals),
                 };
                 made.ok_or_else(Problem::failed)
             })

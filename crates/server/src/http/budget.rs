@@ -8,7 +8,7 @@ use crate::users::Role;
 use axum::Json;
 use axum::extract::State;
 use demure_curator::policy::odds;
-use demure_ledger::{Accounting, Balances, Share, Standing};
+use demure_ledger::{Accounting, AnalystBalance, Balances, Share};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -32,11 +32,11 @@ pub(super) async fn show(
         let ledger = service.curator.ledger();
         Ok::<_, demure_ledger::Error>((ledger.balances()?, ledger.balance_for(&name)?))
     });
-    let (all, standing): (Balances, Standing) = read.await??;
+    let (all, analyst): (Balances, AnalystBalance) = read.await??;
     let balance = &all.dataset;
     let concentrated = balance.limit.accounting == Accounting::Zcdp;
     let policy = &app.service.curator.policy().budget;
-    let own = all.slices.iter().find(|slice| slice.subject == user.name);
+    let own = all.limits.iter().find(|limit| limit.subject == user.name);
     let frozen = all.frozen.as_ref().map(|by| json!({ "by": by.by, "why": by.why }));
     let mut object = json!({
         "dataset": {
@@ -56,21 +56,21 @@ pub(super) async fn show(
         "you": {
             "name": user.name,
             "role": user.role.name(),
-            "spent": price(&standing.spent, concentrated),
-            "left": price(&standing.left, concentrated),
-            "bound_by": standing.which.to_string(),
-            "slice": own.map(|slice| share(&slice.share, concentrated)),
+            "spent": price(&analyst.spent, concentrated),
+            "left": price(&analyst.left, concentrated),
+            "bound_by": analyst.which.to_string(),
+            "limit": own.map(|limit| share(&limit.share, concentrated)),
         },
         "frozen": frozen,
     });
     if user.role == Role::Steward {
-        object["window"] = json!(all.window.as_ref().map(|window| share(window, concentrated)));
-        object["slices"] = all
-            .slices
+        object["period"] = json!(all.period.as_ref().map(|period| share(period, concentrated)));
+        object["limits"] = all
+            .limits
             .iter()
-            .map(|slice| {
-                let mut object = share(&slice.share, concentrated);
-                object["subject"] = json!(slice.subject);
+            .map(|limit| {
+                let mut object = share(&limit.share, concentrated);
+                object["subject"] = json!(limit.subject);
                 object
             })
             .collect();

@@ -5,7 +5,7 @@
 //! | `ask` | `/api/query`, `/api/explain` |
 //! | `table` | an answer as JSON or as an Arrow stream |
 //! | `schema`, `budget`, `journal` | what the policy says, what is left, what was spent |
-//! | `steward` | accounts, slices, windows, freezes |
+//! | `steward` | accounts, personal limits, periods, freezes |
 //! | `session` | signing in and out |
 //! | `caller` | who is asking: a token or a cookie, and from which page |
 //! | `sessions` | the cookies in force |
@@ -140,9 +140,9 @@ fn routes() -> Vec<(&'static str, MethodRouter<Arc<App>>)> {
         ("/api/policy", get(steward::policy)),
         ("/api/users", get(steward::users).post(steward::change_user)),
         ("/api/grants", post(steward::grants)),
-        ("/api/window", post(steward::window)),
+        ("/api/period", post(steward::period)),
         ("/api/freeze", post(steward::freeze)),
-        ("/api/thaw", post(steward::thaw)),
+        ("/api/unfreeze", post(steward::unfreeze)),
         ("/api/audit", get(steward::audit)),
         ("/metrics", get(steward::metrics)),
     ]

@@ -19,13 +19,13 @@ const EACH: usize = 32;
 type Hash = [u8; 32];
 
 pub(super) struct Sessions {
-    inside: Mutex<HashMap<Hash, Kept>>,
+    inside: Mutex<HashMap<Hash, Session>>,
     clock: Clock,
     time: Duration,
     most: usize,
 }
 
-struct Kept {
+struct Session {
     name: String,
     /// Of the password that opened it.
     mark: Mark,
@@ -49,7 +49,7 @@ impl Sessions {
         while sessions.len() >= self.most {
             forget_oldest(&mut sessions, |_| true);
         }
-        sessions.insert(hash(&id), Kept { name: name.to_owned(), mark, used: now });
+        sessions.insert(hash(&id), Session { name: name.to_owned(), mark, used: now });
         Ok(id)
     }
 
@@ -71,12 +71,12 @@ impl Sessions {
     }
 
     /// A clock that goes back ends nothing.
-    fn lasts(&self, kept: &Kept, now: SystemTime) -> bool {
+    fn lasts(&self, kept: &Session, now: SystemTime) -> bool {
         now.duration_since(kept.used).unwrap_or_default() < self.time
     }
 
     /// A thread that panicked left at most one session too many or too few.
-    fn lock(&self) -> MutexGuard<'_, HashMap<Hash, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Hash, Session>> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,7 +85,7 @@ fn hash(id: &str) -> Hash {
     Sha256::digest(id).into()
 }
 
-fn forget_oldest(sessions: &mut HashMap<Hash, Kept>, of: impl Fn(&Kept) -> bool) {
+fn forget_oldest(sessions: &mut HashMap<Hash, Session>, of: impl Fn(&Session) -> bool) {
     let among = sessions.iter().filter(|(_, kept)| of(kept));
     if let Some(oldest) = among.min_by_key(|(_, kept)| kept.used).map(|(hash, _)| *hash) {
         sessions.remove(&oldest);

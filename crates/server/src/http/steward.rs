@@ -1,4 +1,4 @@
-//! What stewards see and do: the policy, accounts, slices, windows, freezes, the record.
+//! What stewards see and do: the policy, accounts, personal limits, periods, freezes, the record.
 
 use super::caller::{MetricsReader, Steward};
 use super::input::Input;
@@ -17,8 +17,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A done thing.
-type Done = Result<Json<Value>, Problem>;
+/// An answer as JSON, or what went wrong.
+type JsonResult = Result<Json<Value>, Problem>;
 
 fn done() -> Json<Value> {
     Json(json!({ "done": true }))
@@ -31,7 +31,7 @@ pub(super) async fn policy(State(app): State<Arc<App>>, _: Steward) -> Json<Valu
 }
 
 /// All accounts.
-pub(super) async fn users(State(app): State<Arc<App>>, _: Steward) -> Done {
+pub(super) async fn users(State(app): State<Arc<App>>, _: Steward) -> JsonResult {
     let service = Arc::clone(&app.service);
     let accounts = apart(move || service.users.list()).await??;
     let lines = accounts.iter().map(|account| told::account(account, moment));
@@ -55,7 +55,7 @@ pub(super) async fn change_user(
     State(app): State<Arc<App>>,
     Steward(by): Steward,
     Input(change): Input<UserChange>,
-) -> Done {
+) -> JsonResult {
     use UserChange::{Add, Disable, Enable, Password, RevokeTokens, Token};
     let (by, service) = (by.name, Arc::clone(&app.service));
     let after = Arc::clone(&app);
@@ -102,7 +102,7 @@ pub(super) async fn change_user(
     .await?
 }
 
-/// A change to slices and groups.
+/// A change to personal limits and groups.
 #[derive(Deserialize)]
 #[serde(tag = "action", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Rights {
@@ -117,7 +117,7 @@ pub(super) enum Rights {
     Deny {
         subject: String,
     },
-    /// No slice: only the other rules bind.
+    /// No limit of their own: only the other rules bind.
     Revoke {
         subject: String,
     },
@@ -131,12 +131,12 @@ pub(super) enum Rights {
     },
 }
 
-/// Slices and groups.
+/// Personal limits and groups.
 pub(super) async fn grants(
     State(app): State<Arc<App>>,
     Steward(by): Steward,
     Input(change): Input<Rights>,
-) -> Done {
+) -> JsonResult {
     let (by, service) = (by.name, Arc::clone(&app.service));
     apart(move || {
         let ledger = service.curator.ledger();
@@ -155,10 +155,10 @@ pub(super) async fn grants(
     .await?
 }
 
-/// A change of the window.
+/// A change of the period.
 #[derive(Deserialize)]
 #[serde(tag = "action", rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Window {
+pub(super) enum PeriodChange {
     Open {
         epsilon: f64,
         #[serde(default)]
@@ -168,22 +168,22 @@ pub(super) enum Window {
     Remove {},
 }
 
-/// Opens, closes or removes the window.
-pub(super) async fn window(
+/// Opens, closes or removes the period.
+pub(super) async fn period(
     State(app): State<Arc<App>>,
     Steward(by): Steward,
-    Input(window): Input<Window>,
-) -> Done {
+    Input(period): Input<PeriodChange>,
+) -> JsonResult {
     let (by, service) = (by.name, Arc::clone(&app.service));
     apart(move || {
         let ledger = service.curator.ledger();
-        match window {
-            Window::Open { epsilon, delta } => {
+        match period {
+            PeriodChange::Open { epsilon, delta } => {
                 let (epsilon, delta) = terms(epsilon, delta)?;
-                ledger.open_window(&by, epsilon, delta)?;
+                ledger.open_period(&by, epsilon, delta)?;
             }
-            Window::Close {} => ledger.close_window(&by)?,
-            Window::Remove {} => ledger.remove_window(&by)?,
+            PeriodChange::Close {} => ledger.close_period(&by)?,
+            PeriodChange::Remove {} => ledger.remove_period(&by)?,
         }
         Ok(done())
     })
@@ -209,20 +209,20 @@ pub(super) async fn freeze(
     State(app): State<Arc<App>>,
     Steward(by): Steward,
     Input(reason): Input<Reason>,
-) -> Done {
+) -> JsonResult {
     let service = Arc::clone(&app.service);
     apart(move || service.curator.ledger().freeze(&by.name, &reason.why)).await??;
     Ok(done())
 }
 
 /// Lets it go on.
-pub(super) async fn thaw(
+pub(super) async fn unfreeze(
     State(app): State<Arc<App>>,
     Steward(by): Steward,
     Input(reason): Input<Reason>,
-) -> Done {
+) -> JsonResult {
     let service = Arc::clone(&app.service);
-    apart(move || service.curator.ledger().thaw(&by.name, &reason.why)).await??;
+    apart(move || service.curator.ledger().unfreeze(&by.name, &reason.why)).await??;
     Ok(done())
 }
 
@@ -237,7 +237,7 @@ pub(super) async fn audit(
     State(app): State<Arc<App>>,
     _: Steward,
     newest: Result<Query<Newest>, QueryRejection>,
-) -> Done {
+) -> JsonResult {
     let Query(newest) = newest.map_err(|_| Problem::request("`limit` is a whole number"))?;
     let most = newest.limit.unwrap_or(200).clamp(1, 10_000);
     let service = Arc::clone(&app.service);

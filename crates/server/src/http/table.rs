@@ -15,7 +15,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Sche
 use datafusion::arrow::ipc::writer::StreamWriter;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use demure_curator::Answer;
-use demure_ledger::Standing;
+use demure_ledger::AnalystBalance;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) const ARROW: &str = "application/vnd.apache.arrow.stream";
 
 /// `{"columns":[…],"rows":[[…]],…}`. With `intervals`, the columns `x_low` and `x_high` that
 /// follow `x` are its intervals instead: one `[low, high]` a row, or `null` where there is none, or for the column.
-pub(super) fn json(answer: &Answer, standing: &Standing, intervals: bool) -> Option<Response> {
+pub(super) fn json(answer: &Answer, balance: &AnalystBalance, intervals: bool) -> Option<Response> {
     let fields = answer.schema.fields();
     let name = |at: usize| fields.get(at).map(|field| field.name().as_str());
     let mut shown: Vec<(usize, bool)> = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn json(answer: &Answer, standing: &Standing, intervals: bool) -> Opt
         text.push(']');
     }
     // Its opening brace becomes a comma.
-    let rest = Value::Object(told::answer(answer, &standing.left, "repeated")).to_string();
+    let rest = Value::Object(told::answer(answer, &balance.left, "repeated")).to_string();
     text.push(',');
     text.push_str(rest.get(1..)?);
     let kind = HeaderValue::from_static("application/json");
@@ -170,12 +170,12 @@ fn real(x: f64) -> Value {
 }
 
 /// An Arrow IPC stream; what JSON says beside the rows is in the schema's metadata, `demure`.
-pub(super) fn arrow(answer: &Answer, standing: &Standing) -> Option<Response> {
+pub(super) fn arrow(answer: &Answer, balance: &AnalystBalance) -> Option<Response> {
     let fields = answer.schema.fields().iter();
     // Every column may be NULL: plans differ in that.
     let fields: Vec<Field> =
         fields.map(|f| Field::new(f.name(), f.data_type().clone(), true)).collect();
-    let about = Value::Object(told::answer(answer, &standing.left, "repeated")).to_string();
+    let about = Value::Object(told::answer(answer, &balance.left, "repeated")).to_string();
     let metadata = HashMap::from([("demure".to_owned(), about)]);
     let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
     let mut bytes = Vec::new();

@@ -63,24 +63,24 @@ enum Asks {
 
 /// Rows, or that something is done; and what is said beside it.
 struct Reply {
-    outcome: Done,
+    body: ReplyBody,
     notices: Vec<String>,
 }
 
-enum Done {
+enum ReplyBody {
     Rows(SchemaRef, Vec<RecordBatch>),
     Begun,
     Ended(&'static str),
-    Said(&'static str),
+    Completed(&'static str),
 }
 
 impl Reply {
     fn rows(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
-        Self { outcome: Done::Rows(schema, batches), notices: Vec::new() }
+        Self { body: ReplyBody::Rows(schema, batches), notices: Vec::new() }
     }
 
-    fn done(outcome: Done) -> Self {
-        Self { outcome, notices: Vec::new() }
+    fn done(body: ReplyBody) -> Self {
+        Self { body, notices: Vec::new() }
     }
 
     /// One column of text.
@@ -116,11 +116,11 @@ impl Statements {
             }
             Some(timeout::Asks::Set(limit)) => {
                 authenticated.timeout.set(limit);
-                return Ok(Reply::done(Done::Said("SET")));
+                return Ok(Reply::done(ReplyBody::Completed("SET")));
             }
             Some(timeout::Asks::Reset) => {
                 authenticated.timeout.reset();
-                return Ok(Reply::done(Done::Said("RESET")));
+                return Ok(Reply::done(ReplyBody::Completed("RESET")));
             }
             Some(timeout::Asks::Nonsense(value)) => {
                 let what = format!("invalid value for \"statement_timeout\": \"{value}\"");
@@ -129,14 +129,20 @@ impl Statements {
             None => {}
         }
         match formality(sql) {
-            Some(Formality::Begin) => return Ok(Reply::done(Done::Begun)),
-            Some(Formality::End(word)) => return Ok(Reply::done(Done::Ended(word))),
-            Some(Formality::Nothing(word)) => return Ok(Reply::done(Done::Said(word))),
-            Some(Formality::Deallocate(_)) => return Ok(Reply::done(Done::Said("DEALLOCATE"))),
+            Some(Formality::Begin) => return Ok(Reply::done(ReplyBody::Begun)),
+            Some(Formality::End(word)) => return Ok(Reply::done(ReplyBody::Ended(word))),
+            Some(Formality::Nothing(word)) => return Ok(Reply::done(ReplyBody::Completed(word))),
+            Some(Formality::Deallocate(_)) => {
+                return Ok(Reply::done(ReplyBody::Completed("DEALLOCATE")));
+            }
             Some(Formality::Reset(all)) => {
                 *authenticated.session.lock().await.settings_mut() = Settings::default();
                 authenticated.timeout.reset();
-                return Ok(Reply::done(Done::Said(if all { "DISCARD ALL" } else { "RESET" })));
+                return Ok(Reply::done(ReplyBody::Completed(if all {
+                    "DISCARD ALL"
+                } else {
+                    "RESET"
+                })));
             }
             None => {}
         }
@@ -153,7 +159,7 @@ impl Statements {
                 let mut notices = vec![answer.cost_in_words()];
                 notices.extend(answer.notes.iter().cloned());
                 let answer = *answer;
-                Ok(Reply { outcome: Done::Rows(answer.schema, answer.batches), notices })
+                Ok(Reply { body: ReplyBody::Rows(answer.schema, answer.batches), notices })
             }
             Outcome::Explanation(explanation) => {
                 let lines = explanation.lines().into_iter();
@@ -162,7 +168,7 @@ impl Statements {
             Outcome::Setting(..)
                 if sql.trim_start().get(..4).is_none_or(|w| !w.eq_ignore_ascii_case("show")) =>
             {
-                Ok(Reply::done(Done::Said("SET")))
+                Ok(Reply::done(ReplyBody::Completed("SET")))
             }
             Outcome::Setting(name, value) => Reply::lines(&name, [value]),
             _ => Err(error("0A000", "this cannot be shown here")),
@@ -263,12 +269,12 @@ where
     names.iter().for_each(|name| client.portal_store().rm_statement(name));
 }
 
-fn respond(done: Done, format: &Format) -> PgWireResult<Response> {
+fn respond(done: ReplyBody, format: &Format) -> PgWireResult<Response> {
     let (schema, batches) = match done {
-        Done::Rows(schema, batches) => (schema, batches),
-        Done::Begun => return Ok(Response::TransactionStart(Tag::new("BEGIN"))),
-        Done::Ended(word) => return Ok(Response::TransactionEnd(Tag::new(word))),
-        Done::Said(word) => return Ok(Response::Execution(Tag::new(word))),
+        ReplyBody::Rows(schema, batches) => (schema, batches),
+        ReplyBody::Begun => return Ok(Response::TransactionStart(Tag::new("BEGIN"))),
+        ReplyBody::Ended(word) => return Ok(Response::TransactionEnd(Tag::new(word))),
+        ReplyBody::Completed(word) => return Ok(Response::Execution(Tag::new(word))),
     };
     let fields = Arc::new(fields(&schema, format)?);
     let rows = batches.into_iter().flat_map({
@@ -329,7 +335,7 @@ impl SimpleQueryHandler for Statements {
             match self.reply(&authenticated, statement, &[]).await {
                 Ok(reply) => {
                     notice(client, reply.notices).await?;
-                    responses.push(respond(reply.outcome, &Format::UnifiedText)?);
+                    responses.push(respond(reply.body, &Format::UnifiedText)?);
                 }
                 Err(error) if responses.is_empty() => return Err(error),
                 // What was answered before is sent; nothing after it is asked.
@@ -536,8 +542,8 @@ impl ExtendedQueryHandler for Statements {
             }
         };
         notice(client, reply.notices).await?;
-        let done = match reply.outcome {
-            Done::Rows(schema, batches) => as_described(prepared, schema, batches)?,
+        let done = match reply.body {
+            ReplyBody::Rows(schema, batches) => as_described(prepared, schema, batches)?,
             other => other,
         };
         respond(done, &portal.result_column_format)
@@ -595,13 +601,13 @@ fn as_described(
     prepared: &Prepared,
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
-) -> PgWireResult<Done> {
+) -> PgWireResult<ReplyBody> {
     let told = &prepared.schema;
     let types = |schema: &Schema| -> Vec<DataType> {
         schema.fields().iter().map(|field| field.data_type().clone()).collect()
     };
     if types(told) == types(&schema) {
-        return Ok(Done::Rows(schema, batches));
+        return Ok(ReplyBody::Rows(schema, batches));
     }
     let changed = || error("0A000", "the columns are not those that were described; prepare again");
     if told.fields().len() != schema.fields().len() {
@@ -613,5 +619,5 @@ fn as_described(
         let columns = columns.collect::<Result<Vec<_>, _>>().map_err(|_| changed())?;
         RecordBatch::try_new(Arc::clone(told), columns).map_err(|_| changed())
     });
-    Ok(Done::Rows(Arc::clone(told), recast.collect::<PgWireResult<_>>()?))
+    Ok(ReplyBody::Rows(Arc::clone(told), recast.collect::<PgWireResult<_>>()?))
 }

@@ -28,7 +28,7 @@ const PAIR_RATE: f64 = 1.0 / 30.0;
 const KEPT: usize = 10_000;
 
 /// What is left of an allowance, and when that was so.
-struct Left {
+struct Bucket {
     count: f64,
     at: Duration,
 }
@@ -36,7 +36,7 @@ struct Left {
 struct Buckets<K> {
     most: f64,
     rate: f64,
-    kept: HashMap<K, Left>,
+    kept: HashMap<K, Bucket>,
 }
 
 impl<K: Clone + Eq + Hash> Buckets<K> {
@@ -44,7 +44,7 @@ impl<K: Clone + Eq + Hash> Buckets<K> {
         Self { most, rate, kept: HashMap::new() }
     }
 
-    fn now(&self, left: &Left, now: Duration) -> f64 {
+    fn now(&self, left: &Bucket, now: Duration) -> f64 {
         let since = now.saturating_sub(left.at).as_secs_f64();
         (left.count + since * self.rate).min(self.most)
     }
@@ -57,13 +57,13 @@ impl<K: Clone + Eq + Hash> Buckets<K> {
         if self.kept.len() >= KEPT && !self.kept.contains_key(&key) {
             self.make_room(now);
         }
-        self.kept.insert(key, Left { count: count.min(self.most), at: now });
+        self.kept.insert(key, Bucket { count: count.min(self.most), at: now });
     }
 
     /// Forgets those who have their whole allowance again; if there is none, whoever has most left.
     fn make_room(&mut self, now: Duration) {
         let (most, rate) = (self.most, self.rate);
-        let count = |left: &Left| left.count + now.saturating_sub(left.at).as_secs_f64() * rate;
+        let count = |left: &Bucket| left.count + now.saturating_sub(left.at).as_secs_f64() * rate;
         self.kept.retain(|_, left| count(left) < most);
         if self.kept.len() >= KEPT {
             let fullest = self.kept.iter().max_by(|(_, a), (_, b)| count(a).total_cmp(&count(b)));

@@ -247,7 +247,7 @@ def steward(driver):
             grant.get_by_label("Analyst or @group").fill("ana")
             grant.get_by_label("ε").fill("2")
             grant.get_by_role("button", name="Grant").click()
-            expect(page.locator(".slice")).to_contain_text("ana")
+            expect(page.locator(".limit")).to_contain_text("ana")
             page.get_by_label("Why").fill("audit of June")
             page.get_by_role("button", name="Freeze all spending").click()
             expect(page.locator(".view.grants")).to_contain_text("Frozen by sam: audit of June")

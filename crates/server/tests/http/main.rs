@@ -494,9 +494,9 @@ fn everything() -> Vec<(Method, &'static str, Value)> {
         (get, "/metrics", Value::Null),
         (post.clone(), "/api/users", json!({ "action": "enable", "name": "ana" })),
         (post.clone(), "/api/grants", json!({ "action": "deny", "subject": "eve" })),
-        (post.clone(), "/api/window", json!({ "action": "remove" })),
+        (post.clone(), "/api/period", json!({ "action": "remove" })),
         (post.clone(), "/api/freeze", json!({ "why": "audit" })),
-        (post, "/api/thaw", json!({})),
+        (post, "/api/unfreeze", json!({})),
     ]
 }
 

@@ -13,7 +13,7 @@ fn stewards_grant_and_freeze_and_analysts_see_their_part() {
         };
         done("/api/grants", json!({ "action": "grant", "subject": "ana", "epsilon": 1 })).await;
         done("/api/grants", json!({ "action": "join", "analyst": "ana", "group": "@ward" })).await;
-        done("/api/window", json!({ "action": "open", "epsilon": 2, "delta": 1e-7 })).await;
+        done("/api/period", json!({ "action": "open", "epsilon": 2, "delta": 1e-7 })).await;
         let sql = json!({ "sql": "SELECT COUNT(*) AS n FROM patients", "epsilon": 0.75 });
         assert_eq!(house.post("/api/query", &ana, sql).await.status, StatusCode::OK);
         let more = json!({ "sql": "SELECT AVG(age) AS a FROM patients", "epsilon": 0.5 });
@@ -23,16 +23,17 @@ fn stewards_grant_and_freeze_and_analysts_see_their_part() {
         let budget = house.get("/api/budget", &ana).await.json();
         assert_eq!(budget["you"]["bound_by"], "the limit of ana");
         near(&budget["you"]["left"]["epsilon"], 0.25);
-        assert!(budget.get("slices").is_none(), "others' slices are not hers to see");
+        assert_eq!(budget["you"]["limit"]["epsilon"], 1.0);
+        assert!(budget.get("limits").is_none(), "others' limits are not hers to see");
         let all = house.get("/api/budget", &sam).await.json();
-        assert_eq!(all["slices"][0]["subject"], "ana");
+        assert_eq!(all["limits"][0]["subject"], "ana");
         assert_eq!(all["groups"][0], json!({ "name": "@ward", "members": ["ana"] }));
-        assert_eq!(all["window"]["epsilon"], 2.0);
+        assert_eq!(all["period"]["epsilon"], 2.0);
         done("/api/freeze", json!({ "why": "audit" })).await;
         let frozen = house.post("/api/query", &sam, more.clone()).await;
         assert!(frozen.json()["error"].as_str().unwrap().contains("frozen by sam"));
         assert_eq!(house.get("/api/budget", &ana).await.json()["frozen"]["why"], "audit");
-        done("/api/thaw", json!({})).await;
+        done("/api/unfreeze", json!({})).await;
         assert_eq!(house.post("/api/query", &sam, more).await.status, StatusCode::OK);
         // The journal: hers alone for her, all of it for the steward, page by page.
         let hers = house.get("/api/ledger", &ana).await.json();

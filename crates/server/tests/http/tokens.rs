@@ -58,7 +58,7 @@ fn a_page_of_ones_own_entries_looks_at_a_bounded_part_of_the_ledger() {
         let begun = ledger.newest().unwrap();
         for _ in 0..5_100 {
             ledger.freeze("sam", "").unwrap();
-            ledger.thaw("sam", "").unwrap();
+            ledger.unfreeze("sam", "").unwrap();
         }
         let newest = ledger.newest().unwrap();
         assert!(newest > begun + 10_000);

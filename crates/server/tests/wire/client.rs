@@ -13,12 +13,12 @@ pub(crate) const PASSWORD: &str = "correct horse battery";
 
 /// An error: its code and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct WireError {
     pub(crate) code: String,
     pub(crate) text: String,
 }
 
-impl Told {
+impl WireError {
     fn of(body: &[u8]) -> Self {
         let field = |kind: u8| {
             let found = body.split(|byte| *byte == 0).find(|field| field.first() == Some(&kind));
@@ -61,17 +61,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
     }
 
     /// The startup message, and what is offered.
-    pub(crate) async fn greet(&mut self, name: &str) -> Result<(), Told> {
+    pub(crate) async fn greet(&mut self, name: &str) -> Result<(), WireError> {
         self.send(&startup(name)).await;
         match self.receive().await {
             Some((b'R', _)) => Ok(()),
-            Some((b'E', body)) => Err(Told::of(&body)),
-            other => Err(Told { code: "closed".into(), text: format!("{other:?}") }),
+            Some((b'E', body)) => Err(WireError::of(&body)),
+            other => Err(WireError { code: "closed".into(), text: format!("{other:?}") }),
         }
     }
 
     /// The server's nonce and salt, and a proof: of the password, or of nothing.
-    pub(crate) async fn challenge(&mut self, password: Option<&str>) -> Result<Vec<u8>, Told> {
+    pub(crate) async fn challenge(&mut self, password: Option<&str>) -> Result<Vec<u8>, WireError> {
         const FIRST: &str = "n=,r=as-good-as-any";
         let first = format!("n,,{FIRST}");
         let mut body = b"SCRAM-SHA-256\0".to_vec();
@@ -83,32 +83,32 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
                 let server = String::from_utf8(told[4..].to_vec()).unwrap();
                 Ok(proof(FIRST, &server, password))
             }
-            Some((b'E', body)) => Err(Told::of(&body)),
-            other => Err(Told { code: "closed".into(), text: format!("{other:?}") }),
+            Some((b'E', body)) => Err(WireError::of(&body)),
+            other => Err(WireError { code: "closed".into(), text: format!("{other:?}") }),
         }
     }
 
     /// The proof, and until the server is ready.
-    pub(crate) async fn prove(&mut self, proof: &[u8]) -> Result<(), Told> {
+    pub(crate) async fn prove(&mut self, proof: &[u8]) -> Result<(), WireError> {
         self.send(&message(b'p', proof)).await;
         loop {
             match self.receive().await {
                 Some((b'Z', _)) => return Ok(()),
-                Some((b'E', body)) => return Err(Told::of(&body)),
+                Some((b'E', body)) => return Err(WireError::of(&body)),
                 Some(_) => {}
-                None => return Err(Told { code: "closed".into(), text: String::new() }),
+                None => return Err(WireError { code: "closed".into(), text: String::new() }),
             }
         }
     }
 
-    pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Result<(), Told> {
+    pub(crate) async fn sign_in(&mut self, name: &str, password: &str) -> Result<(), WireError> {
         self.greet(name).await?;
         let proof = self.challenge(Some(password)).await?;
         self.prove(&proof).await
     }
 
     /// With a proof that fits nothing.
-    pub(crate) async fn fail(&mut self, name: &str) -> Told {
+    pub(crate) async fn fail(&mut self, name: &str) -> WireError {
         if let Err(told) = self.greet(name).await {
             return told;
         }
@@ -119,7 +119,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
     }
 
     /// The first column of the answer to a statement.
-    pub(crate) async fn ask(&mut self, sql: &str) -> Result<Vec<String>, Told> {
+    pub(crate) async fn ask(&mut self, sql: &str) -> Result<Vec<String>, WireError> {
         let mut body = sql.as_bytes().to_vec();
         body.push(0);
         self.send(&message(b'Q', &body)).await;
@@ -127,7 +127,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
         loop {
             match self.receive().await {
                 Some((b'Z', _)) => return failure.map_or(Ok(rows), Err),
-                Some((b'E', body)) => failure = Some(Told::of(&body)),
+                Some((b'E', body)) => failure = Some(WireError::of(&body)),
                 Some((b'D', body)) => {
                     let length = i32::from_be_bytes(body[2..6].try_into().unwrap());
                     let value = &body[6..6 + usize::try_from(length).unwrap_or(0)];
@@ -135,7 +135,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Client<S> {
                 }
                 Some(_) => {}
                 None => {
-                    let closed = Told { code: "closed".into(), text: String::new() };
+                    let closed = WireError { code: "closed".into(), text: String::new() };
                     return Err(failure.unwrap_or(closed));
                 }
             }

@@ -72,7 +72,7 @@ fn natural_supersets_are_not_monotone() {
         let witness = model.witness(&fine, &mut [ancestor].into_iter(), &table).unwrap();
         assert_eq!(
             (witness.set, witness.rows(), witness.measure.to_string()),
-            (Set::Ancestor(0), 10, "0".to_owned())
+            (ReferenceSet::Ancestor(0), 10, "0".to_owned())
         );
         let (serves, measure) = model.verify(&fine, &witness.counts, &table).unwrap();
         assert!(serves && measure == witness.measure);

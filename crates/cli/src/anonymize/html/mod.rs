@@ -4,12 +4,12 @@ mod learnt;
 mod section;
 
 use crate::Failure;
-use demure_anonymize::job::Made;
+use demure_anonymize::job::CheckedRelease;
 use demure_anonymize::publish::pictures::bars;
 use demure_report::page;
 
 /// The page.
-pub(super) fn page(made: &Made<'_>) -> Result<String, Failure> {
+pub(super) fn page(made: &CheckedRelease<'_>) -> Result<String, Failure> {
     let (release, verdicts) = (&made.release, &made.verdicts);
     let before = release.before();
     let old = made.verdicts_on(&before);

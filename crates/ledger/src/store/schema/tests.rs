@@ -119,7 +119,7 @@ fn a_file_of_version_1_goes_on_with_the_same_chain() {
     let ledger = Ledger::open(&path, "visits", limit(), wall_clock()).unwrap();
     assert_eq!(ledger.verify().unwrap().entries, 18);
     // `ann` had a third of the rows; in version 1, `@x` is a name and not a group.
-    let spent = ledger.balances().unwrap().slices[0].share.spent.main;
+    let spent = ledger.balances().unwrap().limits[0].share.spent.main;
     assert_eq!(spent, ledger.balance_for("ann").unwrap().spent.main);
     assert_eq!(ledger.balance_for("x").unwrap().spent, Price::ZERO);
     // It is still append-only.

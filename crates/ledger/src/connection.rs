@@ -8,7 +8,7 @@ use crate::store::{Intent, Store};
 /// A connection to the store with its own replay.
 ///
 /// A ledger has two, so that readers do not wait for writers.
-pub(crate) struct Side {
+pub(crate) struct Connection {
     pub(crate) store: Box<dyn Store>,
     /// The committed journal up to some row; `None` if the journal must be read again.
     pub(crate) replay: Option<Replay>,
@@ -16,7 +16,7 @@ pub(crate) struct Side {
     pub(crate) seen: (u64, Hash),
 }
 
-impl Side {
+impl Connection {
     /// For a journal that is known to have come to `seen`.
     pub(crate) fn after(store: Box<dyn Store>, seen: (u64, Hash)) -> Self {
         Self { store, replay: None, seen }
