@@ -57,8 +57,8 @@ const AGGREGATES: [(&str, &str); 14] = [
     ("STDDEV(x)", "0u 0w"),
     ("MIN(2 - x)", EXTREME),
     ("MAX(x)", EXTREME),
-    ("MEDIAN(x)", "0u 0w"),
-    ("APPROX_PERCENTILE_CONT(x, 0.75)", "0u 0w 0u"),
+    ("MEDIAN(x)", "0u 1w 1u"),
+    ("APPROX_PERCENTILE_CONT(x, 0.75)", "0u 1w 1u 1w"),
     ("MODE(k)", "0u 0w"),
 ];
 

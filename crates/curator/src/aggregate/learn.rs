@@ -145,6 +145,12 @@ impl Learning {
         Weights::new(self.weighing.ladder, 0, 0.0, 0.0)
     }
 
+    /// The weights at a rung, whatever is learnt.
+    #[cfg(test)]
+    pub(crate) fn weights_at(&self, rung: usize) -> Weights {
+        Weights::new(self.weighing.ladder, rung.min(self.weighing.ladder.len() - 1), 0.0, 0.0)
+    }
+
     /// Buys the histograms, and chooses the bound of each block.
     pub(super) fn release(
         &self,

@@ -260,7 +260,12 @@ impl Quote {
         Ok(Some((self.at(aggregate, &weights)?, weights)))
     }
 
-    fn at(&self, aggregate: &PrivateAggregate, all: &[Weights]) -> Result<Vec<Box<dyn Block>>> {
+    /// The blocks at these weights.
+    pub(crate) fn at(
+        &self,
+        aggregate: &PrivateAggregate,
+        all: &[Weights],
+    ) -> Result<Vec<Box<dyn Block>>> {
         let planned = self.planned.iter().zip(all);
         planned.map(|((plan, share), w)| plan.calibrate(share, aggregate, Some(w))).collect()
     }
