@@ -410,6 +410,22 @@ impl PrivateAggregate {
         matches!(self.keys, Keys::One)
     }
 
+    /// What limits leave out, in words; `None` if they leave nothing out.
+    pub(crate) fn left_out_in_words(&self) -> Option<String> {
+        let Limits { groups, rows, learnt } = self.limits;
+        let people = |m: &Measure| m.counts_people();
+        let nothing = self.single() && self.measures.iter().all(people);
+        if !self.bounded || learnt || nothing || self.measures.is_empty() {
+            return None;
+        }
+        let (row, group) = (plural(rows, "row"), plural(groups, "group"));
+        let where_to =
+            if self.single() { String::new() } else { format!(" in each of at most {group}") };
+        Some(format!(
+            "at most {row} of a person{where_to} count; more are left out, and no interval allows for that"
+        ))
+    }
+
     /// The most that one unit can change, in words, where people are weighed.
     pub(crate) fn weighed_reach(&self, weights: &Weights) -> String {
         match weights.bound() {
@@ -521,6 +537,11 @@ pub(crate) fn as_type(value: ScalarValue, data_type: &DataType) -> Result<Scalar
             .cast_to(data_type)
             .map_err(|_| Error::After("a released number does not fit".to_owned()))?,
     })
+}
+
+/// `1 row`, `2 rows`.
+fn plural(n: u32, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// The description of a range of bounds in a sensitivity.

@@ -51,7 +51,11 @@ impl AggregateExplanation {
         let names = names.join(", ");
         let keys = match (&aggregate.keys, &quote.selection) {
             (Keys::Public(keys), _) => {
-                format!("{names}: {} public keys, all of which come back", keys.len())
+                let plural = if keys.len() == 1 { "public key" } else { "public keys" };
+                format!(
+                    "{names}: {} {plural}, all of which come back; a row with another value counts in none",
+                    keys.len()
+                )
             }
             (Keys::Private, Some(selection)) => {
                 let needs = selection.needs().unwrap_or_default();

@@ -44,6 +44,10 @@ impl Quoted {
             let weights = part.quote.weights(&released);
             columns.extend(part.quote.columns_at(&part.aggregate, &weights)?);
             notes.extend(part.quote.learnt_in_words(&weights));
+            notes.extend(part.aggregate.left_out_in_words());
+            if let (Some(selection), 0) = (&part.quote.selection, released.batch().num_rows()) {
+                notes.push(format!("no key came back: {}", selection.needs()?));
+            }
             part.table.fill(&released).map_err(|e| Error::After(e.strip_backtrace()))?;
         }
         let after = match asker.settings.intervals {

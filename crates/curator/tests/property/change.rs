@@ -71,9 +71,8 @@ impl Claim<'_> {
     /// A person is on one rung of each histogram of sizes.
     fn sizes(&self, left: &Exact, right: &Exact, found: &mut ClaimCheck) {
         let (left, right) = (left.sizes.as_ref().unwrap(), right.sizes.as_ref().unwrap());
-        let moved = |l: &[u64], r: &[u64]| -> u64 {
-            l.iter().zip(r).map(|(l, r)| l.abs_diff(*r)).sum()
-        };
+        let moved =
+            |l: &[u64], r: &[u64]| -> u64 { l.iter().zip(r).map(|(l, r)| l.abs_diff(*r)).sum() };
         let most = if self.neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
         found.compare("sizes of rows", moved(&left.rows, &right.rows) as f64, most);
         found.compare("sizes of groups", moved(&left.groups, &right.groups) as f64, most);
@@ -417,7 +416,9 @@ fn weighed(exact: &Exact, weights: &Weights) -> Exact {
     let argument = |of: &WeighedArgument| match of.codes.is_empty() {
         false => {
             let codes = of.codes.iter();
-            ExactArgument::Code(codes.map(|(v, code)| (v.clone(), count(&of.values[code]))).collect())
+            ExactArgument::Code(
+                codes.map(|(v, code)| (v.clone(), count(&of.values[code]))).collect(),
+            )
         }
         true => ExactArgument::Steps {
             rows: count(&of.present),
@@ -482,7 +483,9 @@ fn codes(of: Option<&ExactArgument>) -> HashMap<ScalarValue, i128> {
         }
         None => HashMap::new(),
         // Weighed: no values at all.
-        Some(ExactArgument::Steps { histogram: Some(none), .. }) if none.is_empty() => HashMap::new(),
+        Some(ExactArgument::Steps { histogram: Some(none), .. }) if none.is_empty() => {
+            HashMap::new()
+        }
         Some(_) => panic!("no codes"),
     }
 }

@@ -29,7 +29,11 @@ fn little_epsilon_goes_by_ranks_and_much_by_smooth_sensitivity() {
     }
     let much = pure(20.0, Neighbours::Replace);
     assert!(matches!(much.method, Method::Smooth(_)), "{:?}", much.why);
-    assert!(much.why.as_ref().unwrap().starts_with("on evenly spread values smooth sensitivity"), "{:?}", much.why);
+    assert!(
+        much.why.as_ref().unwrap().starts_with("on evenly spread values smooth sensitivity"),
+        "{:?}",
+        much.why
+    );
 }
 
 #[test] // fixed seed; the two means of 4,000 draws differ by far more than chance
