@@ -43,7 +43,7 @@ use std::collections::BTreeMap;
 /// different keys are independent; the last term is at most δ₀ where `e^ε₀·P[M_C(x)∈S] ≤ 1`, and otherwise the claim
 /// `P[M(x′)∈S] ≤ 1 ≤ e^ε₀·P[M_C(x)∈S](1 − δ₀) + δ₀` holds by itself. *Add or remove*: ε₀ = ε, δ₀ = δ.
 /// *Replace* is a removal and an addition: `P[M(x)∈S] ≤ e^ε₀(e^ε₀·P[M(x′)∈S] + δ₀) + δ₀`, so ε₀ = ε/2 and
-/// `δ₀ = δ/(1 + e^ε₀)`. T is the least whole number for which this holds, with a bound on the tail that is rounded up. ∎
+/// `δ₀ = δ/(1 + e^ε₀)`. T is the least whole number above 2²⁰ for which this holds, with a bound on the tail that is rounded up. ∎
 /// # Special values
 /// A weight of 0 is a key that does not occur. Keys come back in their own order, which says nothing about rows.
 /// # References
@@ -76,8 +76,9 @@ impl KeyWeights {
             }
         };
         let noise = Noise::new(Budget::Pure(one), ONE.into(), u128::from(ONE) * u128::from(ONE))?;
+        let worst = worst(one);
         let affords = |threshold: i128| -> Result<bool> {
-            for keys in 1..=MOST_KEYS {
+            for &keys in &worst {
                 let lone = noise.at_least(threshold - i128::from(Self::weight(keys)))?;
                 if up(lone * keys as f64) > most {
                     return Ok(false);
@@ -86,7 +87,7 @@ impl KeyWeights {
             Ok(true)
         };
         // The chance falls as T rises: double, then halve.
-        let (mut low, mut high) = (0i128, i128::from(ONE));
+        let (mut low, mut high) = (i128::from(ONE), 2 * i128::from(ONE));
         while !affords(high)? {
             (low, high) = (high, 2 * high);
             if high > 1 << 100 {
@@ -137,6 +138,20 @@ impl KeyWeights {
         }
         Ok(Release::new(kept, self.guarantee()))
     }
+}
+
+/// The numbers of keys for which `k·q_k` may be largest.
+///
+/// # Proof
+/// As T > 2²⁰ ≥ w_k, `q_k = a^(T − w_k)/(1 + a)` with `a = e^(−ε₀/2²⁰)`. So `ln(k·q_k)` is `ln k + ε₀·w_k/2²⁰` and a term
+/// without k. Floats are off by less than 10⁻¹² of the larger of the two, so a k that is 10⁻⁹ of it below the largest is not the
+/// worst. ∎
+fn worst(epsilon: Epsilon) -> Vec<u64> {
+    let epsilon = epsilon.get();
+    let at = |k: u64| (k as f64).ln() + epsilon * (KeyWeights::weight(k) as f64 / ONE as f64);
+    let largest = (1..=MOST_KEYS).map(at).fold(0.0, f64::max);
+    let near = largest - 1e-9 * (largest + epsilon + 7.0);
+    (1..=MOST_KEYS).filter(|&k| at(k) >= near).collect()
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@
 //! ([`demure_core::mechanism::Ladder`]). A tenth of the query's budget buys a noised histogram of how many rows people
 //! have ([`Sizes`]); the bound of least expected error is chosen from it, which is post-processing.
 //!
-//! People are counted once in each of their groups, so they have a histogram of their own, of how many groups they have.
+//! People are counted once in each of their groups, so they have a histogram of their own, of how many groups they have; and so
+//! have different values, of how many of them a person has.
 
 use super::{Block, BlockPlan, PrivateAggregate, Share, internal};
-use crate::bound::{ExactSizes, Norm, Weighing};
+use crate::bound::{ExactSizes, Form, Norm, Weighing};
 use crate::error::Result;
 use demure_core::event::Event;
 use demure_core::mechanism::{Bounded, Budget, Ladder, Learnt, Sizes};
@@ -28,6 +29,8 @@ const REACH: f64 = 60.0;
 pub(crate) enum Counted {
     Rows,
     People,
+    /// The different values of a column.
+    Different(usize),
 }
 
 /// How people are weighed at one bound.
@@ -35,7 +38,7 @@ pub(crate) enum Counted {
 pub(crate) struct Weights {
     pub(crate) at: Bounded,
     /// The number of the bound on its ladder.
-    rung: usize,
+    pub(crate) rung: usize,
     /// Which share of all rows the weights take away, at most but for rare cases; 1 if that is not known.
     pub(crate) lost: f64,
     /// About which share of people is above the bound.
@@ -58,6 +61,7 @@ impl Weights {
         let (what, unit) = match counted {
             Counted::Rows => ("row", "rows"),
             Counted::People => ("group", "groups"),
+            Counted::Different(_) => ("different value", "different values"),
         };
         let full = match bound {
             1 => format!("1 {what} of each person counts in full"),
@@ -104,8 +108,8 @@ impl fmt::Display for Weights {
 /// The histograms that a query buys.
 pub(crate) struct Learning {
     pub(crate) weighing: Weighing,
-    rows: Option<Sizes>,
-    people: Option<Sizes>,
+    /// What each is of.
+    sizes: Vec<(Counted, Sizes)>,
 }
 
 impl Learning {
@@ -124,20 +128,23 @@ impl Learning {
             Budget::Pure(_) => Norm::L1,
             Budget::Concentrated(_) => Norm::L2,
         };
-        let needs = |kind: Counted| planned.iter().any(|plan| plan.counted() == kind);
-        // Without groups a person counts once.
-        let (rows, people) = (needs(Counted::Rows), needs(Counted::People) && !aggregate.single());
-        let share = if rows && people { share.half()? } else { share };
-        let sizes = |needed: bool| {
-            needed.then(|| Sizes::new(share.budget, share.neighbours, ladder)).transpose()
-        };
-        let weighing = Weighing { ladder, norm };
-        Ok(Self { weighing, rows: sizes(rows)?, people: sizes(people)? })
+        let mut needed: Vec<Counted> = Vec::new();
+        for kind in planned.iter().map(|plan| plan.counted()) {
+            // Without groups a person counts once.
+            let once = kind == Counted::People && aggregate.single();
+            if !once && !needed.contains(&kind) {
+                needed.push(kind);
+            }
+        }
+        let share = share.divided(needed.len().max(1))?;
+        let sizes = |kind| Ok((kind, Sizes::new(share.budget, share.neighbours, ladder)?));
+        let sizes = needed.into_iter().map(sizes).collect::<Result<_>>()?;
+        Ok(Self { weighing: Weighing { ladder, norm }, sizes })
     }
 
     /// What the histograms cost.
     pub(super) fn events(&self) -> impl Iterator<Item = Event> + '_ {
-        [&self.rows, &self.people].into_iter().flatten().map(Sizes::event)
+        self.sizes.iter().map(|(_, sizes)| sizes.event())
     }
 
     /// The least bound, with which blocks are described before anything is learnt.
@@ -154,23 +161,27 @@ impl Learning {
     /// Buys the histograms, and chooses the bound of each block.
     pub(super) fn release(
         &self,
-        sizes: &ExactSizes,
+        (exact, forms): (&ExactSizes, &[(usize, Form)]),
         blocks: &[(Counted, &dyn Block)],
         groups: usize,
         rng: &mut dyn Randomness,
     ) -> Result<Vec<Weights>> {
-        let mut learn = |of: &Option<Sizes>, units: &[u64]| {
-            let released = of.as_ref().map(|of| of.release(units, rng)).transpose()?;
-            Ok::<_, crate::Error>(released.map(|released| released.into_value()))
-        };
-        let rows = learn(&self.rows, &sizes.rows)?;
-        let people = learn(&self.people, &sizes.groups)?;
-        let of = |(counted, block): &(Counted, &dyn Block)| {
-            let learnt: &Option<Learnt> = match counted {
-                Counted::Rows => &rows,
-                Counted::People => &people,
+        let mut learnt: Vec<(Counted, Learnt)> = Vec::with_capacity(self.sizes.len());
+        for (kind, sizes) in &self.sizes {
+            let units = match kind {
+                Counted::Rows => Some(&exact.rows),
+                Counted::People => Some(&exact.groups),
+                Counted::Different(value) => {
+                    let place = forms.iter().position(|form| *form == (*value, Form::Code));
+                    place.and_then(|place| exact.different.get(place))
+                }
             };
-            let Some(learnt) = learnt else { return Ok(self.least()) };
+            let units = units.ok_or_else(|| internal("sizes that were not counted"))?;
+            learnt.push((*kind, sizes.release(units, rng)?.into_value()));
+        }
+        let of = |(counted, block): &(Counted, &dyn Block)| {
+            let learnt = learnt.iter().find(|(kind, _)| kind == counted);
+            let Some((_, learnt)) = learnt else { return Ok(self.least()) };
             let rung = learnt.best(block.noise_per_row()?, groups);
             let (lost, above) = (learnt.share_lost(rung), learnt.share_above(rung));
             Ok(Weights::new(self.weighing.ladder, rung, lost, above))

@@ -302,6 +302,8 @@ pub(crate) struct PrivateAggregate {
     pub(crate) limits: Limits,
     pub(crate) keys: Keys,
     pub(crate) key_count: usize,
+    /// Whether rows are left out whose key is not among the values that the policy lists.
+    pub(crate) drops_unlisted: bool,
     /// The argument columns.
     pub(crate) values: Vec<Value>,
     /// The aggregate functions of the query.

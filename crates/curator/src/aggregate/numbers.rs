@@ -334,8 +334,8 @@ impl Block for NumbersBlock {
     ) -> Result<Box<dyn ReleasedColumns>> {
         let released = self.groups.release(&self.totals(groups)?, rng)?.into_value();
         let lost = self.weights.map_or(0.0, |weights| weights.lost);
-        let summaries = Summaries::new(&self.groups, released);
-        Ok(Box::new(Summaries { lost, bounds: self.bounds, ..summaries }))
+        let summaries = Summaries::new(&self.groups, released).with_loss(lost, self.bounds);
+        Ok(Box::new(summaries))
     }
 }
 
@@ -351,6 +351,11 @@ pub(super) struct Summaries {
 impl Summaries {
     pub(super) fn new(groups: &Groups, released: Vec<GroupSummary>) -> Self {
         Self { groups: groups.clone(), released, lost: 0.0, bounds: None }
+    }
+
+    /// With the share of the rows that weights took away, and the bounds of their values.
+    pub(super) fn with_loss(self, lost: f64, bounds: Option<Bounds>) -> Self {
+        Self { lost, bounds, ..self }
     }
 
     /// What weights may have moved a number by, with s the share of the rows that they took away.

@@ -256,7 +256,7 @@ impl Quote {
         let Some(learning) = &self.learning else { return Ok(None) };
         let counted = self.planned.iter().map(|(plan, _)| plan.counted());
         let blocks: Vec<_> = counted.zip(self.blocks.iter().map(|block| &**block)).collect();
-        let weights = learning.release(sizes, &blocks, groups, rng)?;
+        let weights = learning.release((sizes, &self.forms()), &blocks, groups, rng)?;
         Ok(Some((self.at(aggregate, &weights)?, weights)))
     }
 

@@ -35,6 +35,22 @@ impl Share {
         Ok(Self { budget, delta: None, ..*self })
     }
 
+    /// One of so many equal parts, which together cost at most the whole.
+    pub(super) fn divided(&self, parts: usize) -> Result<Self> {
+        if parts == 1 {
+            return Ok(*self);
+        }
+        let budget = match self.budget {
+            Budget::Pure(epsilon) => {
+                Budget::Pure(Epsilon::new(down(epsilon.get() / parts as f64))?)
+            }
+            Budget::Concentrated(rho) => {
+                Budget::Concentrated(Rho::new(down(rho.get() / parts as f64))?)
+            }
+        };
+        Ok(Self { budget, delta: None, ..*self })
+    }
+
     /// The ε at which the quantile of each group may be drawn, as if a unit were one row.
     ///
     /// # Proof

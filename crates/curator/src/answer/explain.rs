@@ -52,10 +52,11 @@ impl AggregateExplanation {
         let keys = match (&aggregate.keys, &quote.selection) {
             (Keys::Public(keys), _) => {
                 let plural = if keys.len() == 1 { "public key" } else { "public keys" };
-                format!(
-                    "{names}: {} {plural}, all of which come back; a row with another value counts in none",
-                    keys.len()
-                )
+                let others = match aggregate.drops_unlisted {
+                    true => "; rows with a value that is not listed are left out",
+                    false => "",
+                };
+                format!("{names}: {} {plural}, all of which come back{others}", keys.len())
             }
             (Keys::Private, Some(selection)) => {
                 let needs = selection.needs().unwrap_or_default();

@@ -29,6 +29,8 @@ pub struct ExactSizes {
     pub rows: Vec<u64>,
     /// By their groups.
     pub groups: Vec<u64>,
+    /// By their different values of each column, in the order of the specification.
+    pub different: Vec<Vec<u64>>,
 }
 
 /// The exact aggregates of one group. Protected: `Debug` shows nothing.
@@ -73,6 +75,8 @@ pub struct WeighedArgument {
     pub values: BTreeMap<u32, Contribution>,
     /// Of [`Form::Code`]: the values, by content, and their numbers.
     pub codes: Vec<(ScalarValue, u32)>,
+    /// Of [`Form::Code`]: how many different values are there from which rung on.
+    pub different: BTreeMap<usize, u64>,
 }
 
 /// The exact aggregates of one column in one group, over values that are not NULL.
@@ -244,7 +248,8 @@ fn of_weighed(
 ) -> Result<Exact> {
     let mut by_group: BTreeMap<u32, WeighedGroup> = BTreeMap::new();
     let nobody = vec![0; ladder.len() + 1];
-    let mut sizes = ExactSizes { rows: nobody.clone(), groups: nobody };
+    let different = vec![nobody.clone(); spec.arguments.len()];
+    let mut sizes = ExactSizes { rows: nobody.clone(), groups: nobody, different };
     for (Cell { what, group, number }, total) in weighed.into_cells() {
         let count = |to: &mut Vec<u64>| {
             for (rung, units, _) in total.by_rung() {
@@ -254,6 +259,7 @@ fn of_weighed(
         match what {
             What::SizesOfRows => count(&mut sizes.rows),
             What::SizesOfGroups => count(&mut sizes.groups),
+            What::SizesOfDifferent(i) => count(&mut sizes.different[i]),
             _ => {
                 let arguments = || vec![WeighedArgument::default(); spec.arguments.len()];
                 let to = by_group.entry(group).or_insert_with(|| WeighedGroup {
@@ -267,6 +273,11 @@ fn of_weighed(
                     What::Sum(i) => to.arguments[i].sum = total,
                     What::Squares(i) => to.arguments[i].squares = total,
                     What::Value(i) => _ = to.arguments[i].values.insert(number, total),
+                    What::Different(i) => {
+                        let first = total.by_rung().map(|(rung, _, _)| rung).min();
+                        let first = first.unwrap_or(ladder.len());
+                        *to.arguments[i].different.entry(first).or_default() += 1;
+                    }
                     _ => to.rows = total,
                 }
             }

@@ -233,7 +233,7 @@ impl Work {
         partitions: &Arc<Vec<Mutex<Partition<W>>>>,
         weighing: Weighing,
     ) -> Result<()> {
-        let weigher = Arc::new(Weigher::new(&self.spec, weighing));
+        let weigher = Arc::new(Weigher::new(&self.spec, weighing, &self.interned));
         let next = Arc::new(AtomicUsize::new(0));
         let mut tasks = JoinSet::new();
         for _ in 0..self.inputs {

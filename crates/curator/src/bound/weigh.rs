@@ -10,8 +10,12 @@
 //! group and processed person by person: the totals of each group, then the size, then
 //! `Unit::add` or `Unit::values` for each total. Nothing else is written. ∎
 //!
+//! Different values cannot be weighed. Each person's are put in a secret order, and at a bound of R the first R of all groups
+//! count: a value is there if it is among the first R of anyone.
+//!
 //! People are counted with a size of their own: the number of the person's groups (or its root), as each counts once a group.
 
+use super::intern::{Contents, Interned};
 use super::spec::{BoundSpec, Form, Norm, Weighing};
 use super::spill::{HEAD, Partition, Row, by_bucket, person};
 use super::table::NONE;
@@ -23,6 +27,7 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::common::{HashMap, Result};
 use demure_core::mechanism::{Contribution, KeyWeights, Unit};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// What a total is of.
@@ -46,6 +51,10 @@ pub(super) enum What {
     Squares(usize),
     /// Rows with one value of this argument, by its number.
     Value(usize),
+    /// People who have one value of this argument, each on the rung of its place among their own.
+    Different(usize),
+    /// Units on each rung, by how many different values they have in all groups.
+    SizesOfDifferent(usize),
 }
 
 impl What {
@@ -54,7 +63,7 @@ impl What {
         [Self::SizesOfRows, Self::SizesOfGroups, Self::People, Self::Rows, Self::Key];
 
     fn code(self) -> u16 {
-        let of = |which: u16, i: usize| 5 + 4 * i as u16 + which;
+        let of = |which: u16, i: usize| Self::FIRST.len() as u16 + 6 * i as u16 + which;
         match self {
             Self::SizesOfRows => 0,
             Self::SizesOfGroups => 1,
@@ -65,6 +74,8 @@ impl What {
             Self::Sum(i) => of(1, i),
             Self::Squares(i) => of(2, i),
             Self::Value(i) => of(3, i),
+            Self::Different(i) => of(4, i),
+            Self::SizesOfDifferent(i) => of(5, i),
         }
     }
 
@@ -73,11 +84,13 @@ impl What {
             return *first;
         }
         let rest = usize::from(code) - Self::FIRST.len();
-        match (rest % 4, rest / 4) {
+        match (rest % 6, rest / 6) {
             (0, i) => Self::Present(i),
             (1, i) => Self::Sum(i),
             (2, i) => Self::Squares(i),
-            (_, i) => Self::Value(i),
+            (3, i) => Self::Value(i),
+            (4, i) => Self::Different(i),
+            (_, i) => Self::SizesOfDifferent(i),
         }
     }
 }
@@ -102,7 +115,7 @@ pub(super) struct Weighed {
 impl Weighed {
     /// The total at a place.
     fn at(&mut self, cell: Cell) -> &mut Contribution {
-        if let What::Value(_) = cell.what {
+        if let What::Value(_) | What::Different(_) = cell.what {
             return self.values.entry(cell).or_default();
         }
         let (code, group) = (usize::from(cell.what.code()), cell.group as usize);
@@ -199,6 +212,8 @@ pub(super) fn schema() -> SchemaRef {
 pub(super) struct Weigher {
     weighing: Weighing,
     forms: Vec<Form>,
+    interned: Arc<Interned>,
+    contents: Contents,
 }
 
 /// One person's totals in one group.
@@ -218,11 +233,21 @@ pub(super) struct Scratch<const W: usize> {
     ends: Vec<u32>,
     groups: Vec<Group>,
     numbers: Vec<u32>,
+    pairs: Vec<Pair>,
+}
+
+/// A value that a person has in a group, with its place among the person's values.
+struct Pair {
+    rank: u64,
+    group: u32,
+    number: u32,
 }
 
 impl Weigher {
-    pub(super) fn new(spec: &BoundSpec, weighing: Weighing) -> Self {
-        Self { weighing, forms: spec.arguments.iter().map(|argument| argument.form).collect() }
+    /// Call it when the input has ended: it reads all contents, once.
+    pub(super) fn new(spec: &BoundSpec, weighing: Weighing, interned: &Arc<Interned>) -> Self {
+        let forms = spec.arguments.iter().map(|argument| argument.form).collect();
+        Self { weighing, forms, interned: Arc::clone(interned), contents: interned.contents() }
     }
 
     /// Adds the people of one radix partition, with at most about `limit` bytes of rows in memory (one person's
@@ -305,8 +330,55 @@ impl Weigher {
             if matches!(form, Form::Code | Form::Steps { histogram: true, .. }) {
                 self.numbers(i, rows, &mut scratch.numbers, &unit, to);
             }
+            if *form == Form::Code {
+                self.different(i, rows, &mut scratch.pairs, to);
+            }
         }
         scratch.groups = groups;
+    }
+
+    /// Adds which values the person has in which groups, in an order that is by chance. At a bound of R the first R count, so what
+    /// counts of a person is a function of that person's rows, by content, and of the secret key; and it is at most R.
+    fn different<const W: usize>(
+        &self,
+        i: usize,
+        rows: &[Row<W>],
+        pairs: &mut Vec<Pair>,
+        to: &mut Weighed,
+    ) {
+        let key = self.interned.key();
+        let Some(first) = rows.first() else { return };
+        let seed = self.contents.seed(person(first));
+        let content = |number: u32| {
+            let table = self.contents.arguments.get(i).and_then(Option::as_ref);
+            table.and_then(|table| table.get(number as usize).copied()).unwrap_or_default()
+        };
+        pairs.clear();
+        pairs.extend(rows.iter().filter(|row| row[HEAD + i] != NONE).map(|row| {
+            let (group, number) = (row[HEAD - 1], row[HEAD + i]);
+            let of_group = key.pair(seed, self.contents.groups[group as usize]);
+            Pair { rank: key.pair(key.permute(of_group), content(number)), group, number }
+        }));
+        pairs.sort_unstable_by(|a, b| {
+            let by_rank = a.rank.cmp(&b.rank);
+            let same = (a.group, a.number) == (b.group, b.number);
+            by_rank.then_with(|| match same {
+                true => Ordering::Equal,
+                false => self
+                    .interned
+                    .compare_groups(a.group, b.group)
+                    .then_with(|| self.interned.compare_codes(i, a.number, b.number)),
+            })
+        });
+        pairs.dedup_by_key(|pair| (pair.group, pair.number));
+        let ladder = self.weighing.ladder;
+        for (place, pair) in pairs.iter().enumerate() {
+            let (group, number) = (pair.group, pair.number);
+            let cell = Cell { what: What::Different(i), group, number };
+            to.at(cell).add(ladder.rung(place as u64 + 1), 1, 0);
+        }
+        let sizes = Cell { what: What::SizesOfDifferent(i), group: 0, number: 0 };
+        to.at(sizes).add(ladder.rung(pairs.len() as u64), 1, 0);
     }
 
     /// Adds how many of the person's rows have each value of an argument.

@@ -76,7 +76,10 @@ impl Walk<'_> {
             Owner::Row { copies } => (false, Limits::declared(*copies, *copies)),
         };
         let mut domains = Vec::new();
+        let mut drops = false;
         for (i, key) in keys.iter().enumerate() {
+            let known = crate::rows::expression::facts(key, &rows);
+            drops |= known.origin.is_some() && known.values.is_some() && !known.nullable;
             let data_type = schema.field(i).data_type();
             domains.push(domain::values(key, &rows, &self.state));
             let key = conversion(admit(key.clone(), &rows)?, data_type, rows.schema());
@@ -136,6 +139,7 @@ impl Walk<'_> {
             input,
             bounded,
             limits,
+            drops_unlisted: drops && matches!(keys_kind, Keys::Public(_)),
             keys: keys_kind,
             key_count: keys.len(),
             values: found.values,

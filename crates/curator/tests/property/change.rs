@@ -76,6 +76,9 @@ impl Claim<'_> {
         let most = if self.neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
         found.compare("sizes of rows", moved(&left.rows, &right.rows) as f64, most);
         found.compare("sizes of groups", moved(&left.groups, &right.groups) as f64, most);
+        for (l, r) in left.different.iter().zip(&right.different) {
+            found.compare("sizes of different values", moved(l, r) as f64, most);
+        }
     }
 
     fn compare_all(
@@ -224,10 +227,20 @@ impl Claim<'_> {
             numbers(&format!("{source:?}"), groups, unit, &vector, found);
         } else if let Some(DistinctBlock { value, groups, .. }) = block.downcast_ref() {
             let different = |group: Option<&ExactGroup>| {
+                if let Some(weights) = weights {
+                    let same = |form: &(usize, Form)| *form == (*value, Form::Code);
+                    let place = forms.iter().position(same).expect("the block's argument");
+                    let weighed = group.and_then(|group| group.weighed.as_ref());
+                    let of = weighed.map(|group| &group.arguments[place].different);
+                    let within = of.into_iter().flat_map(|of| of.range(..=weights.rung));
+                    return vec![within.map(|(_, n)| i128::from(*n)).sum()];
+                }
                 let found = codes(argument(group, *value, true).as_ref());
                 vec![found.keys().filter(|value| !value.is_null()).count() as i128]
             };
-            numbers(&format!("different values of {value}"), groups, 1.0, &different, found);
+            // Counted as they are, whatever a row counts.
+            let unit = most.per_row;
+            numbers(&format!("different values of {value}"), groups, unit, &different, found);
         } else if let Some(ordered) = block.downcast_ref::<Ordered>() {
             let value = ordered.value;
             let both = |(l, r): &Pair<'_>| {

@@ -18,8 +18,7 @@ fn ladders_leave_room_for_the_noise() {
 fn weights_are_read_as_they_were_written() {
     let ladder = Ladder::new(10, 20).unwrap();
     let all = [Weights::new(ladder, 4, 0.125, 0.01), Weights::new(ladder, 0, 0.0, 1e-7)];
-    let learning =
-        Learning { weighing: Weighing { ladder, norm: Norm::L1 }, rows: None, people: None };
+    let learning = Learning { weighing: Weighing { ladder, norm: Norm::L1 }, sizes: Vec::new() };
     let text = written(&all);
     assert_eq!(learning.read(&text, 2).as_deref(), Some(&all[..]));
     for (text, blocks) in [(&*text, 1), ("", 1), ("4 0.5", 1), ("x 0 0", 1), ("4 2 0", 1)] {
