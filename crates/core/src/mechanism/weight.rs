@@ -373,8 +373,8 @@ impl Sizes {
 /// About how many units are on each rung: released, so public.
 ///
 /// Few units are hidden by the noise, and those with the most rows are few. So the rungs above the last one that can be
-/// seen are filled by a power law `size^−a` through it: the steeper of the law through the rungs before it and the law
-/// to the next one. All this is post-processing.
+/// seen are filled by a power law `size^−a` through it: the steepest of the law through the rungs before it and the laws
+/// to the next three. All this is post-processing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learnt {
     ladder: Ladder,
@@ -400,14 +400,14 @@ impl Learnt {
         let falls = |from: (usize, f64), to: (usize, f64)| {
             (density(from.0, from.1) - density(to.0, to.1)) / (place(to.0) - place(from.0))
         };
-        if last + 1 == noised.len() {
-            return learnt;
-        }
-        let next = noised[last + 1].clamp(0.0, least) + sd;
+        // Those after it cannot be seen, but are not more than this.
+        let next = (last + 1..noised.len()).zip([1.0, 2.0, 2.0]).map(|(i, deviations)| {
+            let most = noised[i].clamp(0.0, least) + deviations * sd;
+            falls((last, noised[last]), (i, most))
+        });
         let before = (last.saturating_sub(2)..last).find(seen);
         let before = before.map(|i| falls((i, noised[i]), (last, noised[last])));
-        let a =
-            falls((last, noised[last]), (last + 1, next)).max(before.unwrap_or(0.0)).max(FLATTEST);
+        let a = next.chain(before).fold(FLATTEST, f64::max);
         let at = |i: usize| {
             let density = density(last, noised[last]) - a * (place(i) - place(last));
             density.exp() * learnt.width(i)

@@ -167,7 +167,7 @@ impl Block for Extreme {
     }
 
     fn noise_per_row(&self) -> Result<f64> {
-        Ok(self.scale())
+        self.error(Beta::new((-1.0f64).exp())?)
     }
 
     fn reads(&self) -> Option<(usize, Form)> {

@@ -420,11 +420,15 @@ impl PrivateAggregate {
         if !self.bounded || learnt || nothing || self.measures.is_empty() {
             return None;
         }
-        let (row, group) = (plural(rows, "row"), plural(groups, "group"));
-        let where_to =
+        let group = if groups == 1 { "1 group".to_owned() } else { format!("{groups} groups") };
+        let place =
             if self.single() { String::new() } else { format!(" in each of at most {group}") };
+        let rows = match rows {
+            1 => format!("at most 1 row of each person{place} counts"),
+            rows => format!("at most {rows} rows of each person{place} count"),
+        };
         Some(format!(
-            "at most {row} of a person{where_to} count; more are left out, and no interval allows for that"
+            "{rows}: if anyone has more, they are left out, and no interval allows for it"
         ))
     }
 
@@ -539,11 +543,6 @@ pub(crate) fn as_type(value: ScalarValue, data_type: &DataType) -> Result<Scalar
             .cast_to(data_type)
             .map_err(|_| Error::After("a released number does not fit".to_owned()))?,
     })
-}
-
-/// `1 row`, `2 rows`.
-fn plural(n: u32, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 /// The description of a range of bounds in a sensitivity.

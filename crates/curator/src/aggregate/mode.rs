@@ -263,7 +263,11 @@ impl Block for Mode {
     }
 
     fn noise_per_row(&self) -> Result<f64> {
-        Ok(self.told()?.1)
+        // What is exceeded in a twentieth is three times what is exceeded in a third.
+        Ok(match self.told()? {
+            (_, _, Expected::Votes(error)) => error / 3.0,
+            (_, scale, _) => scale,
+        })
     }
 
     fn reads(&self) -> Option<(usize, Form)> {

@@ -212,7 +212,12 @@ impl Block for Ordered {
     }
 
     fn noise_per_row(&self) -> Result<f64> {
-        Ok(self.told(1.0).2)
+        match &self.method {
+            Method::Ranks(quantile) => {
+                Ok(quantile.error(Beta::new((-1.0f64).exp())?)? / self.steps())
+            }
+            Method::Smooth(_) => Ok(self.told(1.0).2),
+        }
     }
 
     fn reads(&self) -> Option<(usize, Form)> {

@@ -73,17 +73,13 @@ impl Limits {
         Self { groups, rows, learnt: false }
     }
 
-    /// The bounds for two joined tables: the larger of each (rows are bounded after the join). What is declared for
-    /// one of them is in force for both.
+    /// The bounds for two joined tables: the larger of each (rows are bounded after the join). They are learnt if those
+    /// of one table are, since the other's say nothing about how many rows the join has.
     pub(crate) fn or(self, other: Self) -> Self {
-        match (self.learnt, other.learnt) {
-            (true, false) => other,
-            (false, true) => self,
-            (learnt, _) => Self {
-                groups: self.groups.max(other.groups),
-                rows: self.rows.max(other.rows),
-                learnt,
-            },
+        Self {
+            groups: self.groups.max(other.groups),
+            rows: self.rows.max(other.rows),
+            learnt: self.learnt || other.learnt,
         }
     }
 }
