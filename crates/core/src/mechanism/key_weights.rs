@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 /// (ε, δ)-DP under either relation.
 /// # Proof
 /// A unit with k keys adds `w_k = ⌊2²⁰/k⌋` to each, together at most 2²⁰; one with more than 1,000 keys adds nothing. Let x
-/// have one unit more than x′; U are the keys that only this unit has, C all others. By noise of the scale `2²⁰/ε₀`, what
+/// have one unit more than x′; U are the keys to which only this unit adds a weight, C all others. By noise of the scale `2²⁰/ε₀`, what
 /// comes back of C is ε₀-DP. A key of U has the weight w_k and comes back with probability
 /// `q_k = P[w_k + Z ≥ T]`, so some key of U with probability at most `δ₀ = max_k k·q_k`, and never from x′. So
 /// `P[M(x)∈S] ≤ δ₀ + P[M_C(x)∈S] ≤ δ₀ + e^ε₀·P[M(x′)∈S]`, and `P[M(x′)∈S] ≤ e^ε₀·P[M_C(x)∈S] =
@@ -59,10 +59,11 @@ pub struct KeyWeights {
 
 /// The weight of a unit with one key.
 const ONE: u64 = 1 << 20;
-/// The most keys of a unit that adds anything.
-const MOST_KEYS: u64 = 1_000;
 
 impl KeyWeights {
+    /// The most keys of a unit that adds anything.
+    pub const MOST_KEYS: u64 = 1_000;
+
     /// Calibrates the noise, and finds the least threshold.
     pub fn new(epsilon: Epsilon, delta: Delta, neighbours: Neighbours) -> Result<Self> {
         let delta = Delta::positive(delta.get())?;
@@ -106,7 +107,7 @@ impl KeyWeights {
     #[must_use]
     pub fn weight(keys: u64) -> u64 {
         match keys {
-            1..=MOST_KEYS => ONE / keys,
+            1..=Self::MOST_KEYS => ONE / keys,
             _ => 0,
         }
     }
@@ -149,9 +150,9 @@ impl KeyWeights {
 fn worst(epsilon: Epsilon) -> Vec<u64> {
     let epsilon = epsilon.get();
     let at = |k: u64| (k as f64).ln() + epsilon * (KeyWeights::weight(k) as f64 / ONE as f64);
-    let largest = (1..=MOST_KEYS).map(at).fold(0.0, f64::max);
+    let largest = (1..=KeyWeights::MOST_KEYS).map(at).fold(0.0, f64::max);
     let near = largest - 1e-9 * (largest + epsilon + 7.0);
-    (1..=MOST_KEYS).filter(|&k| at(k) >= near).collect()
+    (1..=KeyWeights::MOST_KEYS).filter(|&k| at(k) >= near).collect()
 }
 
 #[cfg(test)]

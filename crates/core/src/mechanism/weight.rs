@@ -452,11 +452,12 @@ impl Learnt {
         units.map(|(i, (seen, tail))| (seen + tail) * self.beyond(i, rung)).sum()
     }
 
-    /// The share of all rows that is lost at the bound of a rung, from 0 to 1, and 1 where nothing was learnt. It allows for
+    /// The share of all rows that is lost at the bound of a rung, from 0 to 1. It is 1 where nothing was learnt, and where
+    /// units above all rungs can be seen, whose sizes are not known. It allows for
     /// a tail of twice as many units, and for two deviations of how many there happen to be.
     #[must_use]
     pub fn share_lost(&self, rung: usize) -> f64 {
-        if !self.is_known() {
+        if !self.is_known() || self.units.last().is_some_and(|above| *above > 0.0) {
             return 1.0;
         }
         let rows = |units: &[f64]| -> f64 {

@@ -142,7 +142,8 @@ impl Extreme {
         let mut counts = vec![0u64; self.points as usize];
         for (step, n) in histogram {
             let point = (step >> self.coarse).min(self.points - 1);
-            counts[point as usize] += n;
+            let count = &mut counts[point as usize];
+            *count = count.saturating_add(*n);
         }
         let mut asking = self.mechanism.start(self.threshold, rng)?;
         let mut reached: i128 = 0;

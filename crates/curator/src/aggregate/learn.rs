@@ -7,11 +7,11 @@
 //! People are counted once in each of their groups, so they have a histogram of their own, of how many groups they have; and so
 //! have different values, of how many of them a person has.
 
-use super::{Block, BlockPlan, PrivateAggregate, Share, internal};
-use crate::bound::{ExactSizes, Form, Norm, Weighing};
+use super::{Block, BlockPlan, Keys, PrivateAggregate, Share, internal};
+use crate::bound::{ExactSizes, Form, Weighing};
 use crate::error::Result;
 use demure_core::event::Event;
-use demure_core::mechanism::{Bounded, Budget, Ladder, Learnt, Sizes};
+use demure_core::mechanism::{Bounded, Budget, KeyWeights, Ladder, Learnt, Sizes};
 use demure_core::random::Randomness;
 use std::fmt;
 
@@ -69,18 +69,18 @@ impl Weights {
         };
         if !self.is_known() {
             return format!(
-                "there are too few people to learn, at this ε, how many {unit} of each count: {full}, and \
-                 what that takes away is not known. Ask with a larger epsilon, or set \
-                 demure.max_groups and demure.max_rows_per_group"
+                "{full}, and what that takes away is not known: there are too few people, at this ε, to \
+                 learn how many {unit} they have, or some have very many. Ask with a larger epsilon, or \
+                 set demure.max_groups and demure.max_rows_per_group"
             );
         }
         if self.lost < HARDLY {
-            return format!("{full}; hardly anyone has more");
+            return format!("{full}; hardly anyone seems to have more");
         }
         let allows = if interval { " (the interval allows for it)" } else { "" };
         format!(
             "{full}; about {above} of people have more and count with a smaller weight, which takes away \
-             up to {} of all {unit}{allows}",
+             about {} of all {unit}, as far as can be seen{allows}",
             percent(self.lost)
         )
     }
@@ -123,11 +123,8 @@ impl Learning {
     ) -> Result<Self> {
         let widths = planned.iter().map(|plan| plan.width(aggregate));
         let width = widths.collect::<Result<Vec<f64>>>()?.into_iter().fold(1.0, f64::max);
-        let ladder = ladder(width, each.budget)?;
-        let norm = match share.budget {
-            Budget::Pure(_) => Norm::L1,
-            Budget::Concentrated(_) => Norm::L2,
-        };
+        let finest = planned.iter().map(|plan| plan.finest()).min().unwrap_or(1);
+        let ladder = ladder(width, finest, each.budget)?;
         let mut needed: Vec<Counted> = Vec::new();
         for kind in planned.iter().map(|plan| plan.counted()) {
             // Without groups a person counts once.
@@ -139,7 +136,9 @@ impl Learning {
         let share = share.divided(needed.len().max(1))?;
         let sizes = |kind| Ok((kind, Sizes::new(share.budget, share.neighbours, ladder)?));
         let sizes = needed.into_iter().map(sizes).collect::<Result<_>>()?;
-        Ok(Self { weighing: Weighing { ladder, norm }, sizes })
+        let private = matches!(aggregate.keys, Keys::Private);
+        let most_groups = private.then_some(KeyWeights::MOST_KEYS);
+        Ok(Self { weighing: Weighing { ladder, most_groups }, sizes })
     }
 
     /// What the histograms cost.
@@ -215,7 +214,7 @@ pub(super) fn written(all: &[Weights]) -> String {
 }
 
 /// Rungs so high, and weights so fine, that noise can still be drawn: a row adds up to `width` steps.
-fn ladder(width: f64, budget: Budget) -> Result<Ladder> {
+fn ladder(width: f64, finest: u32, budget: Budget) -> Result<Ladder> {
     let rate = match budget {
         Budget::Pure(epsilon) => epsilon.get(),
         Budget::Concentrated(rho) => (2.0 * rho.get()).sqrt(),
@@ -223,7 +222,7 @@ fn ladder(width: f64, budget: Budget) -> Result<Ladder> {
     // A bound is at most 3·2^fine, and twice that where a person is replaced.
     let steps = (6.0 * width).log2();
     let fine = (STEPS - steps - (1.0 / rate).log2().max(0.0)).min(REACH - steps).clamp(1.0, 30.0);
-    let fine = fine as u32;
+    let fine = (fine as u32).min(finest);
     let top = fine.saturating_sub(8).clamp(1, 20);
     Ladder::new(top, fine).map_err(|_| internal("no ladder"))
 }

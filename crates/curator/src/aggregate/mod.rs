@@ -66,7 +66,7 @@ use datafusion::logical_expr::{AggregateUDF, LogicalPlan};
 use demure_core::event::Event;
 use demure_core::mechanism::Bounds;
 use demure_core::random::Randomness;
-use demure_core::unit::Beta;
+use demure_core::unit::{Beta, Grid};
 use sha2::{Digest, Sha256};
 use std::any::Any;
 use std::fmt;
@@ -139,6 +139,11 @@ impl Measure {
         self.code == numbers::PEOPLE
     }
 
+    /// Whether squares of its values are added up.
+    pub(crate) fn squares(&self) -> bool {
+        numbers::squares(self.code)
+    }
+
     /// The index of its argument.
     pub(crate) fn argument(&self) -> Result<usize> {
         self.value.ok_or_else(|| internal("a measure without an argument"))
@@ -180,6 +185,11 @@ pub(crate) trait BlockPlan: Send + Sync {
     /// How many steps one row adds at most.
     fn width(&self, _: &PrivateAggregate) -> Result<f64> {
         Ok(1.0)
+    }
+
+    /// How finely people can be weighed: a row of full weight is at most 2^this many steps.
+    fn finest(&self) -> u32 {
+        30
     }
 
     /// Calibrates the mechanism for this share of the budget. With `weights` people are weighed, otherwise they have
@@ -338,6 +348,23 @@ pub(crate) struct Value {
     pub(crate) facts: Facts,
     /// The bounds in which a number is summed or ranked.
     pub(crate) bounds: Option<Bounds>,
+}
+
+/// The most steps of a number whose squares are weighed, as log₂. Weights need room beside them in integers, and a
+/// value is off by at most a 16,000th of its range.
+const SQUARED_STEPS: i32 = 13;
+
+impl Value {
+    /// Puts the number on a coarser grid, if it has more steps than can be squared and weighed.
+    pub(crate) fn coarsen(&mut self) -> Result<()> {
+        let Some(bounds) = self.bounds else { return Ok(()) };
+        let steps = bounds.steps().max(1).ilog2() as i32 + 1;
+        if steps > SQUARED_STEPS {
+            let grid = Grid::power_of_two(bounds.grid().exponent() + steps - SQUARED_STEPS)?;
+            self.bounds = Some(Bounds::on(bounds.lower(), bounds.upper(), grid)?);
+        }
+        Ok(())
+    }
 }
 
 /// SHA-256 as a hasher of structures.

@@ -61,6 +61,11 @@ impl Family for Modes {
 struct ModePlan(Measure);
 
 impl BlockPlan for ModePlan {
+    /// Scores are at most 2⁵³: enough for eight billion rows.
+    fn finest(&self) -> u32 {
+        20
+    }
+
     fn wants_delta(&self) -> bool {
         true
     }
@@ -296,7 +301,8 @@ impl Block for Mode {
         let mut add = |values: &[(ScalarValue, u64)]| {
             let mut counted: HashMap<ScalarValue, u64> = HashMap::new();
             for (value, n) in values {
-                *counted.entry(normal(value.clone())).or_insert(0) += n;
+                let count = counted.entry(normal(value.clone())).or_insert(0);
+                *count = count.saturating_add(*n);
             }
             made.push(self.release_one(&counted, rng)?);
             Ok::<_, crate::Error>(())

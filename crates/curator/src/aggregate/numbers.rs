@@ -32,6 +32,11 @@ const MEAN: isize = 5;
 const VARIANCE: isize = 6;
 const DEVIATION: isize = 7;
 
+/// Whether a function of this family adds up squares.
+pub(super) fn squares(code: isize) -> bool {
+    code == VARIANCE || code == DEVIATION
+}
+
 impl Family for Numbers {
     fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>> {
         let of = |code, value| Ok(Some(Measure { family: self, code, value, rank: None }));
@@ -358,6 +363,14 @@ impl Summaries {
         Self { lost, bounds, ..self }
     }
 
+    /// A mean is never farther off than the bounds are.
+    fn within(&self, measure: &Measure, value: f64, error: f64) -> f64 {
+        match (measure.code, self.bounds) {
+            (MEAN, Some(b)) => error.min((b.upper() - value).max(value - b.lower()).max(0.0)),
+            _ => error,
+        }
+    }
+
     /// What weights may have moved a number by, with s the share of the rows that they took away.
     ///
     /// A count or a sum of N moves by `Ns/(1−s)`, if the lost rows are like the others. A mean m of kept rows is within
@@ -383,7 +396,8 @@ impl ReleasedColumns for Summaries {
             let (value, error) = number(measure, summary, &errors)?;
             // If it is not known what weights take away, there is no interval.
             let error = error.filter(|_| self.lost < 1.0);
-            let error = error.map(|error| error + self.moved(measure, value));
+            let error =
+                error.map(|error| self.within(measure, value, error + self.moved(measure, value)));
             Ok((ScalarValue::Float64(Some(value)), error))
         };
         self.released.iter().map(number).collect()

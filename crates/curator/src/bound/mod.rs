@@ -73,5 +73,5 @@ pub use intern::Interned;
 pub use key::Key;
 pub use node::{BoundContributions, BoundPlanner};
 pub use operator::MEMORY_LIMIT;
-pub use spec::{Argument, BoundSpec, Form, MOST_ARGUMENTS, Norm, Weighing};
+pub use spec::{Argument, BoundSpec, Form, MOST_ARGUMENTS, Weighing};
 pub use windows::Windows;

@@ -248,9 +248,9 @@ impl Work {
                         break;
                     }
                     let partition = std::mem::take(&mut *lock(&partitions[at]));
-                    // Counted and never refused: all rows of a partition may be one person's, and she
-                    // must not make a query fail.
-                    memory.resize(partition.rows() * size_of::<Row<W>>());
+                    // Counted but never refused: all rows of a partition may be one person's, and one person must
+                    // not make a query fail.
+                    memory.resize(partition.rows() * size_of::<Row<W>>() + totals.bytes());
                     weigher.partition(&partition, work.memory, &mut scratch, &mut totals)?;
                     tokio::task::yield_now().await;
                 }

@@ -36,17 +36,8 @@ pub struct BoundSpec {
 pub struct Weighing {
     /// The bounds that can be chosen.
     pub ladder: Ladder,
-    /// How much a person has.
-    pub norm: Norm,
-}
-
-/// A norm of a person's rows in each group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Norm {
-    /// Their sum: for noise that is scaled to the ℓ₁ sensitivity.
-    L1,
-    /// The root of the sum of their squares: for noise that is scaled to the ℓ₂ sensitivity.
-    L2,
+    /// The most groups of a person that count at all, where keys are private: which ones is decided by chance.
+    pub most_groups: Option<u64>,
 }
 
 /// A column and what is kept of its values.

@@ -2,7 +2,7 @@
 //!
 //! # Guarantee
 //! What a person adds to the [`Contribution`]s of all groups depends on that person's own rows alone, and at the bound of any
-//! rung it is the vector that [`Ladder`] describes, with rows in each group as v and their norm, rounded up, as
+//! rung it is the vector that [`Ladder`] describes, with rows in each group as v and their sum as
 //! the size. Other totals of the person's rows (of values, of people) are scaled with the same weight.
 //!
 //! # Proof
@@ -10,13 +10,15 @@
 //! group and processed person by person: the totals of each group, then the size, then
 //! `Unit::add` or `Unit::values` for each total. Nothing else is written. ∎
 //!
+//! The size of a person is the number of that person's rows, so the vector has an ℓ₁ norm, and with it an ℓ₂ norm, of at most R.
+//!
 //! Different values cannot be weighed. Each person's are put in a secret order, and at a bound of R the first R of all groups
 //! count: a value is there if it is among the first R of anyone.
 //!
-//! People are counted with a size of their own: the number of the person's groups (or its root), as each counts once a group.
+//! People are counted with a size of their own: the number of the person's groups, as each counts once a group.
 
 use super::intern::{Contents, Interned};
-use super::spec::{BoundSpec, Form, Norm, Weighing};
+use super::spec::{BoundSpec, Form, Weighing};
 use super::spill::{HEAD, Partition, Row, by_bucket, person};
 use super::table::NONE;
 use datafusion::arrow::array::{
@@ -25,7 +27,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, Field, Schema, SchemaRef, UInt16Type, UInt32Type,
 };
-use datafusion::common::{HashMap, Result};
+use datafusion::common::{HashMap, HashSet, Result};
 use demure_core::mechanism::{Contribution, KeyWeights, Unit};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -95,6 +97,9 @@ impl What {
     }
 }
 
+/// About how many bytes a total takes: most are on one rung.
+const TOTAL: usize = 96;
+
 /// A total's place: what it is of, in which group, and of which value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Cell {
@@ -151,6 +156,12 @@ impl Weighed {
             let (amount, part) = (amounts[i].unsigned_abs(), parts[i].unsigned_abs());
             self.at(cell).add(rung[i] as usize, amount, part);
         }
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let totals: usize = self.totals.iter().map(Vec::len).sum();
+        totals * TOTAL + self.values.len() * (TOTAL + size_of::<Cell>())
     }
 
     /// Every total that is not 0.
@@ -230,6 +241,7 @@ struct Group {
 pub(super) struct Scratch<const W: usize> {
     read: Vec<Row<W>>,
     rows: Vec<Row<W>>,
+    kept: Vec<Row<W>>,
     ends: Vec<u32>,
     groups: Vec<Group>,
     numbers: Vec<u32>,
@@ -281,6 +293,38 @@ impl Weigher {
 
     /// Adds one person, whose rows are in the order of their groups.
     fn person<const W: usize>(&self, rows: &[Row<W>], scratch: &mut Scratch<W>, to: &mut Weighed) {
+        let mut kept = std::mem::take(&mut scratch.kept);
+        match self.weighing.most_groups {
+            Some(most) if self.keep(most, rows, &mut kept) => self.add(&kept, scratch, to),
+            _ => self.add(rows, scratch, to),
+        }
+        scratch.kept = kept;
+    }
+
+    /// Keeps the rows of so many groups of a person, if there are more. Which ones depends on the person, the groups'
+    /// content and the secret key alone.
+    fn keep<const W: usize>(&self, most: u64, rows: &[Row<W>], kept: &mut Vec<Row<W>>) -> bool {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let runs = || rows.chunk_by(|a, b| a[HEAD - 1] == b[HEAD - 1]);
+        if rows.len() <= most || runs().count() <= most {
+            return false;
+        }
+        let key = self.interned.key();
+        let seed = rows.first().map_or(0, |row| self.contents.seed(person(row)));
+        let rank = |group: u32| key.pair(seed, self.contents.groups[group as usize]);
+        let mut groups: Vec<(u64, u32)> =
+            runs().map(|own| (rank(own[0][HEAD - 1]), own[0][HEAD - 1])).collect();
+        groups.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| self.interned.compare_groups(a.1, b.1))
+        });
+        groups.truncate(most);
+        let chosen: HashSet<u32> = groups.into_iter().map(|(_, group)| group).collect();
+        kept.clear();
+        kept.extend(rows.iter().filter(|row| chosen.contains(&row[HEAD - 1])));
+        true
+    }
+
+    fn add<const W: usize>(&self, rows: &[Row<W>], scratch: &mut Scratch<W>, to: &mut Weighed) {
         let mut groups = std::mem::take(&mut scratch.groups);
         let mut used = 0;
         for own in rows.chunk_by(|a, b| a[HEAD - 1] == b[HEAD - 1]) {
@@ -300,9 +344,9 @@ impl Weigher {
                 group.values.push((total.0, u128::from(total.1), total.2));
             }
         }
-        let Weighing { ladder, norm } = self.weighing;
-        let unit = ladder.unit(size(norm, groups[..used].iter().map(|group| group.rows)));
-        let member = ladder.unit(size(norm, groups[..used].iter().map(|_| 1)));
+        let ladder = self.weighing.ladder;
+        let size = groups[..used].iter().fold(0u64, |sum, group| sum.saturating_add(group.rows));
+        let (unit, member) = (ladder.unit(size), ladder.unit(used as u64));
         to.add(What::SizesOfRows, (0, 0), &unit, 1, 0);
         to.add(What::SizesOfGroups, (0, 0), &member, 1, 0);
         let weight = KeyWeights::weight(used as u64);
@@ -398,19 +442,6 @@ impl Weigher {
                 let (at, rows) = ((own[0][HEAD - 1], same[0]), same.len() as u64);
                 to.add(What::Value(i), at, unit, u128::from(rows), unit.part(rows));
             }
-        }
-    }
-}
-
-/// The norm of a person's rows in each group, rounded up.
-fn size(norm: Norm, rows: impl Iterator<Item = u64>) -> u64 {
-    match norm {
-        Norm::L1 => rows.fold(0, u64::saturating_add),
-        Norm::L2 => {
-            let square = rows.fold(0u128, |sum, n| sum.saturating_add(u128::from(n).pow(2)));
-            let root = square.isqrt();
-            let up = root + u128::from(root * root < square);
-            u64::try_from(up).unwrap_or(u64::MAX)
         }
     }
 }

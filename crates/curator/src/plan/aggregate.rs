@@ -125,6 +125,11 @@ impl Walk<'_> {
                 Keys::Public(_) => !measures.is_empty(),
                 Keys::Private => true,
             };
+        if limits.learnt {
+            for value in measures.iter().filter(|m| m.squares()).filter_map(|m| m.value) {
+                found.values[value].coarsen()?;
+            }
+        }
         for (i, argument) in found.arguments.into_iter().enumerate() {
             columns.push(argument.alias(format!("{RESERVED}value_{i}")));
         }

@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// The largest number of public keys. More would be a search.
 pub(crate) const MOST_KEYS: usize = 100_000;
+/// The largest number of values on which conditions are evaluated.
+const MOST_NARROWED: usize = 10_000;
 /// The largest number of combinations on which an expression is evaluated.
 const MOST_POINTS: usize = 200_000;
 
@@ -58,6 +60,9 @@ impl<'a> Scope<'a> {
     /// answer has at least one group.
     fn kept(&self, column: &Expr, values: Vec<ScalarValue>) -> Vec<ScalarValue> {
         let Expr::Column(name) = column else { return values };
+        if values.len() > MOST_NARROWED {
+            return values;
+        }
         let mut kept = values.clone();
         for condition in &self.conditions {
             let columns = condition.column_refs();

@@ -202,7 +202,7 @@ fn noise_for_a_quarter_of_the_sensitivity_is_noticed() {
     for aggregate in ["COUNT(*)", "SUM(x)", "AVG(x)", median, "MODE(k)"] {
         let setting = Setting { replace: false, person: true, zcdp: false, grouped: false };
         let sql = query(aggregate, setting);
-        let (shown, charged) = runtime.block_on(shown(setting, &sql, 4.0, 1200));
+        let (shown, charged) = runtime.block_on(shown(setting, &sql, 4.0, 6000));
         assert!(shown > charged, "{sql}: shown {shown}, charged {charged}");
     }
 }

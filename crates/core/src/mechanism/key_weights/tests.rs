@@ -60,8 +60,8 @@ fn the_threshold_is_the_least() {
     for (epsilon, delta) in [(1.0, 1e-6), (0.1, 1e-3), (10.0, 1e-9)] {
         let one = keys(epsilon, delta, AddRemove);
         let worst = |of: &KeyWeights| {
-            let each =
-                (1..=MOST_KEYS).map(|k| k as f64 * chance(of, epsilon, KeyWeights::weight(k)));
+            let each = (1..=KeyWeights::MOST_KEYS)
+                .map(|k| k as f64 * chance(of, epsilon, KeyWeights::weight(k)));
             each.fold(0.0, f64::max)
         };
         assert!(worst(&one) <= delta);
