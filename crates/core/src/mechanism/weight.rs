@@ -433,13 +433,12 @@ impl Learnt {
     }
 
     /// The rung of least expected error of a count in one of `groups` groups: `noise` for each row that a unit may count
-    /// with, and what larger units lose, as if it were spread evenly over the groups. What is lost counts
-    /// twice: noise is as likely up as down, and an interval can only allow for a loss.
+    /// with, and what larger units lose, as if it were spread evenly over the groups.
     #[must_use]
     pub fn best(&self, noise: f64, groups: usize) -> usize {
         let error = |rung: usize| {
             let bound = self.ladder.bound(rung) as f64;
-            noise * bound + 2.0 * self.lost(rung) / groups.max(1) as f64
+            noise * bound + self.lost(rung) / groups.max(1) as f64
         };
         let rungs = 0..self.ladder.len();
         rungs.min_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0)

@@ -126,8 +126,8 @@ fn the_bound_balances_noise_and_loss() {
     units[ladder.rung(12)] = 1_000;
     let mut rng = SeededForTests::insecure(8);
     let learnt = sizes.release(&units, &mut rng).unwrap().into_value();
-    // 1,000 are taken to have 10.5. They lose 2.5 each at 8, twice as bad as noise of 625 a row; 7.5 at 3.
-    for (noise, bound) in [(10.0, 12), (1_100.0, 12), (1_600.0, 8), (2_200.0, 3), (25_000.0, 1)] {
+    // 1,000 are taken to have 10.5. They lose 2.5 each at 8, as bad as noise of 625 a row; 7.5 at 3.
+    for (noise, bound) in [(10.0, 12), (550.0, 12), (800.0, 8), (1_100.0, 3), (12_000.0, 1)] {
         assert_eq!(ladder.bound(learnt.best(noise, 1)), bound, "{noise}");
         assert_eq!(ladder.bound(learnt.best(noise / 50.0, 50)), bound, "{noise}");
     }
