@@ -131,14 +131,18 @@ fn show(answer: &Answer, chart: bool, out: &mut impl Write) -> Result<(), Failur
     for line in errors {
         writeln!(out, "   {line}").map_err(Failure::writing)?;
     }
+    for note in &answer.notes {
+        writeln!(out, "   {}", wrapped(note, 80, "   ")).map_err(Failure::writing)?;
+    }
     say(out, &format!("   {}\n", answer.cost_in_words()))
 }
 
 fn closing(kept: Option<&Path>, patients: u32) -> String {
     let folder = kept.map_or_else(|| "clinic".to_owned(), |folder| folder.display().to_string());
     let mut text = String::from(
-        "± is a 95 % error of the noise. The noise is new in every run of the demo; within one\n\
-         budget the same question gets the same answer, free. Nothing exact has been printed.\n\n\
+        "± is a 95 % interval: the noise, and what weights may have taken away. The noise is new in\n\
+         every run of the demo; within one budget the same question gets the same answer, free.\n\
+         Nothing exact has been printed.\n\n\
          Try next:\n",
     );
     if kept.is_none() {

@@ -35,8 +35,7 @@ per_query = 0.5
 [tables.visits]
 source = "visits.csv"
 unit = "patient_id"              # a patient's visits are protected together
-max_groups = 2
-max_rows_per_group = 2
+contributions = "auto"
 [tables.visits.columns]
 patient_id = { type = "integer", nullable = false }
 disease = { values = ["back pain", "hypertension", "flu", "asthma", "diabetes", "migraine", "fracture", "appendicitis"], nullable = false }
@@ -46,7 +45,8 @@ visit_id = { hidden = true }
 
 [tables.patients]
 source = "patients.csv"
-unit = "id"                      # one row a patient
+unit = "id"
+max_rows_per_group = 1           # one row a patient
 [tables.patients.columns]
 id = { type = "integer", nullable = false }
 age = { type = "integer", bounds = [0, 110], nullable = false }

@@ -25,7 +25,7 @@ pub fn answer(answer: &Answer, left: &Price, again: &str) -> Map<String, Value> 
         json!({
             "column": column.name,
             "mechanism": column.mechanism,
-            "error_95": expected(&column.error),
+            "error_95": expected(column),
         })
     });
     let fields = [
@@ -114,8 +114,9 @@ fn aggregate(aggregate: &AggregateExplanation) -> Value {
             "why": column.why,
             "sensitivity": column.sensitivity,
             "scale": column.scale,
-            "error_95": expected(&column.error),
+            "error_95": expected(column),
             "error": half_width(&column.error),
+            "per_row": column.per_row,
         })
     });
     json!({

@@ -128,7 +128,7 @@ fn table(members: &[Vec<bool>], seed: Option<u64>) -> Result<World> {
     let mut csv = String::from("id");
     let mut policy = String::from(
         "[budget]\nepsilon = 1.0\nneighbours = \"replace\"\n[tables.people]\n\
-         source = \"people.csv\"\nunit = \"id\"\n[tables.people.columns]\n\
+         source = \"people.csv\"\nunit = \"id\"\nmax_groups = 1\n[tables.people.columns]\n\
          id = { type = \"integer\", nullable = false }\n",
     );
     // Writing to a string cannot fail.

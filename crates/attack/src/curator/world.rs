@@ -155,7 +155,8 @@ pub(super) fn seats(secrets: &[bool], seed: Option<u64>) -> Result<World> {
     }
     let policy = format!(
         "[budget]\nepsilon = 1.0\nneighbours = \"replace\"\nper_query = 0.1\n\
-         min_per_query = 1e-9\n[tables.people]\nsource = \"people.csv\"\nunit = \"id\"\n[tables.people.columns]\n\
+         min_per_query = 1e-9\n[tables.people]\nsource = \"people.csv\"\nunit = \"id\"\nmax_groups = 1\n\
+         [tables.people.columns]\n\
          id = {{ type = \"integer\", nullable = false }}\n\
          seat = {{ type = \"integer\", bounds = [0, {}], nullable = false }}\n\
          secret = {{ type = \"boolean\", nullable = false }}\n",

@@ -129,7 +129,8 @@ fn folder(page: &str) -> PathBuf {
     match page {
         "curator" | "sql" | "server" => {
             let kept = folder.join("clinic");
-            let ran = super::run(&["demo", "--patients", "4000", "--keep", kept.to_str().unwrap()]);
+            let ran =
+                super::run(&["demo", "--patients", "40000", "--keep", kept.to_str().unwrap()]);
             assert_eq!(ran.code, Some(0), "{}", ran.err);
             std::fs::copy(kept.join("visits.csv"), folder.join("visits.csv")).unwrap();
         }

@@ -86,6 +86,12 @@ impl Bounds {
         self.offset(value) as u32
     }
 
+    /// `b − a` in steps of the grid: at most 2³⁰.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.width as u64
+    }
+
     /// `b − a`.
     pub(super) fn distance(&self) -> f64 {
         self.grid.at(self.width)

@@ -2,6 +2,7 @@
 
 use super::bounded::{Accumulator, Bounds, same, square};
 use super::histogram::{Budget, Contributions, Noise};
+use super::weight::Bounded;
 use super::{Calibration, Guarantee, Release, moments};
 use crate::error::{Error, Result};
 use crate::num::directed::{down, up};
@@ -38,23 +39,62 @@ impl Statistics {
 /// The exact totals of one group. Protected: `Debug` shows nothing.
 #[derive(Clone)]
 pub struct GroupTotals {
-    rows: u64,
-    nulls: u64,
-    values: Option<Accumulator>,
+    rows: i128,
+    nulls: i128,
+    values: Option<Offsets>,
+}
+
+/// Totals of values' distances u from the lower bound.
+#[derive(Clone)]
+struct Offsets {
+    bounds: Bounds,
+    sum: i128,
+    squares: i128,
 }
 
 impl GroupTotals {
     /// The number of rows of a group, for [`Statistics::Count`].
     #[must_use]
     pub fn rows(rows: u64) -> Self {
-        Self { rows, nulls: 0, values: None }
+        Self { rows: i128::from(rows), nulls: 0, values: None }
     }
 
     /// The totals of the rows with a value, and the number of rows without (NULL).
     #[must_use]
     pub fn values(of: Accumulator, nulls: u64) -> Self {
-        Self { rows: of.rows, nulls, values: Some(of) }
+        let values = Offsets { bounds: of.bounds, sum: of.sum, squares: of.squares };
+        Self { rows: i128::from(of.rows), nulls: i128::from(nulls), values: Some(values) }
     }
+
+    /// The weighted number of rows, as [`Bounded::total`] makes it, for [`Statistics::Count`].
+    #[must_use]
+    pub fn weighted_rows(rows: u128) -> Self {
+        Self { rows: whole(rows), nulls: 0, values: None }
+    }
+
+    /// Weighted totals of rows with a value, `Σu` and `Σu²`, and of rows without. Each is made by
+    /// [`Bounded::total`] of what [`Unit::values`](super::Unit::values) gives for the same units. Refused where no rows can have these totals.
+    pub fn weighted_values(
+        bounds: Bounds,
+        rows: u128,
+        nulls: u128,
+        sum: u128,
+        squares: u128,
+    ) -> Result<Self> {
+        let [rows, nulls, sum, squares] = [rows, nulls, sum, squares].map(whole);
+        let values = Offsets { bounds, sum, squares };
+        // Parts are not negative: Σ(w−u)², Σ2u(w−u), Σu².
+        if moments::vector(2, rows, bounds.width, sum, squares).iter().any(|part| *part < 0) {
+            let allowed = "what so many rows within the bounds can add up to";
+            return Err(Error::OutOfRange { parameter: "totals", allowed });
+        }
+        Ok(Self { rows, nulls, values: Some(values) })
+    }
+}
+
+/// Far beyond what noise is drawn for, it saturates.
+fn whole(x: u128) -> i128 {
+    i128::try_from(x).unwrap_or(i128::MAX)
 }
 
 impl fmt::Debug for GroupTotals {
@@ -144,6 +184,13 @@ pub struct GroupSummary {
 /// g·max(d₂², 2s²)`. In a single group there is only one to change, by d₁ and d₂. Then
 /// [`Geometric`](super::Geometric) or [`DiscreteGaussian`](super::DiscreteGaussian); the rest is post-processing. ∎
 ///
+/// *Weighted*: by [`Ladder`](super::Ladder) a unit's rows in each group are a vector r with a norm of at most R, so that its
+/// parts in all groups have that norm of at most RW, and are not negative: the tables hold with g = 1 and m = R. So they do
+/// for sums, but for Δ₂² under replace with several groups: a sum over r rows is between −Ar and Br, with
+/// `A = max(−a,0)` and `B = max(b,0)`, so two differ by at most `B·max(r,r′) + A·min(r,r′)` (for A ≤ B), and the squares of
+/// that add up to at most `(B√X + A√Y)² ≤ (A²+B²)(X+Y)` with `X = Σmax²`, `Y = Σmin²`, `X + Y = |r|² + |r′|² ≤
+/// 2R²`: Δ₂² = 2(A²+B²)R². For Δ₁, `Σ(B·max + A·min) ≤ B·Σ(r+r′) ≤ 2BR`. ∎
+///
 /// **Which groups there are is not protected here.** They must be public, or have been
 /// released ([`KeySelection`](super::KeySelection), at its own price); and every one of them must be
 /// among those given, with no rows where it has none.
@@ -162,6 +209,8 @@ pub struct Groups {
     with_nulls: bool,
     single: bool,
     noise: Noise,
+    /// What a row of full weight counts.
+    per_row: f64,
 }
 
 /// Describes what to compute for each group: made by [`Groups::counts`] and [`Groups::values`].
@@ -194,6 +243,29 @@ impl GroupsBuilder {
         neighbours: Neighbours,
         contributions: Contributions,
     ) -> Result<Groups> {
+        let (g, m) = (contributions.groups(), contributions.per_group());
+        let of = Most { groups: g.into(), rows: m.into(), weighted: false };
+        self.within(budget.into(), neighbours, of, 1.0)
+    }
+
+    /// The same for weighted totals at a bound on what one unit counts: [`Ladder`](super::Ladder).
+    pub fn calibrate_weighted(
+        self,
+        budget: impl Into<Budget>,
+        neighbours: Neighbours,
+        at: &Bounded,
+    ) -> Result<Groups> {
+        let of = Most { groups: 1, rows: at.most().into(), weighted: true };
+        self.within(budget.into(), neighbours, of, at.per_row() as f64)
+    }
+
+    fn within(
+        self,
+        budget: Budget,
+        neighbours: Neighbours,
+        of: Most,
+        per_row: f64,
+    ) -> Result<Groups> {
         let Self { bounds, statistics, with_nulls, single } = self;
         if statistics == Statistics::Sum && with_nulls {
             let what = "a sum alone does not say how many rows there are";
@@ -202,16 +274,15 @@ impl GroupsBuilder {
         if statistics == Statistics::Variance {
             moments::narrow_enough(&bounds)?;
         }
-        let (l1, l2_squared) = self.sensitivity(neighbours, contributions)?;
-        let noise = Noise::new(budget.into(), l1, l2_squared)?;
-        Ok(Groups { bounds, statistics, with_nulls, single, noise })
+        let (l1, l2_squared) = self.sensitivity(neighbours, of)?;
+        let noise = Noise::new(budget, l1, l2_squared)?;
+        Ok(Groups { bounds, statistics, with_nulls, single, noise, per_row })
     }
 
     /// `(Δ₁, Δ₂²)` of the vector of all groups' parts: the table of [`Groups`].
-    fn sensitivity(&self, neighbours: Neighbours, of: Contributions) -> Result<(u128, u128)> {
+    fn sensitivity(&self, neighbours: Neighbours, of: Most) -> Result<(u128, u128)> {
         let Self { bounds, statistics, with_nulls, single } = self;
-        let g = if *single { 1 } else { u128::from(of.groups()) };
-        let m = u128::from(of.per_group());
+        let (g, m) = (if *single { 1 } else { of.groups }, of.rows);
         let (a, b) = (bounds.lower, bounds.lower + bounds.width);
         // s, d₁ and d₂² of the proof; below 2⁹⁵ before they are squared.
         let (s, d1, d2_squared) = match statistics {
@@ -226,6 +297,14 @@ impl GroupsBuilder {
             }
         };
         let s_squared = square(s)?;
+        // Of two weighted sums in all groups: the last paragraph of the proof.
+        let d2_squared = match statistics {
+            Statistics::Sum if of.weighted && !single => {
+                let ends = [a.min(0), b.max(0)].map(i128::unsigned_abs);
+                2 * (square(m * ends[0])? + square(m * ends[1])?)
+            }
+            _ => d2_squared,
+        };
         let (l1, squared) = match neighbours {
             Neighbours::AddRemove => (s, s_squared),
             Neighbours::Replace if *single => (d1, d2_squared),
@@ -235,6 +314,15 @@ impl GroupsBuilder {
         let wide = Error::OutOfRange { parameter: "sensitivity", allowed };
         Ok((g * l1, g.checked_mul(squared).ok_or(wide)?))
     }
+}
+
+/// What one unit contributes at most.
+#[derive(Clone, Copy)]
+struct Most {
+    groups: u128,
+    rows: u128,
+    /// Over all groups together, by weight.
+    weighted: bool,
 }
 
 impl Groups {
@@ -265,11 +353,12 @@ impl Groups {
     #[must_use]
     pub fn calibration(&self) -> Calibration {
         let spacing = self.bounds.grid.spacing();
-        self.noise.calibration().times(match self.statistics {
+        let unit = match self.statistics {
             Statistics::Count => 1.0,
             Statistics::Sum | Statistics::Mean => spacing,
             Statistics::Variance => spacing * spacing,
-        })
+        };
+        self.noise.calibration().times(unit / self.per_row)
     }
 
     /// The guarantee of one release, for all groups together.
@@ -321,16 +410,30 @@ impl Groups {
         self.bounds.width.pow(self.statistics.degree())
     }
 
+    /// What the parts of a row of full weight add up to.
+    fn over(&self) -> f64 {
+        self.size() as f64 * self.per_row
+    }
+
     /// One group's parts, exactly.
     fn vector(&self, of: &GroupTotals) -> Result<Vec<i128>> {
-        let (rows, nulls) = (i128::from(of.rows), i128::from(of.nulls));
+        let (rows, nulls) = (of.rows, of.nulls);
         let mut parts = match (self.statistics, &of.values) {
             (Statistics::Count, _) => vec![rows],
             (statistics, Some(values)) => {
                 same(&self.bounds, &values.bounds)?;
                 match statistics {
                     Statistics::Sum => vec![values.sum + rows * self.bounds.lower],
-                    _ => moments::vector(statistics.degree(), values),
+                    _ => {
+                        let width = self.bounds.width;
+                        moments::vector(
+                            statistics.degree(),
+                            rows,
+                            width,
+                            values.sum,
+                            values.squares,
+                        )
+                    }
                 }
             }
             (_, None) => {
@@ -349,13 +452,13 @@ impl Groups {
         let mut weights = vec![1.0; self.parts_of_values()];
         weights.resize(self.parts(), 0.0);
         let counted = self.statistics != Statistics::Sum;
-        counted.then(|| Linear { weights, over: self.size() as f64, unit: 1.0 })
+        counted.then(|| Linear { weights, over: self.over(), unit: 1.0 })
     }
 
     /// All rows.
     fn rows(&self) -> Option<Linear> {
         let weights = vec![1.0; self.parts()];
-        self.with_nulls.then(|| Linear { weights, over: self.size() as f64, unit: 1.0 })
+        self.with_nulls.then(|| Linear { weights, over: self.over(), unit: 1.0 })
     }
 
     fn sum(&self) -> Option<Linear> {
@@ -367,7 +470,7 @@ impl Groups {
             Statistics::Variance => vec![a, 0.5 * (a + b), b],
         };
         weights.resize(self.parts(), 0.0);
-        let over = self.size() as f64;
+        let over = self.over();
         Some(Linear { weights, over, unit: self.bounds.grid.spacing() })
     }
 
@@ -397,8 +500,8 @@ impl Groups {
         if self.statistics.degree() == 0 {
             return Ok(None);
         }
-        let (bounds, parts) = (self.bounds, self.error_of_parts(beta)?);
-        Ok(Some(move |rows| moments::mean_error(&bounds, rows, &parts)))
+        let (bounds, parts, each) = (self.bounds, self.error_of_parts(beta)?, self.per_row as u64);
+        Ok(Some(move |rows: u64| moments::mean_error(&bounds, rows.saturating_mul(each), &parts)))
     }
 
     /// The errors of the variance, as [`Groups::mean_errors`] and
@@ -407,8 +510,10 @@ impl Groups {
         if self.statistics.degree() < 2 {
             return Ok(None);
         }
-        let (bounds, parts) = (self.bounds, self.error_of_parts(beta)?);
-        Ok(Some(move |rows| moments::variance_error(&bounds, rows, &parts)))
+        let (bounds, parts, each) = (self.bounds, self.error_of_parts(beta)?, self.per_row as u64);
+        Ok(Some(move |rows: u64| {
+            moments::variance_error(&bounds, rows.saturating_mul(each), &parts)
+        }))
     }
 
     /// The error of the mean of a group with this many rows: [`Groups::mean_errors`].

@@ -8,9 +8,11 @@
 //! | [`Count`], [`BoundedSum`] | a count, the sum of bounded values | ε or ρ |
 //! | [`BoundedMean`], [`BoundedVariance`] | the mean, the variance of bounded values | ε or ρ |
 //! | [`Groups`] | count, sum, mean and variance of each of many groups | ε or ρ |
+//! | [`Sizes`] | how much units contribute, to choose a bound by ([`Ladder`]) | ε or ρ |
 //! | [`Histogram`] | counts over public keys | ε or ρ |
 //! | [`ThresholdHistogram`] | counts over unknown keys | (ε,δ) |
 //! | [`KeySelection`] | which unknown keys exist, optimally | (ε,δ) |
+//! | [`KeyWeights`] | which unknown keys exist, where a unit may have any number of them | (ε,δ) |
 //! | [`Tree`] | counts of all ranges of an ordered domain | ε or ρ |
 //! | [`Quantile`] | a quantile of bounded values, on a grid | ε, and ε²/8-zCDP |
 //! | [`Exponential`] | a candidate, with a probability exponential in its score | ε, and ε²/8-zCDP |
@@ -32,6 +34,7 @@ mod gaussian;
 mod groups;
 mod histogram;
 mod key_selection;
+mod key_weights;
 mod laplace;
 mod moments;
 mod noisy_max;
@@ -41,6 +44,7 @@ mod response;
 mod sparse_vector;
 mod threshold;
 mod tree;
+mod weight;
 mod yields;
 
 pub use crate::local::{ErrorBound, Target};
@@ -51,6 +55,7 @@ pub use gaussian::{DiscreteGaussian, Gaussian};
 pub use groups::{GroupSummary, GroupTotals, Groups, GroupsBuilder, Statistics};
 pub use histogram::{Budget, Contributions, Histogram, non_negative};
 pub use key_selection::KeySelection;
+pub use key_weights::KeyWeights;
 pub use laplace::{Geometric, Laplace};
 pub use moments::{BoundedMean, BoundedVariance};
 pub use noisy_max::NoisyMax;
@@ -60,6 +65,7 @@ pub use response::Response;
 pub use sparse_vector::{AboveThreshold, Answer, EpsilonSplit, Transcript};
 pub use threshold::{Threshold, ThresholdHistogram};
 pub use tree::{Ranges, Tree, TreeShape};
+pub use weight::{Bounded, Contribution, Ladder, Learnt, Sizes, Unit};
 pub(crate) use yields::yields_event;
 
 use crate::unit::{Delta, Epsilon, Rho};

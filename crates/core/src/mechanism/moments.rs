@@ -132,7 +132,7 @@ impl Moments {
         Ok(match (self.public, self.noise.len()) {
             (true, 1) => vec![s],
             (true, _) => vec![2 * s - n * w, 4 * q - 4 * w * s + n * w * w],
-            (false, parts) => vector(parts as u32 - 1, of),
+            (false, parts) => vector(parts as u32 - 1, n, w, s, q),
         })
     }
 
@@ -149,11 +149,12 @@ impl Moments {
 }
 
 /// `(Σu, Σ(w−u))` of degree 1, `(Σ(w−u)², Σ2u(w−u), Σu²)` of degree 2.
-pub(super) fn vector(degree: u32, of: &Accumulator) -> Vec<i128> {
-    let (n, w, s, q) = (i128::from(of.rows), of.bounds.width, of.sum, of.squares);
+pub(super) fn vector(degree: u32, n: i128, w: i128, s: i128, q: i128) -> Vec<i128> {
+    let times = i128::saturating_mul;
     match degree {
-        1 => vec![s, n * w - s],
-        _ => vec![n * w * w - 2 * w * s + q, 2 * w * s - 2 * q, q],
+        1 => vec![s, times(n, w) - s],
+        // As (n·w − 2s)·w + q, so that a large middle does not overflow.
+        _ => vec![times(times(n, w) - 2 * s, w) + q, 2 * (times(w, s) - q), q],
     }
 }
 

@@ -17,8 +17,9 @@ const ONE: u64 = 1 << 32;
 /// Releases a quantile of bounded values: the median, a quartile, any rank q.
 ///
 /// A point o of a public grid between public bounds has a probability proportional to
-/// `exp(−(ε/2Δ)·|(1−q)·#{x < o} − q·#{x > o}|)`: the closer its rank to q, the likelier. Each
-/// value is first moved to the nearest point of the grid within the bounds.
+/// `exp(−(ε/2Δ)·e(o))`, where `e(o) = max(0, #{x < o} − qn, qn − #{x ≤ o})` is the number of
+/// ranks from those of o to the rank qn. Each value is first moved to the nearest point of the grid
+/// within the bounds. So the quantile itself has e = 0, also where many values are equal.
 ///
 /// ```
 /// use demure_core::mechanism::{Bounds, Quantile};
@@ -38,10 +39,10 @@ const ONE: u64 = 1 << 32;
 /// # Proof
 /// It is the [exponential mechanism](super::Exponential) over the points of the
 /// grid, which are public. Moving values to the grid acts on each by itself and
-/// keeps neighbours neighbours. One value more or less changes `#{x < o}` or
-/// `#{x > o}` by 1, or neither, so the score by at most `max(q, 1−q)`. A
-/// replacement at worst takes 1 from one and gives it to the other: the
-/// difference changes by `(1−q) + q = 1`. The score is *not* monotone: a new low
+/// keeps neighbours neighbours. One value more changes qn by q, and `#{x < o}` and `#{x ≤ o}`
+/// each by 0 or 1: `#{x < o} − qn` changes by −q or 1−q, `qn − #{x ≤ o}` by q or q−1. A
+/// replacement leaves qn and changes each count by at most 1. A maximum moves no farther than the
+/// largest of its terms. The score is *not* monotone: a new low
 /// value improves points below the quantile and worsens those above. Points with the
 /// same values on either side have the same score; they are chosen as a whole and
 /// then evenly, both exactly. ∎
@@ -68,7 +69,7 @@ pub struct Quantile {
 struct Segment {
     start: u64,
     count: u64,
-    /// `2³²·|(1−q)·#{x < o} − q·#{x > o}|`.
+    /// `2³²·max(0, #{x < o} − qn, qn − #{x ≤ o})`.
     error: u128,
 }
 
@@ -174,8 +175,24 @@ impl Quantile {
     /// For n values, `O(n)` steps and 2n + 1 alternatives, whatever the values
     /// (except NaN, which is left out, and the rare draws that need more random bits).
     pub fn release(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<Release<f64>> {
-        let segments = self.segments(values);
-        let (least, alternatives) = self.alternatives(&segments);
+        self.drawn(&self.segments(values), rng)
+    }
+
+    /// Releases the quantile of values that occur so many times. The work depends on how many different
+    /// values there are.
+    pub fn release_counted(
+        &self,
+        values: &[(f64, u64)],
+        rng: &mut dyn Randomness,
+    ) -> Result<Release<f64>> {
+        let known = values.iter().filter(|(x, _)| !x.is_nan());
+        let mut places: Vec<(u64, u64)> = known.map(|&(x, n)| (self.place(x), n)).collect();
+        places.sort_unstable_by_key(|(place, _)| *place);
+        self.drawn(&self.segments_of(&places), rng)
+    }
+
+    fn drawn(&self, segments: &[Segment], rng: &mut dyn Randomness) -> Result<Release<f64>> {
+        let (least, alternatives) = self.alternatives(segments);
         let exact = |i: usize| self.exponent(&segments[i], least);
         let chosen = &segments[choice::choose(&alternatives, exact, rng.bits()?)?];
         let point = chosen.start + uniform_below(chosen.count, rng)?;
@@ -196,39 +213,54 @@ impl Quantile {
         Ok(segments.iter().zip(table).flat_map(spread).collect())
     }
 
+    /// The nearest point of the grid within the bounds, counted from the first.
+    fn place(&self, x: f64) -> u64 {
+        let steps = (x / self.grid.spacing()).round();
+        (steps.clamp(self.first as f64, self.last as f64) as i64 - self.first) as u64
+    }
+
     /// The points, cut at every value into 2n + 1 segments, some of them empty.
     fn segments(&self, values: &[f64]) -> Vec<Segment> {
-        let place = |x: f64| {
-            let steps = (x / self.grid.spacing()).round();
-            (steps.clamp(self.first as f64, self.last as f64) as i64 - self.first) as u64
-        };
         let mut places: Vec<u64> =
-            values.iter().filter(|x| !x.is_nan()).map(|&x| place(x)).collect();
+            values.iter().filter(|x| !x.is_nan()).map(|&x| self.place(x)).collect();
         sort(&mut places, self.points());
-        let n = places.len() as u64;
-        let error = |below: u64, above: u64| {
-            let low = u128::from(ONE - self.rank) * u128::from(below);
-            low.abs_diff(u128::from(self.rank) * u128::from(above))
+        let counted: Vec<(u64, u64)> = places.into_iter().map(|place| (place, 1)).collect();
+        self.segments_of(&counted)
+    }
+
+    /// The same from places in order, each with a number of values.
+    fn segments_of(&self, places: &[(u64, u64)]) -> Vec<Segment> {
+        let n: u64 = places.iter().fold(0, |n, (_, count)| n.saturating_add(*count));
+        let wanted = u128::from(self.rank) * u128::from(n);
+        let error = |below: u64, up_to: u64| {
+            let [below, up_to] = [below, up_to].map(|count| u128::from(ONE) * u128::from(count));
+            below.saturating_sub(wanted).max(wanted.saturating_sub(up_to))
         };
         // For each value, the points since the previous value, and its own point if it is the first of equal values.
-        // `equals[i]` is the number of values that do not exceed it.
-        let mut equals = vec![n; places.len()];
+        // `up_to[i]` is the number of values that do not exceed it.
+        let sum = |below: &mut u64, (_, count): &(u64, u64)| {
+            *below = below.saturating_add(*count);
+            Some(*below)
+        };
+        let mut up_to: Vec<u64> = places.iter().scan(0, sum).collect();
         for i in (1..places.len()).rev() {
-            equals[i - 1] = if places[i - 1] == places[i] { equals[i] } else { i as u64 };
+            let equal = places[i - 1].0 == places[i].0;
+            up_to[i - 1] = if equal { up_to[i] } else { up_to[i - 1] };
         }
         let mut segments = Vec::with_capacity(2 * places.len() + 1);
-        let mut start = 0; // the first point not yet in a segment
-        for (below, (&here, up_to)) in (0..).zip(places.iter().zip(equals)) {
+        let (mut start, mut below) = (0, 0u64); // the first point not yet in a segment, and the values below
+        for (&(here, count), up_to) in places.iter().zip(up_to) {
             segments.push(Segment {
                 start,
                 count: here.saturating_sub(start),
-                error: error(below, n - below),
+                error: error(below, below),
             });
             let first = u64::from(here >= start);
-            segments.push(Segment { start: here, count: first, error: error(below, n - up_to) });
+            segments.push(Segment { start: here, count: first, error: error(below, up_to) });
             start = here + 1;
+            below = below.saturating_add(count);
         }
-        segments.push(Segment { start, count: self.points() - start, error: error(n, 0) });
+        segments.push(Segment { start, count: self.points() - start, error: error(n, n) });
         segments
     }
 
@@ -249,8 +281,7 @@ impl Quantile {
 }
 
 impl Accuracy for Quantile {
-    /// In ranks: how much larger `|(1−q)·#{x < o} − q·#{x > o}|` is than for the best point of
-    /// the grid.
+    /// In ranks: how far the released point's ranks, from `#{x < o}` to `#{x ≤ o}`, are from qn.
     fn error(&self, beta: Beta) -> Result<f64> {
         Ok(exponential_error(self.points(), &self.rate, beta)? / ONE as f64)
     }

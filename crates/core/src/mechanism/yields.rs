@@ -7,8 +7,8 @@
 
 use super::{
     AboveThreshold, BoundedMean, BoundedSum, BoundedVariance, Count, DiscreteGaussian, Exponential,
-    Gaussian, Geometric, Groups, Guarantee, Histogram, KeySelection, Laplace, NoisyMax,
-    PermuteAndFlip, Quantile, Response, ThresholdHistogram, Tree,
+    Gaussian, Geometric, Groups, Guarantee, Histogram, KeySelection, KeyWeights, Laplace, NoisyMax,
+    PermuteAndFlip, Quantile, Response, Sizes, ThresholdHistogram, Tree,
 };
 use crate::error::Result;
 use crate::event::{Event, Noise};
@@ -52,11 +52,13 @@ yields_event!(
     Histogram,
     ThresholdHistogram,
     KeySelection,
+    KeyWeights,
     Count,
     BoundedSum,
     BoundedMean,
     BoundedVariance,
     Groups,
+    Sizes,
     Tree,
     AboveThreshold,
 );

@@ -7,10 +7,10 @@
 //! per row, so their median is a quantile like any other ([`Ordered`]); it is bought with the other half. The second
 //! depends on the first only through m, which is released, so the two compose: ε/2 + ε/2, or ρ/2 + ρ/2. ∎
 
-use super::quantile::{Ordered, spread};
+use super::quantile::{Ordered, on_grid};
 use super::{
     Block, BlockPlan, Call, Described, ExactGroups, Family, Measure, Planned, PrivateAggregate,
-    ReleasedColumns, Share, each_its_block,
+    ReleasedColumns, Share, Value, Weights, each_its_block,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -44,6 +44,10 @@ impl Family for Deviations {
         format!("median_absolute_deviation({argument})")
     }
 
+    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
+        true
+    }
+
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(DeviationPlan(*measure)))
     }
@@ -52,14 +56,20 @@ impl Family for Deviations {
 struct DeviationPlan(Measure);
 
 impl BlockPlan for DeviationPlan {
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
+    ) -> Result<Box<dyn Block>> {
         let value = self.0.argument()?;
         let bounds = aggregate.bounds(value)?;
         let half = share.half()?;
         let distances = Bounds::on(0.0, bounds.upper() - bounds.lower(), bounds.grid())?;
-        let median = |bounds| Ordered::of(value, 0.5, bounds, &half, aggregate);
+        let median = |bounds| Ordered::of((value, 0.5), bounds, &half, aggregate, weights);
         let (centre, distance) = (median(bounds)?, median(distances)?);
-        Ok(Box::new(Deviation { value, bounds, centre, distance, event: share.event() }))
+        let (weights, event) = (weights.copied(), share.event());
+        Ok(Box::new(Deviation { value, bounds, centre, distance, weights, event }))
     }
 }
 
@@ -69,12 +79,17 @@ pub(crate) struct Deviation {
     bounds: Bounds,
     pub(crate) centre: Ordered,
     pub(crate) distance: Ordered,
+    weights: Option<Weights>,
     event: Event,
 }
 
 impl Block for Deviation {
     fn event(&self) -> Result<Event> {
         Ok(self.event.clone())
+    }
+
+    fn noise_per_row(&self) -> Result<f64> {
+        self.distance.noise_per_row()
     }
 
     fn reads(&self) -> Option<(usize, Form)> {
@@ -97,10 +112,10 @@ impl Block for Deviation {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        groups.release_each(self.value, self.bounds, |histogram| {
-            let mut values = spread(&self.bounds, histogram);
+        groups.release_each(self.value, self.bounds, self.weights.as_ref(), |histogram| {
+            let mut values = on_grid(&self.bounds, histogram);
             let centre = self.centre.release_one(&values, rng)?;
-            values.iter_mut().for_each(|x| *x = (*x - centre).abs());
+            values.iter_mut().for_each(|(x, _)| *x = (*x - centre).abs());
             self.distance.release_one(&values, rng)
         })
     }

@@ -2,8 +2,8 @@
 
 use super::numbers::Summaries;
 use super::{
-    Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, ReleasedColumns, Share, each_its_block, internal,
+    Block, BlockPlan, Call, Counted, Described, ExactGroups, Expected, Family, Measure, Planned,
+    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, internal,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -33,6 +33,10 @@ impl Family for Distinct {
         format!("count(distinct {argument})")
     }
 
+    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
+        true
+    }
+
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(DistinctPlan(*measure)))
     }
@@ -41,25 +45,66 @@ impl Family for Distinct {
 struct DistinctPlan(Measure);
 
 impl BlockPlan for DistinctPlan {
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
-        let of = Contributions::new(aggregate.limits.groups, aggregate.limits.rows)?;
+    fn counted(&self) -> Counted {
+        Counted::Different(self.0.value.unwrap_or_default())
+    }
+
+    fn has_interval(&self) -> bool {
+        true
+    }
+
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
+    ) -> Result<Box<dyn Block>> {
+        let limits = aggregate.limits;
+        let of = match weights {
+            // So many different values in all groups together: as if they were rows of one group.
+            Some(weights) => {
+                Contributions::new(1, u32::try_from(weights.bound()).unwrap_or(u32::MAX))?
+            }
+            None => Contributions::new(limits.groups, limits.rows)?,
+        };
         let groups = Groups::counts().single_group(aggregate.single());
         let groups = groups.calibrate(share.budget, share.neighbours, of)?;
         let value = self.0.argument()?;
-        Ok(Box::new(DistinctBlock { value, groups, event: share.event() }))
+        let weights = weights.copied();
+        Ok(Box::new(DistinctBlock { value, groups, weights, event: share.event() }))
     }
 }
 
-/// A row adds or removes at most one distinct value, so the mechanism treats this as a count of rows.
+/// A row adds or removes at most one distinct value, so the mechanism treats this as a count of rows. With a learnt bound
+/// R, the first R values of each person count, in all groups together, and a value is there if it counts for anyone: one
+/// person more or less changes at most R.
 pub(crate) struct DistinctBlock {
     pub(crate) value: usize,
     pub(crate) groups: Groups,
+    weights: Option<Weights>,
     event: Event,
+}
+
+impl DistinctBlock {
+    fn reach(&self, of: &PrivateAggregate) -> String {
+        match &self.weights {
+            Some(weights) => match weights.bound() {
+                1 => "1 different value of one person".to_owned(),
+                n => format!("{n} different values of one person, in all groups together"),
+            },
+            None => of.reach(of.limits.rows),
+        }
+    }
 }
 
 impl Block for DistinctBlock {
     fn event(&self) -> Result<Event> {
         Ok(self.event.clone())
+    }
+
+    fn noise_per_row(&self) -> Result<f64> {
+        let error = self.groups.count_error(Beta::new((-1.0f64).exp())?)?;
+        error.ok_or_else(|| internal("no such number"))
     }
 
     fn reads(&self) -> Option<(usize, Form)> {
@@ -71,7 +116,7 @@ impl Block for DistinctBlock {
         let error = self.groups.count_error(beta)?.ok_or_else(|| internal("no such number"))?;
         Ok(Described {
             mechanism: noise.family.to_string(),
-            sensitivity: format!("{} ({})", short(noise.sensitivity), of.reach(of.limits.rows)),
+            sensitivity: format!("{} ({})", short(noise.sensitivity), self.reach(of)),
             scale: noise.scale,
             error: Expected::Within(error),
             why: None,
@@ -83,12 +128,25 @@ impl Block for DistinctBlock {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        let different = groups.codes(self.value).map(|values| {
-            let values = values.iter().filter(|(value, _)| !value.is_null());
-            GroupTotals::rows(values.count() as u64)
-        });
-        let totals: Vec<GroupTotals> = different.collect();
+        let totals: Vec<GroupTotals> = match &self.weights {
+            Some(weights) => {
+                let arguments = groups.weighed_argument(self.value, Form::Code);
+                let counts = arguments.map(|argument| {
+                    let rungs =
+                        argument.into_iter().flat_map(|of| of.different.range(..=weights.rung));
+                    rungs.map(|(_, values)| values).sum()
+                });
+                counts.map(GroupTotals::rows).collect()
+            }
+            None => {
+                let counts = groups.codes(self.value).map(|values| {
+                    values.iter().filter(|(value, _)| !value.is_null()).count() as u64
+                });
+                counts.map(GroupTotals::rows).collect()
+            }
+        };
         let released = self.groups.release(&totals, rng)?.into_value();
-        Ok(Box::new(Summaries::new(&self.groups, released)))
+        let lost = self.weights.map_or(0.0, |weights| weights.lost);
+        Ok(Box::new(Summaries::new(&self.groups, released).with_loss(lost, None)))
     }
 }

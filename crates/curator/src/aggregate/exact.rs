@@ -1,10 +1,10 @@
 //! The exact groups, as blocks read them.
 
-use super::ReleasedColumns;
-use crate::bound::{ExactArgument, ExactGroup, Form};
+use super::{ReleasedColumns, Weights};
+use crate::bound::{ExactArgument, ExactGroup, Form, WeighedArgument, WeighedGroup};
 use crate::error::Result;
 use datafusion::common::ScalarValue;
-use demure_core::mechanism::Bounds;
+use demure_core::mechanism::{Bounds, Contribution};
 use std::collections::BTreeMap;
 
 /// The released groups in order, and the form in which each value was kept. Protected.
@@ -32,11 +32,30 @@ impl<'a> ExactGroups<'a> {
         self.groups.iter().copied()
     }
 
-    fn argument(&self, group: &'a ExactGroup, wanted: &(usize, Form)) -> Option<&'a ExactArgument> {
+    /// The totals of each group for every bound; `None` where no row has its key.
+    pub(super) fn weighed(&self) -> impl Iterator<Item = Option<&'a WeighedGroup>> + '_ {
+        self.iter().map(|group| group.and_then(|group| group.weighed.as_ref()))
+    }
+
+    /// Those of a value in each group.
+    pub(super) fn weighed_argument(
+        &self,
+        value: usize,
+        form: Form,
+    ) -> impl Iterator<Item = Option<&'a WeighedArgument>> + '_ {
+        let place = self.place(&(value, form));
+        self.weighed().map(move |group| group?.arguments.get(place?))
+    }
+
+    fn place(&self, wanted: &(usize, Form)) -> Option<usize> {
         let same = |(value, form): &(usize, Form)| {
             *value == wanted.0 && std::mem::discriminant(form) == std::mem::discriminant(&wanted.1)
         };
-        group.arguments.get(self.forms.iter().position(same)?)
+        self.forms.iter().position(same)
+    }
+
+    fn argument(&self, group: &'a ExactGroup, wanted: &(usize, Form)) -> Option<&'a ExactArgument> {
+        group.arguments.get(self.place(wanted)?)
     }
 
     /// The number of rows with a non-NULL value, for each group.
@@ -74,11 +93,47 @@ impl<'a> ExactGroups<'a> {
         &self,
         value: usize,
         bounds: Bounds,
+        weights: Option<&Weights>,
         mut release: impl FnMut(&BTreeMap<u32, u64>) -> Result<f64>,
     ) -> Result<Box<dyn ReleasedColumns>> {
         let number = |histogram| Ok(ScalarValue::Float64(Some(release(&histogram)?)));
-        let made: Result<Vec<ScalarValue>> = self.histograms(value, bounds).map(number).collect();
+        let made: Result<Vec<ScalarValue>> = match weights {
+            Some(weights) => {
+                let form = Form::Steps { bounds, histogram: true };
+                self.weighted(value, form, weights).map(number).collect()
+            }
+            None => self.histograms(value, bounds).map(number).collect(),
+        };
         Ok(Box::new(made?))
+    }
+
+    /// The weight of each value's rows in each group, in steps.
+    fn weighted(
+        &self,
+        value: usize,
+        form: Form,
+        weights: &Weights,
+    ) -> impl Iterator<Item = BTreeMap<u32, u64>> + '_ {
+        let at = weights.at;
+        let total = move |of: &Contribution| u64::try_from(at.total(of)).unwrap_or(u64::MAX);
+        self.weighed_argument(value, form).map(move |argument| {
+            let values = argument.into_iter().flat_map(|argument| &argument.values);
+            values.map(|(number, of)| (*number, total(of))).collect()
+        })
+    }
+
+    /// The same of values of any kind, with the values themselves.
+    pub(super) fn weighted_codes(
+        &self,
+        value: usize,
+        weights: &Weights,
+    ) -> impl Iterator<Item = Vec<(ScalarValue, u64)>> + '_ {
+        let counts = self.weighted(value, Form::Code, weights);
+        counts.zip(self.weighed_argument(value, Form::Code)).map(|(counts, argument)| {
+            let codes = argument.into_iter().flat_map(|argument| &argument.codes);
+            let count = |code: &u32| counts.get(code).copied().unwrap_or(0);
+            codes.map(|(value, code)| (value.clone(), count(code))).collect()
+        })
     }
 
     /// The histogram of each group: how many values lie how many steps above the lower bound.

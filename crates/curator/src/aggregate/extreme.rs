@@ -2,8 +2,8 @@
 
 use super::share::down;
 use super::{
-    Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, ReleasedColumns, Share, each_its_block, quantile,
+    Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most, Planned,
+    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, quantile,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -35,6 +35,10 @@ impl Family for Extremes {
         format!("{}({argument})", if largest(measure) { "max" } else { "min" })
     }
 
+    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
+        true
+    }
+
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(ExtremePlan(*measure)))
     }
@@ -47,10 +51,17 @@ fn largest(measure: &Measure) -> bool {
 struct ExtremePlan(Measure);
 
 impl BlockPlan for ExtremePlan {
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
-        let (value, limits) = (self.0.argument()?, aggregate.limits);
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
+    ) -> Result<Box<dyn Block>> {
+        let value = self.0.argument()?;
         let of = (value, largest(&self.0), aggregate.bounds(value)?);
-        Ok(Box::new(Extreme::new(of, share, (limits.groups, limits.rows))?))
+        let Most { groups, rows, .. } = aggregate.most(weights);
+        let extreme = Extreme::new(of, share, (groups, rows))?;
+        Ok(Box::new(Extreme { weights: weights.copied(), ..extreme }))
     }
 }
 
@@ -64,7 +75,10 @@ impl BlockPlan for ExtremePlan {
 /// Each group is one [`AboveThreshold`] of ε′ with one "above": its queries are counts of rows,
 /// which m rows added or removed all move the same way, by at most m. *Add or remove*: at most g
 /// groups change: gε′, or g·ε′²/2 as zCDP. *Replace* is a removal and an addition: at most 2gε′; as
-/// zCDP at most g groups change twice, `g·(2ε′)²/2`, or 2g once, `2g·ε′²/2`. ∎
+/// zCDP at most g groups change twice, `g·(2ε′)²/2`, or 2g once, `2g·ε′²/2`.
+///
+/// *Weighted*: the rows of a unit in each group are a vector r with a norm of at most m, a group costs `ε′r/m`, and g = 1: in all
+/// ε′, or ε′²/2; with a removal and an addition 2ε′, or `Σ(r+r′)²·ε′²/2m² ≤ (2ε′)²/2`. ∎
 /// # Special values
 /// If no point passes, the near end of the bounds is released.
 pub(crate) struct Extreme {
@@ -76,6 +90,7 @@ pub(crate) struct Extreme {
     /// The size of a point: 2^coarse steps of the column's grid.
     coarse: u32,
     points: u32,
+    weights: Option<Weights>,
     event: Event,
 }
 
@@ -104,16 +119,22 @@ impl Extreme {
         let threshold = first * 40f64.ln() + second * (40.0 * f64::from(points)).ln();
         let threshold = threshold.ceil() as i128;
         let event = share.event();
-        Ok(Self { value, largest, mechanism, threshold, bounds, coarse, points, event })
+        let weights = None;
+        Ok(Self { value, largest, mechanism, threshold, bounds, coarse, points, weights, event })
+    }
+
+    /// How many steps a row of full weight counts.
+    fn steps(&self) -> f64 {
+        self.weights.map_or(1.0, |weights| weights.at.per_row() as f64)
     }
 
     fn scale(&self) -> f64 {
-        self.mechanism.scales().1
+        self.mechanism.scales().1 / self.steps()
     }
 
     /// The number of rows that may lie beyond the answer.
     fn error(&self, beta: Beta) -> Result<f64> {
-        Ok(self.threshold as f64 + self.mechanism.error(beta)?)
+        Ok((self.threshold as f64 + self.mechanism.error(beta)?) / self.steps())
     }
 
     /// Releases the extreme of one group from the counts at the column's grid steps.
@@ -121,7 +142,8 @@ impl Extreme {
         let mut counts = vec![0u64; self.points as usize];
         for (step, n) in histogram {
             let point = (step >> self.coarse).min(self.points - 1);
-            counts[point as usize] += n;
+            let count = &mut counts[point as usize];
+            *count = count.saturating_add(*n);
         }
         let mut asking = self.mechanism.start(self.threshold, rng)?;
         let mut reached: i128 = 0;
@@ -145,15 +167,20 @@ impl Block for Extreme {
         Ok(self.event.clone())
     }
 
+    fn noise_per_row(&self) -> Result<f64> {
+        self.error(Beta::new((-1.0f64).exp())?)
+    }
+
     fn reads(&self) -> Option<(usize, Form)> {
         Some((self.value, Form::Steps { bounds: self.bounds, histogram: true }))
     }
 
     fn describe(&self, _: &Measure, of: &PrivateAggregate, beta: Beta) -> Result<Described> {
-        let rows = of.limits.rows;
+        let weights = self.weights.as_ref();
+        let rows = weights.map_or(u64::from(of.limits.rows), Weights::bound);
         Ok(Described {
             mechanism: "sparse vector on counts".to_owned(),
-            sensitivity: format!("{rows} ({})", of.reach(rows)),
+            sensitivity: format!("{rows} ({})", of.most_in_words(weights)),
             scale: self.scale(),
             error: Expected::Ranks(self.error(beta)?),
             why: None,
@@ -165,6 +192,8 @@ impl Block for Extreme {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        groups.release_each(self.value, self.bounds, |histogram| self.release_one(histogram, rng))
+        groups.release_each(self.value, self.bounds, self.weights.as_ref(), |histogram| {
+            self.release_one(histogram, rng)
+        })
     }
 }

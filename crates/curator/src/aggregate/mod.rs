@@ -17,6 +17,7 @@
 //! | `extreme.rs` | MIN and MAX |
 //! | `deviation.rs` | MEDIAN_ABSOLUTE_DEVIATION |
 //! | `mode.rs` | the most common value: chosen by noised counts, or released where it is stable |
+//! | `learn.rs` | contribution bounds that are learnt |
 //! | `keys.rs` | where group keys come from, and how private ones are selected |
 //! | `share.rs` | the budget of one block, and of one row in one group |
 //! | `exact.rs` | the exact groups, as blocks read them |
@@ -29,6 +30,7 @@ mod distinct;
 mod exact;
 mod extreme;
 mod keys;
+mod learn;
 mod mode;
 mod numbers;
 mod quantile;
@@ -38,7 +40,8 @@ mod share;
 
 pub(crate) use call::{Call, Columns};
 pub(crate) use exact::ExactGroups;
-pub(crate) use keys::{Keys, select_keys};
+pub(crate) use keys::{Keys, Selection, select_keys};
+pub(crate) use learn::{Counted, Weights};
 pub(crate) use quote::{Quote, quote};
 pub(crate) use release::{Released, release};
 pub(crate) use share::{Share, part_of};
@@ -63,7 +66,7 @@ use datafusion::logical_expr::{AggregateUDF, LogicalPlan};
 use demure_core::event::Event;
 use demure_core::mechanism::Bounds;
 use demure_core::random::Randomness;
-use demure_core::unit::Beta;
+use demure_core::unit::{Beta, Grid};
 use sha2::{Digest, Sha256};
 use std::any::Any;
 use std::fmt;
@@ -97,6 +100,9 @@ pub(crate) trait Family: Any + Sync {
     /// The SQL text of a measure of this family.
     fn written(&self, measure: &Measure, argument: &str) -> String;
 
+    /// Whether a measure can be released where people are weighed, instead of having their rows left out.
+    fn weighs(&self, measure: &Measure, values: &[Value]) -> bool;
+
     /// The blocks that these measures, all of this family, need.
     fn blocks(&self, measures: &[(usize, Measure)], aggregate: &PrivateAggregate) -> Vec<Planned>;
 }
@@ -128,6 +134,16 @@ impl fmt::Debug for Measure {
 }
 
 impl Measure {
+    /// Whether it counts people, each once in a group.
+    pub(crate) fn counts_people(&self) -> bool {
+        self.code == numbers::PEOPLE
+    }
+
+    /// Whether squares of its values are added up.
+    pub(crate) fn squares(&self) -> bool {
+        numbers::squares(self.code)
+    }
+
     /// The index of its argument.
     pub(crate) fn argument(&self) -> Result<usize> {
         self.value.ok_or_else(|| internal("a measure without an argument"))
@@ -150,20 +166,52 @@ pub(crate) enum Place {
 }
 
 /// A block to be calibrated.
-pub(crate) trait BlockPlan {
+pub(crate) trait BlockPlan: Send + Sync {
     /// Whether it needs a δ, or may be more accurate with one.
     fn wants_delta(&self) -> bool {
         false
     }
 
-    /// Calibrates the mechanism for this share of the budget.
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>>;
+    /// What it counts of a person.
+    fn counted(&self) -> Counted {
+        Counted::Rows
+    }
+
+    /// Whether what it releases has an interval.
+    fn has_interval(&self) -> bool {
+        false
+    }
+
+    /// How many steps one row adds at most.
+    fn width(&self, _: &PrivateAggregate) -> Result<f64> {
+        Ok(1.0)
+    }
+
+    /// How finely people can be weighed: a row of full weight is at most 2^this many steps.
+    fn finest(&self) -> u32 {
+        30
+    }
+
+    /// Calibrates the mechanism for this share of the budget. With `weights` people are weighed, otherwise they have
+    /// the aggregate's limits.
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
+    ) -> Result<Box<dyn Block>>;
 }
 
 /// A mechanism that is calibrated for all groups of an aggregate together.
 pub(crate) trait Block: Any + Send + Sync {
     /// The privacy event that it costs.
     fn event(&self) -> Result<Event>;
+
+    /// About how large the noise is, in rows, if one row of a person counts in full: the measure by which a bound is
+    /// chosen.
+    fn noise_per_row(&self) -> Result<f64> {
+        Err(internal("people are not weighed here"))
+    }
 
     /// The value it reads, and the form it is kept in; `None` if rows or people are counted.
     fn reads(&self) -> Option<(usize, Form)>;
@@ -205,7 +253,7 @@ impl Described {
     /// The quote for a column of this name.
     pub(crate) fn named(self, name: String) -> ColumnQuote {
         let Self { mechanism, sensitivity, scale, error, why } = self;
-        ColumnQuote { name, mechanism, sensitivity, scale, error, why }
+        ColumnQuote { name, mechanism, sensitivity, scale, error, per_row: false, why }
     }
 }
 
@@ -222,6 +270,9 @@ pub struct ColumnQuote {
     pub scale: f64,
     /// The expected 95 % error.
     pub error: Expected,
+    /// Whether scale and error are for each row of a person that counts in full. How many do is learnt with the
+    /// answer.
+    pub per_row: bool,
     /// Why this mechanism was chosen, where there was a choice.
     pub why: Option<String>,
 }
@@ -261,12 +312,32 @@ pub(crate) struct PrivateAggregate {
     pub(crate) limits: Limits,
     pub(crate) keys: Keys,
     pub(crate) key_count: usize,
+    /// Whether rows are left out whose key is not among the values that the policy lists.
+    pub(crate) drops_unlisted: bool,
     /// The argument columns.
     pub(crate) values: Vec<Value>,
     /// The aggregate functions of the query.
     pub(crate) measures: Vec<Measure>,
     /// The column names in the query: keys, then measures.
     pub(crate) schema: DFSchemaRef,
+}
+
+/// The most that one unit contributes: so many rows in each of so many groups. With weights it is one group, as the
+/// norm over all groups is bounded ([`demure_core::mechanism::Ladder`]), and rows are in steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Most {
+    pub(crate) groups: u32,
+    pub(crate) rows: u32,
+    /// How many steps a row of full weight counts.
+    pub(crate) per_row: f64,
+    pub(crate) weighted: bool,
+}
+
+impl Most {
+    #[cfg(test)]
+    pub(crate) fn of(groups: u32, rows: u32) -> Self {
+        Self { groups, rows, per_row: 1.0, weighted: false }
+    }
 }
 
 /// An argument column of the input.
@@ -277,6 +348,23 @@ pub(crate) struct Value {
     pub(crate) facts: Facts,
     /// The bounds in which a number is summed or ranked.
     pub(crate) bounds: Option<Bounds>,
+}
+
+/// The most steps of a number whose squares are weighed, as log₂. Weights need room beside them in integers, and a
+/// value is off by at most a 16,000th of its range.
+const SQUARED_STEPS: i32 = 13;
+
+impl Value {
+    /// Puts the number on a coarser grid, if it has more steps than can be squared and weighed.
+    pub(crate) fn coarsen(&mut self) -> Result<()> {
+        let Some(bounds) = self.bounds else { return Ok(()) };
+        let steps = bounds.steps().max(1).ilog2() as i32 + 1;
+        if steps > SQUARED_STEPS {
+            let grid = Grid::power_of_two(bounds.grid().exponent() + steps - SQUARED_STEPS)?;
+            self.bounds = Some(Bounds::on(bounds.lower(), bounds.upper(), grid)?);
+        }
+        Ok(())
+    }
 }
 
 /// SHA-256 as a hasher of structures.
@@ -305,12 +393,12 @@ impl PrivateAggregate {
     /// The question in words.
     pub(crate) fn text(&self) -> String {
         let names: Vec<String> = self.measures.iter().map(|one| self.written(one)).collect();
-        let Limits { groups, rows } = self.limits;
-        format!(
-            "{}; at most {rows} rows in each of {groups} groups\n{}",
-            names.join(", "),
-            self.input.display_indent()
-        )
+        let Limits { groups, rows, learnt } = self.limits;
+        let bounds = match learnt {
+            true => "the rows of a person that count in full are learnt".to_owned(),
+            false => format!("at most {rows} rows in each of {groups} groups"),
+        };
+        format!("{}; {bounds}\n{}", names.join(", "), self.input.display_indent())
     }
 
     /// The SQL text of a measure.
@@ -351,6 +439,55 @@ impl PrivateAggregate {
         matches!(self.keys, Keys::One)
     }
 
+    /// What limits leave out, in words; `None` if they leave nothing out.
+    pub(crate) fn left_out_in_words(&self) -> Option<String> {
+        let Limits { groups, rows, learnt } = self.limits;
+        let people = |m: &Measure| m.counts_people();
+        let nothing = self.single() && self.measures.iter().all(people);
+        if !self.bounded || learnt || nothing || self.measures.is_empty() {
+            return None;
+        }
+        let group = if groups == 1 { "1 group".to_owned() } else { format!("{groups} groups") };
+        let place =
+            if self.single() { String::new() } else { format!(" in each of at most {group}") };
+        let rows = match rows {
+            1 => format!("at most 1 row of each person{place} counts"),
+            rows => format!("at most {rows} rows of each person{place} count"),
+        };
+        Some(format!(
+            "{rows}: if anyone has more, they are left out, and no interval allows for it"
+        ))
+    }
+
+    /// The most that one unit can change, in words, where people are weighed.
+    pub(crate) fn weighed_reach(&self, weights: &Weights) -> String {
+        match weights.bound() {
+            1 => "1 row of one person".to_owned(),
+            rows => format!("{rows} rows of one person, in all groups together"),
+        }
+    }
+
+    /// The most that one unit contributes.
+    pub(crate) fn most(&self, weights: Option<&Weights>) -> Most {
+        let Limits { groups, rows, .. } = self.limits;
+        match weights {
+            // At most 3·2³⁰ steps.
+            Some(Weights { at, .. }) => {
+                let rows = u32::try_from(at.most()).unwrap_or(u32::MAX);
+                Most { groups: 1, rows, per_row: at.per_row() as f64, weighted: true }
+            }
+            None => Most { groups, rows, per_row: 1.0, weighted: false },
+        }
+    }
+
+    /// The same in words.
+    pub(crate) fn most_in_words(&self, weights: Option<&Weights>) -> String {
+        match weights {
+            Some(weights) => self.weighed_reach(weights),
+            None => self.reach(self.limits.rows),
+        }
+    }
+
     /// The most that one unit can change, in words, if it has this many rows in a group.
     pub(crate) fn reach(&self, rows: u32) -> String {
         let plural = if rows == 1 { "row" } else { "rows" };
@@ -371,6 +508,9 @@ impl PrivateAggregate {
         // The hash of a number does not include its type, but the text does.
         self.input.display_indent().to_string().hash(&mut hasher);
         (self.bounded, self.limits.groups, self.limits.rows, self.key_count).hash(&mut hasher);
+        if self.limits.learnt {
+            "learnt".hash(&mut hasher);
+        }
         for value in &self.values {
             let bounds = value
                 .bounds

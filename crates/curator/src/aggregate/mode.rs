@@ -6,8 +6,8 @@
 
 use super::share::down;
 use super::{
-    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, ReleasedColumns, Share, each_its_block, internal,
+    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most, Planned,
+    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, internal,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -47,6 +47,12 @@ impl Family for Modes {
         format!("mode({argument})")
     }
 
+    /// A stable release costs a δ in every group of a person, so their number must be limited.
+    fn weighs(&self, measure: &Measure, values: &[Value]) -> bool {
+        let value = measure.value.and_then(|value| values.get(value));
+        value.is_some_and(|value| value.facts.values.is_some())
+    }
+
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(ModePlan(*measure)))
     }
@@ -55,22 +61,34 @@ impl Family for Modes {
 struct ModePlan(Measure);
 
 impl BlockPlan for ModePlan {
+    /// Scores are at most 2⁵³: enough for eight billion rows.
+    fn finest(&self) -> u32 {
+        20
+    }
+
     fn wants_delta(&self) -> bool {
         true
     }
 
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
+    ) -> Result<Box<dyn Block>> {
         let value = self.0.argument()?;
+        let Most { groups, rows, weighted, .. } = aggregate.most(weights);
         let price = Price {
-            share: *share,
-            groups: aggregate.limits.groups,
-            rows: aggregate.limits.rows,
+            share: Share { delta: share.delta.filter(|_| !weighted), ..*share },
+            groups,
+            rows,
             single: aggregate.single(),
             bounded: aggregate.bounded,
         };
         let candidates = aggregate.values[value].facts.values.clone();
         let mode = Mode::new(value, candidates.as_ref().map(Vec::len), price)?;
-        Ok(Box::new(Mode { candidates, ..mode.ok_or_else(no_delta)? }))
+        let weights = weights.copied();
+        Ok(Box::new(Mode { candidates, weights, ..mode.ok_or_else(no_delta)? }))
     }
 }
 
@@ -94,6 +112,7 @@ pub(crate) struct Mode {
     listed: usize,
     /// The public values, if they are public.
     candidates: Option<Vec<ScalarValue>>,
+    weights: Option<Weights>,
     why: String,
 }
 
@@ -135,7 +154,8 @@ impl Mode {
         let drawn = listed.map(|n| Ok::<_, crate::Error>((price.drawn()?, n))).transpose()?;
         let stable = price.stable()?;
         let (listed, candidates) = (listed.unwrap_or(0), None);
-        let build = |method, why| Mode { value, method, price, listed, candidates, why };
+        let weights = None;
+        let build = |method, why| Mode { value, method, price, listed, candidates, weights, why };
         let lead_of = |stable: &Stable| short(price.lead(stable));
         Ok(match (drawn, stable) {
             (None, None) => None,
@@ -178,16 +198,17 @@ impl Mode {
     fn told(&self) -> Result<(&'static str, f64, Expected)> {
         let price = self.price;
         let change = change(price.share.neighbours);
+        let steps = self.weights.map_or(1.0, |weights| weights.at.per_row() as f64);
         Ok(match &self.method {
             Method::Drawn(chooser) => {
-                let error = chooser.error(self.listed, price.share.neighbours)?;
+                let error = chooser.error(self.listed, price.share.neighbours)? / steps;
                 let (name, scale) = match chooser {
                     Chooser::PermuteAndFlip(chooser) => ("permute-and-flip", chooser.scale(change)),
                     Chooser::Exponential(chooser) => {
                         ("exponential mechanism", chooser.scale(change))
                     }
                 };
-                (name, scale, Expected::Votes(error))
+                (name, scale / steps, Expected::Votes(error))
             }
             Method::Stable(stable) => {
                 let lead = price.lead(stable);
@@ -246,16 +267,25 @@ impl Block for Mode {
         })
     }
 
+    fn noise_per_row(&self) -> Result<f64> {
+        // What is exceeded in a twentieth is three times what is exceeded in a third.
+        Ok(match self.told()? {
+            (_, _, Expected::Votes(error)) => error / 3.0,
+            (_, scale, _) => scale,
+        })
+    }
+
     fn reads(&self) -> Option<(usize, Form)> {
         Some((self.value, Form::Code))
     }
 
     fn describe(&self, _: &Measure, of: &PrivateAggregate, _: Beta) -> Result<Described> {
         let (mechanism, scale, error) = self.told()?;
-        let rows = of.limits.rows;
+        let weights = self.weights.as_ref();
+        let rows = weights.map_or(u64::from(of.limits.rows), Weights::bound);
         Ok(Described {
             mechanism: mechanism.to_owned(),
-            sensitivity: format!("{rows} ({})", of.reach(rows)),
+            sensitivity: format!("{rows} ({})", of.most_in_words(weights)),
             scale,
             error,
             why: Some(self.why.clone()),
@@ -268,12 +298,20 @@ impl Block for Mode {
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
         let mut made: Vec<ScalarValue> = Vec::new();
-        for values in groups.codes(self.value) {
+        let mut add = |values: &[(ScalarValue, u64)]| {
             let mut counted: HashMap<ScalarValue, u64> = HashMap::new();
             for (value, n) in values {
-                *counted.entry(normal(value.clone())).or_insert(0) += n;
+                let count = counted.entry(normal(value.clone())).or_insert(0);
+                *count = count.saturating_add(*n);
             }
             made.push(self.release_one(&counted, rng)?);
+            Ok::<_, crate::Error>(())
+        };
+        match &self.weights {
+            Some(weights) => {
+                groups.weighted_codes(self.value, weights).try_for_each(|values| add(&values))?;
+            }
+            None => groups.codes(self.value).try_for_each(add)?,
         }
         Ok(Box::new(made))
     }
@@ -390,7 +428,8 @@ impl Chooser {
     /// # Guarantee
     /// The block's budget, for all groups together. A group whose counts both rise and fall costs ε′. One whose counts
     /// only rise or only fall costs ε′ if the noise is for that case (add or remove), and ε′/2 if it is for both
-    /// (replace): gε′ in all, or g·ε′²/8.
+    /// (replace): gε′ in all, or g·ε′²/8. *Weighted*, a unit with r of its m rows in a group costs r/m of that; one that has r′
+    /// there after it is replaced at most `(r+r′)/2m`. The norm of r/m over all groups is at most 1: ε′, or ε′²/8.
     fn choose(
         &self,
         counts: &[u64],

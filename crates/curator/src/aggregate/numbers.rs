@@ -4,17 +4,19 @@
 //! COUNT(*) is taken from the first column whose count is released anyway.
 
 use super::{
-    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Place,
-    Planned, PrivateAggregate, ReleasedColumns, Share, TYPICAL_ROWS, internal, within,
+    BETA, Block, BlockPlan, Call, Counted, Described, ExactGroups, Expected, Family, Measure,
+    Place, Planned, PrivateAggregate, ReleasedColumns, Share, TYPICAL_ROWS, Value, Weights,
+    internal, within,
 };
-use crate::bound::Form;
+use crate::bound::{Form, WeighedGroup};
 use crate::error::Result;
 use crate::rows::Owner;
 use crate::words::short;
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
 use demure_core::mechanism::{
-    Accumulator, Bounds, Contributions, GroupSummary, GroupTotals, Groups, Statistics,
+    Accumulator, Bounded, Bounds, Contribution, Contributions, GroupSummary, GroupTotals, Groups,
+    Statistics,
 };
 use demure_core::random::Randomness;
 use demure_core::unit::Beta;
@@ -23,12 +25,17 @@ use demure_core::unit::Beta;
 pub(super) struct Numbers;
 
 const ROWS: isize = 0;
-const PEOPLE: isize = 1;
+pub(super) const PEOPLE: isize = 1;
 const COUNT: isize = 2;
 const SUM: isize = 4;
 const MEAN: isize = 5;
 const VARIANCE: isize = 6;
 const DEVIATION: isize = 7;
+
+/// Whether a function of this family adds up squares.
+pub(super) fn squares(code: isize) -> bool {
+    code == VARIANCE || code == DEVIATION
+}
 
 impl Family for Numbers {
     fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>> {
@@ -61,6 +68,10 @@ impl Family for Numbers {
             VARIANCE => format!("var({argument})"),
             _ => format!("stddev({argument})"),
         }
+    }
+
+    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
+        true
     }
 
     fn blocks(&self, measures: &[(usize, Measure)], aggregate: &PrivateAggregate) -> Vec<Planned> {
@@ -137,10 +148,33 @@ impl Source {
 }
 
 impl BlockPlan for Source {
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
-        let limits = aggregate.limits;
-        let rows = if *self == Self::People { 1 } else { limits.rows };
-        let of = Contributions::new(limits.groups, rows)?;
+    fn counted(&self) -> Counted {
+        if *self == Self::People { Counted::People } else { Counted::Rows }
+    }
+
+    fn has_interval(&self) -> bool {
+        true
+    }
+
+    fn width(&self, aggregate: &PrivateAggregate) -> Result<f64> {
+        let Self::Values { value, wanted, .. } = *self else { return Ok(1.0) };
+        let bounds = aggregate.bounds(value)?;
+        let spacing = bounds.grid().spacing();
+        let farthest = bounds.lower().abs().max(bounds.upper().abs()) / spacing;
+        let steps = bounds.steps() as f64;
+        Ok(match wanted {
+            Statistics::Sum => farthest.max(steps),
+            Statistics::Variance => steps * steps,
+            _ => steps,
+        })
+    }
+
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
+    ) -> Result<Box<dyn Block>> {
         let (groups, bounds) = match *self {
             Self::Values { value, wanted, nulls } => {
                 let bounds = aggregate.bounds(value)?;
@@ -149,8 +183,17 @@ impl BlockPlan for Source {
             _ => (Groups::counts(), None),
         };
         let groups = groups.single_group(aggregate.single());
-        let groups = groups.calibrate(share.budget, share.neighbours, of)?;
-        Ok(Box::new(NumbersBlock { source: *self, groups, bounds, event: share.event() }))
+        let (budget, neighbours) = (share.budget, share.neighbours);
+        let groups = match weights {
+            Some(weights) => groups.calibrate_weighted(budget, neighbours, &weights.at)?,
+            None => {
+                let limits = aggregate.limits;
+                let rows = if *self == Self::People { 1 } else { limits.rows };
+                groups.calibrate(budget, neighbours, Contributions::new(limits.groups, rows)?)?
+            }
+        };
+        let (weights, event) = (weights.copied(), share.event());
+        Ok(Box::new(NumbersBlock { source: *self, groups, bounds, weights, event }))
     }
 }
 
@@ -160,11 +203,49 @@ pub(crate) struct NumbersBlock {
     pub(crate) groups: Groups,
     /// The bounds of the value, if there is one.
     bounds: Option<Bounds>,
+    weights: Option<Weights>,
     event: Event,
 }
 
 impl NumbersBlock {
+    /// The totals of groups whose people are weighed.
+    fn weighted(&self, groups: &ExactGroups<'_>, at: &Bounded) -> Result<Vec<GroupTotals>> {
+        let total = |of: &Contribution| at.total(of);
+        let rows = |of: &WeighedGroup| total(&of.rows);
+        let counted = |of: fn(&WeighedGroup) -> &Contribution| {
+            let counts = groups.weighed().map(|group| group.map_or(0, |g| total(of(g))));
+            counts.map(GroupTotals::weighted_rows).collect()
+        };
+        Ok(match (self.source, self.bounds) {
+            (Source::People, _) => counted(|group| &group.people),
+            (Source::Rows, _) => counted(|group| &group.rows),
+            (Source::Present(value), _) => {
+                let present = groups.weighed_argument(value, Form::Present);
+                let counts = present.map(|of| of.map_or(0, |of| total(&of.present)));
+                counts.map(GroupTotals::weighted_rows).collect()
+            }
+            (Source::Values { value, .. }, Some(bounds)) => {
+                let form = Form::Steps { bounds, histogram: false };
+                let mut totals = Vec::new();
+                for (group, of) in groups.weighed().zip(groups.weighed_argument(value, form)) {
+                    let [present, sum, squares] =
+                        of.map_or([0; 3], |of| [&of.present, &of.sum, &of.squares].map(total));
+                    // Nobody has fewer rows than rows with a value, also after both are rounded down.
+                    let nulls = group.map_or(0, rows).saturating_sub(present);
+                    let totals_of =
+                        GroupTotals::weighted_values(bounds, present, nulls, sum, squares);
+                    totals.push(totals_of?);
+                }
+                totals
+            }
+            (Source::Values { .. }, None) => return Err(internal("a number without bounds")),
+        })
+    }
+
     fn totals(&self, groups: &ExactGroups<'_>) -> Result<Vec<GroupTotals>> {
+        if let Some(weights) = &self.weights {
+            return self.weighted(groups, &weights.at);
+        }
         let rows = || groups.iter().map(|group| group.map_or(0, |g| g.rows));
         Ok(match (self.source, self.bounds) {
             (Source::People, _) => {
@@ -188,6 +269,19 @@ impl NumbersBlock {
 impl Block for NumbersBlock {
     fn event(&self) -> Result<Event> {
         Ok(self.event.clone())
+    }
+
+    fn noise_per_row(&self) -> Result<f64> {
+        // What Laplace noise exceeds with this probability is its mean size.
+        let beta = Beta::new((-1.0f64).exp())?;
+        if let Some(rows) = self.groups.count_error(beta)? {
+            return Ok(rows);
+        }
+        // A sum alone: rows of which each is half as large as can be.
+        let (sum, bounds) = (self.groups.sum_error(beta)?, self.bounds);
+        let most = bounds.map_or(1.0, |b| b.lower().abs().max(b.upper().abs()));
+        let sum = sum.ok_or_else(|| internal("no such number"))?;
+        Ok(if most > 0.0 { 2.0 * sum / most } else { sum })
     }
 
     fn reads(&self) -> Option<(usize, Form)> {
@@ -225,9 +319,13 @@ impl Block for NumbersBlock {
             _ => "",
         };
         let within = self.bounds.as_ref().map(within).unwrap_or_default();
+        let reach = match &self.weights {
+            Some(weights) => of.weighed_reach(weights),
+            None => of.reach(rows),
+        };
         Ok(Described {
             mechanism: format!("{}{jointly}", noise.family),
-            sensitivity: format!("{} ({}{within})", short(noise.sensitivity), of.reach(rows)),
+            sensitivity: format!("{} ({reach}{within})", short(noise.sensitivity)),
             scale: noise.scale,
             error,
             why: None,
@@ -240,7 +338,9 @@ impl Block for NumbersBlock {
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
         let released = self.groups.release(&self.totals(groups)?, rng)?.into_value();
-        Ok(Box::new(Summaries::new(&self.groups, released)))
+        let lost = self.weights.map_or(0.0, |weights| weights.lost);
+        let summaries = Summaries::new(&self.groups, released).with_loss(lost, self.bounds);
+        Ok(Box::new(summaries))
     }
 }
 
@@ -248,11 +348,44 @@ impl Block for NumbersBlock {
 pub(super) struct Summaries {
     groups: Groups,
     released: Vec<GroupSummary>,
+    /// Which share of all rows weights took away; 1 if that is not known.
+    lost: f64,
+    bounds: Option<Bounds>,
 }
 
 impl Summaries {
     pub(super) fn new(groups: &Groups, released: Vec<GroupSummary>) -> Self {
-        Self { groups: groups.clone(), released }
+        Self { groups: groups.clone(), released, lost: 0.0, bounds: None }
+    }
+
+    /// With the share of the rows that weights took away, and the bounds of their values.
+    pub(super) fn with_loss(self, lost: f64, bounds: Option<Bounds>) -> Self {
+        Self { lost, bounds, ..self }
+    }
+
+    /// A mean is never farther off than the bounds are.
+    fn within(&self, measure: &Measure, value: f64, error: f64) -> f64 {
+        match (measure.code, self.bounds) {
+            (MEAN, Some(b)) => error.min((b.upper() - value).max(value - b.lower()).max(0.0)),
+            _ => error,
+        }
+    }
+
+    /// What weights may have moved a number by, with s the share of the rows that they took away.
+    ///
+    /// A count or a sum of N moves by `Ns/(1−s)`, if the lost rows are like the others. A mean m of kept rows is within
+    /// `s·max(b−m, m−a)` of that of all, whatever the lost rows' values; a variance v, as `(1−s)v + sv′ + s(1−s)(m−m′)²` is that
+    /// of all, within `s(b−a)²/4 + s(b−a)²`, and a deviation within the root of that.
+    fn moved(&self, measure: &Measure, value: f64) -> f64 {
+        let s = self.lost;
+        let (low, high) = self.bounds.map_or((0.0, 0.0), |b| (b.lower(), b.upper()));
+        let of_variance = 1.25 * s * (high - low) * (high - low);
+        match measure.code {
+            MEAN => s * (high - value).abs().max((value - low).abs()),
+            VARIANCE => of_variance,
+            DEVIATION => of_variance.sqrt(),
+            _ => value.abs() * s / (1.0 - s),
+        }
     }
 }
 
@@ -261,6 +394,10 @@ impl ReleasedColumns for Summaries {
         let errors = Errors::of(measure, &self.groups)?;
         let number = |summary| {
             let (value, error) = number(measure, summary, &errors)?;
+            // If it is not known what weights take away, there is no interval.
+            let error = error.filter(|_| self.lost < 1.0);
+            let error =
+                error.map(|error| self.within(measure, value, error + self.moved(measure, value)));
             Ok((ScalarValue::Float64(Some(value)), error))
         };
         self.released.iter().map(number).collect()

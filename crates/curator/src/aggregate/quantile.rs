@@ -9,8 +9,8 @@
 
 use super::share::down;
 use super::{
-    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, ReleasedColumns, Share, each_its_block, extreme,
+    BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most, Planned,
+    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, extreme,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -50,6 +50,10 @@ impl Family for Quantiles {
         format!("quantile({argument}, {})", measure.rank.unwrap_or(0.5))
     }
 
+    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
+        true
+    }
+
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(QuantilePlan(*measure)))
     }
@@ -58,10 +62,15 @@ impl Family for Quantiles {
 struct QuantilePlan(Measure);
 
 impl BlockPlan for QuantilePlan {
-    fn calibrate(&self, share: &Share, aggregate: &PrivateAggregate) -> Result<Box<dyn Block>> {
+    fn calibrate(
+        &self,
+        share: &Share,
+        aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
+    ) -> Result<Box<dyn Block>> {
         let (value, rank) = (self.0.argument()?, self.0.rank.unwrap_or(0.5));
         let bounds = aggregate.bounds(value)?;
-        Ok(Box::new(Ordered::of(value, rank, bounds, share, aggregate)?))
+        Ok(Box::new(Ordered::of((value, rank), bounds, share, aggregate, weights)?))
     }
 }
 
@@ -71,8 +80,10 @@ pub(crate) struct Ordered {
     pub(crate) rank: f64,
     bounds: Bounds,
     method: Method,
+    weights: Option<Weights>,
     event: Event,
-    why: String,
+    /// Why this mechanism, where there was a choice.
+    why: Option<String>,
 }
 
 pub(crate) enum Method {
@@ -83,30 +94,36 @@ pub(crate) enum Method {
 impl Ordered {
     /// The quantile of a value, or of a number computed from it row by row, within these bounds.
     pub(super) fn of(
-        value: usize,
-        rank: f64,
+        of: (usize, f64),
         bounds: Bounds,
         share: &Share,
         aggregate: &PrivateAggregate,
+        weights: Option<&Weights>,
     ) -> Result<Self> {
-        let limits = (aggregate.limits.groups, aggregate.limits.rows);
-        Self::new((value, rank), bounds, share, limits, aggregate.single())
+        let ordered = Self::new(of, bounds, share, aggregate.most(weights), aggregate.single())?;
+        Ok(Self { weights: weights.copied(), ..ordered })
     }
 
     pub(super) fn new(
         (value, rank): (usize, f64),
         bounds: Bounds,
         share: &Share,
-        limits: (u32, u32),
+        most: Most,
         single: bool,
     ) -> Result<Self> {
         // The quantile rounds its rank to 2⁻³².
         let h = rank.max(1.0 - rank) + 2f64.powi(-32);
-        let epsilon = share.per_row(limits, single, h)?;
+        let epsilon = share.per_row(most, single, h)?;
         let (low, high) = (bounds.lower(), bounds.upper());
         let ranks =
             Quantile::with_grid(epsilon, share.neighbours, rank, low..=high, bounds.grid())?;
+        if most.weighted {
+            let (method, why) = (Method::Ranks(Box::new(ranks)), None);
+            let event = share.event();
+            return Ok(Self { value, rank, bounds, method, weights: None, event, why });
+        }
         let by_ranks = SQRT_2 * ranks.scale();
+        let limits = (most.groups, most.rows);
         let smooth = smooth(share.budget, share.neighbours, limits, single);
         let by_smooth = smooth.as_ref().map_or(f64::INFINITY, even_deviation);
         let (method, chosen, other, least, more) = match smooth {
@@ -131,7 +148,8 @@ impl Ordered {
             short(least),
             short(more)
         );
-        Ok(Self { value, rank, bounds, method, event: share.event(), why })
+        let (event, why) = (share.event(), Some(why));
+        Ok(Self { value, rank, bounds, method, weights: None, event, why })
     }
 
     #[cfg(test)]
@@ -144,13 +162,18 @@ impl Ordered {
         steepest(noise.t().get()) * exceeded(noise.family(), BETA) / noise.s()
     }
 
+    /// How many steps a row of full weight counts.
+    fn steps(&self) -> f64 {
+        self.weights.map_or(1.0, |weights| weights.at.per_row() as f64)
+    }
+
     /// The mechanism in words, its sensitivity and its scale.
-    fn told(&self, rows: u32) -> (String, String, f64) {
+    fn told(&self, rows: f64) -> (String, String, f64) {
         match &self.method {
             Method::Ranks(quantile) => (
                 "exponential mechanism on ranks".to_owned(),
-                format!("{} ranks", short(quantile.sensitivity() * f64::from(rows))),
-                quantile.scale(),
+                format!("{} ranks", short(quantile.sensitivity() * rows)),
+                quantile.scale() / self.steps(),
             ),
             Method::Smooth(noise) => (
                 format!("smooth sensitivity, {} noise", noise.family()),
@@ -160,15 +183,22 @@ impl Ordered {
         }
     }
 
-    /// Releases the quantile of a group's values.
+    /// Releases the quantile of a group's values, each with the number of its rows.
     ///
     /// # Guarantee
     /// The block's budget, for all groups together: see [`Share::per_row`] and [`smooth`].
-    pub(super) fn release_one(&self, values: &[f64], rng: &mut dyn Randomness) -> Result<f64> {
+    pub(super) fn release_one(
+        &self,
+        values: &[(f64, u64)],
+        rng: &mut dyn Randomness,
+    ) -> Result<f64> {
         match &self.method {
-            Method::Ranks(quantile) => Ok(quantile.release(values, rng)?.into_value()),
+            Method::Ranks(quantile) => Ok(quantile.release_counted(values, rng)?.into_value()),
             Method::Smooth(noise) => {
-                let values = Values::new(self.bounds, values.iter().copied());
+                let repeat = |&(x, n): &(f64, u64)| {
+                    std::iter::repeat_n(x, usize::try_from(n).unwrap_or(usize::MAX))
+                };
+                let values = Values::new(self.bounds, values.iter().flat_map(repeat));
                 let statistic = OrderStatistic::of_rows(&values, self.rank)?;
                 Ok(noise.release(&statistic, rng)?.into_value())
             }
@@ -181,19 +211,29 @@ impl Block for Ordered {
         Ok(self.event.clone())
     }
 
+    fn noise_per_row(&self) -> Result<f64> {
+        match &self.method {
+            Method::Ranks(quantile) => {
+                Ok(quantile.error(Beta::new((-1.0f64).exp())?)? / self.steps())
+            }
+            Method::Smooth(_) => Ok(self.told(1.0).2),
+        }
+    }
+
     fn reads(&self) -> Option<(usize, Form)> {
         Some((self.value, Form::Steps { bounds: self.bounds, histogram: true }))
     }
 
     fn describe(&self, _: &Measure, of: &PrivateAggregate, beta: Beta) -> Result<Described> {
-        let rows = of.limits.rows;
+        let weights = self.weights.as_ref();
+        let rows = weights.map_or(f64::from(of.limits.rows), |weights| weights.bound() as f64);
         let (mechanism, sensitivity, scale) = self.told(rows);
         let error = match &self.method {
-            Method::Ranks(quantile) => Expected::Ranks(quantile.error(beta)?),
+            Method::Ranks(quantile) => Expected::Ranks(quantile.error(beta)? / self.steps()),
             Method::Smooth(noise) => Expected::EvenRanks(Self::even_error(noise)),
         };
-        let sensitivity = format!("{sensitivity} ({})", of.reach(rows));
-        Ok(Described { mechanism, sensitivity, scale, error, why: Some(self.why.clone()) })
+        let sensitivity = format!("{sensitivity} ({})", of.most_in_words(weights));
+        Ok(Described { mechanism, sensitivity, scale, error, why: self.why.clone() })
     }
 
     fn release(
@@ -201,20 +241,17 @@ impl Block for Ordered {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        groups.release_each(self.value, self.bounds, |histogram| {
-            self.release_one(&spread(&self.bounds, histogram), rng)
+        groups.release_each(self.value, self.bounds, self.weights.as_ref(), |histogram| {
+            self.release_one(&on_grid(&self.bounds, histogram), rng)
         })
     }
 }
 
-/// The values in a histogram, on the grid.
-pub(super) fn spread(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<f64> {
+/// The values in a histogram, on the grid, each with the number of its rows.
+pub(super) fn on_grid(bounds: &Bounds, histogram: &BTreeMap<u32, u64>) -> Vec<(f64, u64)> {
     let lower = (bounds.lower() / bounds.grid().spacing()).round() as i128;
     let value = |step: u32| bounds.grid().at(lower + i128::from(step));
-    let repeat = |(step, n): (&u32, &u64)| {
-        std::iter::repeat_n(value(*step), usize::try_from(*n).unwrap_or(usize::MAX))
-    };
-    histogram.iter().flat_map(repeat).collect()
+    histogram.iter().map(|(&step, &n)| (value(step), n)).collect()
 }
 
 /// Smooth noise for one row, calibrated so that all groups together cost the budget; `None` if ε is too small.

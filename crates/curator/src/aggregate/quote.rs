@@ -1,18 +1,21 @@
 //! The price and the expected error of an aggregate, before anything is read.
 //!
-//! Private keys get their share of a query's budget first; the rest is divided evenly between its blocks.
+//! Private keys get their share of a query's budget first, then a tenth of the rest goes to what is learnt; what is left is
+//! divided evenly between its blocks.
 
+use super::learn::{self, Learning};
 use super::{
-    BETA, Block, ColumnQuote, Expected, Keys, PrivateAggregate, Share, part_of, select_keys,
+    BETA, Block, BlockPlan, ColumnQuote, Expected, Keys, Measure, PrivateAggregate, Released,
+    Selection, Share, Weights, part_of, select_keys,
 };
-use crate::bound::{Argument, BoundSpec, Form};
+use crate::bound::{Argument, BoundSpec, ExactSizes, Form};
 use crate::error::{Error, Result};
 use crate::policy::{Accounting, BudgetPolicy};
 use crate::refusal::{Refusal, Rule};
 use crate::statement::settings::Settings;
 use crate::words::short;
 use demure_core::event::Event;
-use demure_core::mechanism::KeySelection;
+use demure_core::random::Randomness;
 use demure_core::unit::{Beta, Delta, Epsilon};
 use demure_core::utility;
 
@@ -24,7 +27,10 @@ const DELTA_SHARE: f64 = 0.05;
 /// A price, and all that is needed for the release at that price.
 pub(crate) struct Quote {
     pub(crate) blocks: Vec<Box<dyn Block>>,
-    pub(crate) selection: Option<KeySelection>,
+    pub(crate) selection: Option<Selection>,
+    /// What is learnt before the blocks are released, and what they are then calibrated from.
+    pub(crate) learning: Option<Learning>,
+    planned: Vec<(Box<dyn BlockPlan>, Share)>,
     /// The index of each measure's block.
     pub(crate) from: Vec<usize>,
     pub(crate) event: Event,
@@ -87,19 +93,26 @@ fn quoted(
     let Some(wanted) = settings.error_at_most else { return at(aggregate, budget, spend) };
     let worst = |quote: &Quote| {
         let known = quote.columns.iter().filter_map(|column| match column.error {
-            Expected::Within(error) => Some(error),
+            Expected::Within(error) if !column.per_row => Some(error),
             _ => None,
         });
         known.fold(None, |worst: Option<f64>, error| Some(worst.map_or(error, |w| w.max(error))))
     };
     if worst(&at(aggregate, budget, spend)?).is_none() {
-        return Err(Refusal::new(
-            Rule::Setting,
-            "demure.error_at_most: the error of none of these columns is known in advance (an \
-             average's depends on the number of rows, which is protected)",
-            "ask for a COUNT or SUM too, or set demure.epsilon instead",
-        )
-        .into());
+        let (what, remedy) = match aggregate.limits.learnt {
+            true => (
+                "demure.error_at_most: the error is not known in advance, as it depends on how many \
+                 rows of a person count in full, which is learnt from the data",
+                "set demure.max_groups and demure.max_rows_per_group too, or set demure.epsilon \
+                 instead",
+            ),
+            false => (
+                "demure.error_at_most: the error of none of these columns is known in advance (an \
+                 average's depends on the number of rows, which is protected)",
+                "ask for a COUNT or SUM too, or set demure.epsilon instead",
+            ),
+        };
+        return Err(Refusal::new(Rule::Setting, what, remedy).into());
     }
     // A failure at some ε does not count as meeting the error bound.
     let error_at = |epsilon: Epsilon| {
@@ -121,7 +134,10 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
     };
     let mut events = Vec::new();
     // If only keys are selected, there are no blocks to share with.
-    let share = if planned.is_empty() { 1.0 } else { (1.0 - keys_share) / planned.len() as f64 };
+    let rest = 1.0 - keys_share;
+    let learning = aggregate.limits.learnt;
+    let of_blocks = if learning { rest * (1.0 - learn::SHARE) } else { rest };
+    let share = if planned.is_empty() { 1.0 } else { of_blocks / planned.len() as f64 };
     let part = part_of(spend.epsilon, budget.accounting, share)?;
     // δ is divided among the blocks that need it, or are more accurate with it.
     let divided = |among: usize| {
@@ -129,12 +145,23 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         let delta = delta.filter(|delta| delta.get() > 0.0);
         Share { budget: part, delta, neighbours: budget.neighbours }
     };
+    let learning = match learning {
+        false => None,
+        true => {
+            // If only keys are selected, nothing is learnt, and nothing is paid for it.
+            let share = if planned.is_empty() { 1.0 } else { rest * learn::SHARE };
+            let part = part_of(spend.epsilon, budget.accounting, share)?;
+            let share = Share { budget: part, delta: None, neighbours: budget.neighbours };
+            Some(Learning::new(&planned, aggregate, share, divided(1))?)
+        }
+    };
+    let weights = learning.as_ref().map(Learning::least);
     let wanting = planned.iter().filter(|plan| plan.wants_delta()).count();
     let most = usize::from(selecting) + wanting;
     let mut takers = usize::from(selecting);
     let mut blocks = Vec::with_capacity(planned.len());
     for plan in &planned {
-        let block = plan.calibrate(&divided(most), aggregate)?;
+        let block = plan.calibrate(&divided(most), aggregate, weights.as_ref())?;
         takers += usize::from(takes_delta(&*block)?);
         blocks.push(block);
     }
@@ -148,24 +175,40 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
             Some(selection)
         }
     };
-    for (plan, block) in planned.iter().zip(&mut blocks) {
+    events.extend(learning.iter().flat_map(Learning::events));
+    let mut priced = Vec::with_capacity(planned.len());
+    for (plan, block) in planned.into_iter().zip(&mut blocks) {
         // Blocks that take no δ keep their calibration; the others share all of δ.
-        if takes_delta(&**block)? {
-            *block = plan.calibrate(&divided(takers), aggregate)?;
+        let takes = takes_delta(&**block)?;
+        let share = divided(if takes { takers } else { most });
+        if takes {
+            *block = plan.calibrate(&share, aggregate, weights.as_ref())?;
         }
         events.push(block.event()?);
+        priced.push((plan, share));
     }
     let event = match events.len() {
         1 => events.swap_remove(0),
         _ => Event::Compose(events),
     };
+    let mut columns = described(aggregate, &blocks, &from)?;
+    columns.iter_mut().for_each(|column| column.per_row = learning.is_some());
+    let (epsilon, planned) = (Some(spend.epsilon), priced);
+    Ok(Quote { blocks, selection, learning, planned, from, event, epsilon, columns })
+}
+
+/// Describes every measure.
+fn described(
+    aggregate: &PrivateAggregate,
+    blocks: &[Box<dyn Block>],
+    from: &[usize],
+) -> Result<Vec<ColumnQuote>> {
     let beta = Beta::new(BETA)?;
-    let mut columns = Vec::new();
-    for (measure, &block) in aggregate.measures.iter().zip(&from) {
+    let describe = |(measure, &block): (&Measure, &usize)| {
         let described = blocks[block].describe(measure, aggregate, beta)?;
-        columns.push(described.named(aggregate.written(measure)));
-    }
-    Ok(Quote { blocks, selection, from, event, epsilon: Some(spend.epsilon), columns })
+        Ok(described.named(aggregate.written(measure)))
+    };
+    aggregate.measures.iter().zip(from).map(describe).collect()
 }
 
 fn takes_delta(block: &dyn Block) -> Result<bool> {
@@ -178,6 +221,8 @@ impl Quote {
         Self {
             blocks: Vec::new(),
             selection: None,
+            learning: None,
+            planned: Vec::new(),
             from: Vec::new(),
             event: Event::Compose(Vec::new()),
             epsilon: None,
@@ -196,7 +241,63 @@ impl Quote {
             arguments: arguments.map(|(v, form)| Argument { column: first + v, form }).collect(),
             max_groups: aggregate.limits.groups,
             max_rows: aggregate.limits.rows,
+            weighing: self.learning.as_ref().map(|learning| learning.weighing),
         }
+    }
+
+    /// Learns the bounds, and calibrates the blocks at them.
+    pub(super) fn learnt(
+        &self,
+        aggregate: &PrivateAggregate,
+        sizes: &ExactSizes,
+        groups: usize,
+        rng: &mut dyn Randomness,
+    ) -> Result<Option<(Vec<Box<dyn Block>>, Vec<Weights>)>> {
+        let Some(learning) = &self.learning else { return Ok(None) };
+        let counted = self.planned.iter().map(|(plan, _)| plan.counted());
+        let blocks: Vec<_> = counted.zip(self.blocks.iter().map(|block| &**block)).collect();
+        let weights = learning.release((sizes, &self.forms()), &blocks, groups, rng)?;
+        Ok(Some((self.at(aggregate, &weights)?, weights)))
+    }
+
+    /// The blocks at these weights.
+    pub(crate) fn at(
+        &self,
+        aggregate: &PrivateAggregate,
+        all: &[Weights],
+    ) -> Result<Vec<Box<dyn Block>>> {
+        let planned = self.planned.iter().zip(all);
+        planned.map(|((plan, share), w)| plan.calibrate(share, aggregate, Some(w))).collect()
+    }
+
+    /// The weights with which a table was released, one for each block; none if nothing was learnt.
+    pub(crate) fn weights(&self, released: &Released) -> Vec<Weights> {
+        let read = |text: &str| self.learning.as_ref()?.read(text, self.blocks.len());
+        released.learnt().and_then(|text| read(&text)).unwrap_or_default()
+    }
+
+    /// The columns as they were released: with the noise at the bounds that were learnt.
+    pub(crate) fn columns_at(
+        &self,
+        aggregate: &PrivateAggregate,
+        weights: &[Weights],
+    ) -> Result<Vec<ColumnQuote>> {
+        match weights {
+            [] => Ok(self.columns.clone()),
+            weights => described(aggregate, &self.at(aggregate, weights)?, &self.from),
+        }
+    }
+
+    /// What was learnt, in words: one line for rows, one for people.
+    pub(crate) fn learnt_in_words(&self, weights: &[Weights]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for ((plan, _), one) in self.planned.iter().zip(weights) {
+            let line = one.in_words(plan.counted(), plan.has_interval());
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        lines
     }
 
     /// The arguments of contribution bounding: each value, and the form it is kept in.

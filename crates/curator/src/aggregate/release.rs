@@ -1,5 +1,6 @@
 //! Exact aggregates in, noised table out. This is the only place where the two meet.
 
+use super::learn::written;
 use super::quote::Quote;
 use super::{ExactGroups, Keys, PrivateAggregate, as_type, internal};
 use crate::bound::{Exact, ExactGroup};
@@ -11,8 +12,11 @@ use datafusion::arrow::ipc::reader::StreamReader;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use datafusion::common::ScalarValue;
 use demure_core::random::Randomness;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
+
+/// The metadata of a stored table that holds what was learnt.
+const LEARNT: &str = "learnt";
 
 /// A noised table. It is made by [`release`], from public keys alone, or from bytes in the ledger, so every number in
 /// it has been paid for.
@@ -42,9 +46,14 @@ impl Released {
 
     /// The public keys of a DISTINCT: the policy's own list. No block is released, so no noise is drawn.
     pub(crate) fn public_keys(aggregate: &PrivateAggregate) -> Result<Self> {
-        let nobody = Exact { groups: Vec::new() };
+        let nobody = Exact { groups: Vec::new(), sizes: None };
         let mut rng = demure_core::random::SystemRandom::new()?;
         release(aggregate, &Quote::free(), &nobody, &mut rng)
+    }
+
+    /// The bounds that were learnt, as text; `None` if none were.
+    pub(crate) fn learnt(&self) -> Option<String> {
+        self.0.schema_ref().metadata().get(LEARNT).cloned()
     }
 
     /// Its rows.
@@ -73,8 +82,17 @@ pub(crate) fn release(
     let (keys, groups) = groups(aggregate, quote, exact, rng)?;
     let forms = quote.forms();
     let groups = ExactGroups::new(groups, &forms);
-    let mut made = Vec::with_capacity(quote.blocks.len());
-    for block in &quote.blocks {
+    let nobody = || internal("sizes that were not counted");
+    let learnt = match &quote.learning {
+        Some(_) => {
+            let sizes = exact.sizes.as_ref().ok_or_else(nobody)?;
+            quote.learnt(aggregate, sizes, keys.len(), rng)?
+        }
+        None => None,
+    };
+    let blocks = learnt.as_ref().map_or(&quote.blocks, |(blocks, _)| blocks);
+    let mut made = Vec::with_capacity(blocks.len());
+    for block in blocks {
         made.push(block.release(&groups, rng)?);
     }
     let mut columns: Vec<ArrayRef> = Vec::new();
@@ -105,7 +123,9 @@ pub(crate) fn release(
     fields.extend(error_fields);
     columns.extend(errors);
     let options = RecordBatchOptions::new().with_row_count(Some(keys.len()));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+    let bounds = learnt.map(|(_, weights)| (LEARNT.to_owned(), written(&weights)));
+    let schema = Schema::new_with_metadata(fields, bounds.into_iter().collect());
+    RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
         .map(Released)
         .map_err(|_| internal("the released table"))
 }
@@ -142,10 +162,7 @@ fn groups<'a>(
         Keys::Private => {
             let selection =
                 quote.selection.as_ref().ok_or_else(|| internal("keys without a choice"))?;
-            // Sorted by content, so that the order of the rows does not show.
-            let people: BTreeMap<usize, u64> =
-                exact.groups.iter().enumerate().map(|(i, g)| (i, g.people)).collect();
-            let kept = selection.release(&people, rng)?.into_value();
+            let kept = selection.release(&exact.groups, rng)?;
             let kept = kept.into_iter().filter_map(|i| exact.groups.get(i));
             Ok(kept.map(|group| (group.key.clone(), Some(group))).unzip())
         }

@@ -1,5 +1,6 @@
 //! The budget of one block, and of one row in one group.
 
+use super::Most;
 use crate::error::Result;
 use crate::policy::Accounting;
 use demure_core::event::Event;
@@ -34,6 +35,22 @@ impl Share {
         Ok(Self { budget, delta: None, ..*self })
     }
 
+    /// One of so many equal parts, which together cost at most the whole.
+    pub(super) fn divided(&self, parts: usize) -> Result<Self> {
+        if parts == 1 {
+            return Ok(*self);
+        }
+        let budget = match self.budget {
+            Budget::Pure(epsilon) => {
+                Budget::Pure(Epsilon::new(down(epsilon.get() / parts as f64))?)
+            }
+            Budget::Concentrated(rho) => {
+                Budget::Concentrated(Rho::new(down(rho.get() / parts as f64))?)
+            }
+        };
+        Ok(Self { budget, delta: None, ..*self })
+    }
+
     /// The ε at which the quantile of each group may be drawn, as if a unit were one row.
     ///
     /// # Proof
@@ -44,9 +61,14 @@ impl Share {
     /// *replace* at ε costs hε where a group only gains or only loses rows.
     /// *Add or remove*: g groups change: gε, or gε²/8. *Replace*, one group: ε, or ε²/8. *Replace*, the
     /// old and the new rows sharing t groups: tε + 2(g−t)hε ≤ 2ghε as h ≥ ½, or `(t + 2(g−t)h²)ε²/8 ≤
-    /// g·max(1, 2h²)·ε²/8`. ∎
-    pub(super) fn per_row(&self, (g, m): (u32, u32), single: bool, h: f64) -> Result<Epsilon> {
-        let (g, m) = (f64::from(g), f64::from(m));
+    /// g·max(1, 2h²)·ε²/8`.
+    ///
+    /// *Weighted*: the rows of a unit in each group are a vector r with a norm of at most m, and g = 1. *Add or remove*:
+    /// `Σr·ε/m ≤ ε`, or `Σr²·ε²/8m² ≤ ε²/8`. *Replace*, r by r′: a group costs `ε/m` times `h·max(r,r′) + (1−h)·min(r,r′)`. In
+    /// one group that is at most ε. In several it is at most `h(r+r′)` each, so 2hε; and its square at most
+    /// `(h² + (1−h)²)(r² + r′²)`, so `2(h² + (1−h)²)·ε²/8`. ∎
+    pub(super) fn per_row(&self, most: Most, single: bool, h: f64) -> Result<Epsilon> {
+        let (g, m) = (f64::from(most.groups), f64::from(most.rows));
         let each = match (self.budget, self.neighbours) {
             (Budget::Pure(epsilon), Neighbours::AddRemove) => epsilon.get() / g,
             (Budget::Pure(epsilon), Neighbours::Replace) if single => epsilon.get(),
@@ -54,7 +76,11 @@ impl Share {
             (Budget::Concentrated(rho), Neighbours::AddRemove) => (8.0 * rho.get() / g).sqrt(),
             (Budget::Concentrated(rho), Neighbours::Replace) if single => (8.0 * rho.get()).sqrt(),
             (Budget::Concentrated(rho), Neighbours::Replace) => {
-                (8.0 * rho.get() / (g * (2.0 * h * h).max(1.0))).sqrt()
+                let both = match most.weighted {
+                    true => 2.0 * (h * h + (1.0 - h) * (1.0 - h)),
+                    false => (2.0 * h * h).max(1.0),
+                };
+                (8.0 * rho.get() / (g * both)).sqrt()
             }
         };
         Ok(Epsilon::new(down(each / m))?)

@@ -51,16 +51,27 @@ impl AggregateExplanation {
         let names = names.join(", ");
         let keys = match (&aggregate.keys, &quote.selection) {
             (Keys::Public(keys), _) => {
-                format!("{names}: {} public keys, all of which come back", keys.len())
+                let plural = if keys.len() == 1 { "public key" } else { "public keys" };
+                let others = match aggregate.drops_unlisted {
+                    true => "; rows with a value that is not listed are left out",
+                    false => "",
+                };
+                format!("{names}: {} {plural}, all of which come back{others}", keys.len())
             }
-            (Keys::Private, Some(selection)) => format!(
-                "{names}: not public; a key of more than {} people always comes back",
-                selection.crossovers().1
-            ),
+            (Keys::Private, Some(selection)) => {
+                let needs = selection.needs().unwrap_or_default();
+                format!("{names}: not public; {needs}")
+            }
             _ => "one group".to_owned(),
         };
         let (g, m) = (aggregate.limits.groups, aggregate.limits.rows);
         let contributions = match (aggregate.bounded, g) {
+            (true, _) if aggregate.limits.learnt => {
+                "all rows of a person. How many count in full is \
+                                                     learnt from the data; people who have more \
+                                                     count with a smaller weight"
+                    .to_owned()
+            }
             (false, _) if m == 1 => "one row a unit, by construction".to_owned(),
             (false, _) => format!("one row a unit, at most {m} times, by construction"),
             (true, 1) => format!("at most {m} of a person's rows, chosen at random"),
@@ -90,9 +101,14 @@ impl AggregateExplanation {
     }
 }
 
-/// An expected error in words.
+/// A column's expected error in words.
 #[must_use]
-pub fn expected(error: &Expected) -> String {
+pub fn expected(column: &ColumnQuote) -> String {
+    let each = if column.per_row { ", for each row of a person that counts in full" } else { "" };
+    format!("{}{each}", error(&column.error))
+}
+
+fn error(error: &Expected) -> String {
     match error {
         Expected::Within(error) => format!("± {}", short(*error)),
         Expected::WithinAt { rows, error } => {
@@ -134,7 +150,7 @@ impl Explanation {
                 }
                 say("  sensitivity", column.sensitivity.clone());
                 say("  scale", short(column.scale));
-                say("  error (95 %)", expected(&column.error));
+                say("  error (95 %)", expected(column));
             }
             say("groups", aggregate.keys.clone());
             say("contributions", aggregate.contributions.clone());

@@ -69,7 +69,7 @@ impl Answer {
     pub fn errors_in_words(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for column in &self.columns {
-            let line = format!("{}: {} (95 %)", column.name, explain::expected(&column.error));
+            let line = format!("{}: {} (95 %)", column.name, explain::expected(column));
             if !lines.contains(&line) {
                 lines.push(line);
             }

@@ -196,7 +196,7 @@ impl Capping {
 
     fn spec(&self, unit: usize, arguments: Vec<Argument>) -> BoundSpec {
         let (keys, max_rows) = (Vec::new(), self.most);
-        BoundSpec { unit: Some(unit), keys, arguments, max_groups: 1, max_rows }
+        BoundSpec { unit: Some(unit), keys, arguments, max_groups: 1, max_rows, weighing: None }
     }
 }
 

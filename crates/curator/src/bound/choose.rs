@@ -22,7 +22,7 @@
 use super::intern::{Contents, Interned};
 use super::output::Output;
 use super::spec::BoundSpec;
-use super::spill::{HEAD, Partition, Row, person};
+use super::spill::{HEAD, Partition, Row, by_bucket, person};
 use datafusion::common::Result;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ struct Entry {
 pub(super) struct Scratch<const W: usize> {
     rows: Vec<Row<W>>,
     read: Vec<Row<W>>,
-    starts: Vec<u32>,
+    ends: Vec<u32>,
     words: Vec<u64>,
     entries: Vec<Entry>,
     ranked: Vec<Ranked>,
@@ -83,7 +83,7 @@ impl<const W: usize> Default for Scratch<W> {
         Self {
             rows: Vec::new(),
             read: Vec::new(),
-            starts: Vec::new(),
+            ends: Vec::new(),
             words: Vec::new(),
             entries: Vec::new(),
             ranked: Vec::new(),
@@ -100,13 +100,8 @@ struct Ranked {
     at: u32,
 }
 
-/// The target number of rows per bucket, small enough that most buckets hold one person.
-const BUCKET: usize = 2;
 /// The largest bucket that is sorted by packed words.
 const PACKED: usize = 64;
-const MOST_BUCKET_BITS: u32 = 18;
-/// Row numbers are 31 bits wide.
-const MOST_ROWS: usize = 1 << 30;
 
 impl Chooser {
     /// Call it when the input has ended: it reads all contents, once.
@@ -129,25 +124,9 @@ impl Chooser {
         scratch: &mut Scratch<W>,
         output: &mut Output,
     ) -> Result<()> {
-        if let Some(chunks) = partition.in_memory()
-            && partition.rows() <= MOST_ROWS
-        {
-            self.chunks(chunks, scratch, output);
-            return Ok(());
-        }
-        // Too large to be read at once: goes in several passes, by the next bits.
-        let bytes = partition.rows() * size_of::<Row<W>>();
-        let limit = limit.clamp(1, MOST_ROWS);
-        let passes = (bytes / limit + 1).next_power_of_two().min(256) as u64;
-        for pass in 0..passes {
-            let mut read = std::mem::take(&mut scratch.read);
-            read.clear();
-            partition.read(|person| (person >> 48) % passes == pass, &mut read)?;
-            let chunks = [read];
-            self.chunks(&chunks, scratch, output);
-            let [read] = chunks;
-            scratch.read = read;
-        }
+        let mut read = std::mem::take(&mut scratch.read);
+        partition.passes(limit, &mut read, |chunks| self.chunks(chunks, scratch, output))?;
+        scratch.read = read;
         Ok(())
     }
 
@@ -159,41 +138,17 @@ impl Chooser {
         scratch: &mut Scratch<W>,
         output: &mut Output,
     ) {
-        let count: usize = chunks.iter().map(Vec::len).sum();
-        if count == 0 {
-            return;
-        }
-        let bits = (count / BUCKET + 1).ilog2().clamp(1, MOST_BUCKET_BITS);
-        let bucket = |row: &Row<W>| (row[0] << 8 >> (u32::BITS - bits)) as usize;
-        let mut starts = std::mem::take(&mut scratch.starts);
-        starts.clear();
-        starts.resize((1 << bits) + 1, 0);
-        for chunk in chunks {
-            chunk.iter().for_each(|row| starts[bucket(row) + 1] += 1);
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
-        let mut rows = std::mem::take(&mut scratch.rows);
-        rows.resize(count, [0; W]);
-        for chunk in chunks {
-            for row in chunk {
-                let at = &mut starts[bucket(row)];
-                rows[*at as usize] = *row;
-                *at += 1;
-            }
-        }
-        // Each start has moved to the end of its bucket.
+        let (mut ends, mut rows) =
+            (std::mem::take(&mut scratch.ends), std::mem::take(&mut scratch.rows));
+        by_bucket(chunks, &mut ends, &mut rows);
         scratch.kept.words.clear();
         scratch.kept.from = 0;
-        for &to in &starts[..1 << bits] {
+        for &to in &ends {
             self.bucket(&rows[scratch.kept.from as usize..to as usize], scratch);
             scratch.kept.from = to;
         }
         output.extend(&rows, &scratch.kept);
-        scratch.starts = starts;
+        scratch.ends = ends;
         scratch.rows = rows;
     }
 

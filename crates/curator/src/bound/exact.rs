@@ -2,10 +2,12 @@
 
 use super::intern::Interned;
 use super::spec::{BoundSpec, Form};
+use super::weigh::{Cell, Weighed, What};
 use datafusion::arrow::array::{Array, AsArray, UInt32Array};
 use datafusion::arrow::datatypes::UInt32Type;
 use datafusion::common::{HashMap, Result, ScalarValue, exec_datafusion_err};
 use datafusion::execution::SendableRecordBatchStream;
+use demure_core::mechanism::{Contribution, Ladder};
 use futures::StreamExt;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,6 +18,19 @@ pub struct Exact {
     /// The groups that at least one kept row has, sorted by key content, so that their order reveals nothing about the
     /// order of the rows.
     pub groups: Vec<ExactGroup>,
+    /// How large people are, where they are weighed.
+    pub sizes: Option<ExactSizes>,
+}
+
+/// How many people are on each rung of the ladder, and above all of them. Protected: `Debug` shows nothing.
+#[derive(Clone, PartialEq)]
+pub struct ExactSizes {
+    /// By their rows.
+    pub rows: Vec<u64>,
+    /// By their groups.
+    pub groups: Vec<u64>,
+    /// By their different values of each column, in the order of the specification.
+    pub different: Vec<Vec<u64>>,
 }
 
 /// The exact aggregates of one group. Protected: `Debug` shows nothing.
@@ -29,6 +44,39 @@ pub struct ExactGroup {
     pub people: u64,
     /// The aggregated columns, in the order of the specification.
     pub arguments: Vec<ExactArgument>,
+    /// Totals for every bound, where people are weighed.
+    pub weighed: Option<WeighedGroup>,
+}
+
+/// The totals of one group for every bound. Protected: `Debug` shows nothing.
+#[derive(Clone, Default, PartialEq)]
+pub struct WeighedGroup {
+    /// Rows.
+    pub rows: Contribution,
+    /// People.
+    pub people: Contribution,
+    /// The weight of the key, by [`KeyWeights`](demure_core::mechanism::KeyWeights).
+    pub key: u64,
+    /// The aggregated columns, in the order of the specification.
+    pub arguments: Vec<WeighedArgument>,
+}
+
+/// The totals of one column in one group for every bound, over values that are not NULL. Protected: `Debug` shows
+/// nothing.
+#[derive(Clone, Default, PartialEq)]
+pub struct WeighedArgument {
+    /// How many values.
+    pub present: Contribution,
+    /// Of [`Form::Steps`]: their sum, in steps from the lower bound.
+    pub sum: Contribution,
+    /// The sum of their squares.
+    pub squares: Contribution,
+    /// Of [`Form::Steps`] with a histogram, by steps; and of [`Form::Code`], by the number of the value.
+    pub values: BTreeMap<u32, Contribution>,
+    /// Of [`Form::Code`]: the values, by content, and their numbers.
+    pub codes: Vec<(ScalarValue, u32)>,
+    /// Of [`Form::Code`]: how many different values are there from which rung on.
+    pub different: BTreeMap<usize, u64>,
 }
 
 /// The exact aggregates of one column in one group, over values that are not NULL.
@@ -61,7 +109,7 @@ macro_rules! protected {
     )*};
 }
 
-protected!(Exact, ExactGroup, ExactArgument);
+protected!(Exact, ExactGroup, ExactArgument, ExactSizes, WeighedGroup, WeighedArgument);
 
 /// The totals of one group. Nothing can overflow with fewer than 2⁶⁴ rows.
 #[derive(Clone, Copy, Default)]
@@ -93,6 +141,13 @@ pub async fn accumulate(
     interned: &Interned,
     spec: &BoundSpec,
 ) -> Result<Exact> {
+    if let Some(weighing) = spec.weighing {
+        let mut weighed = Weighed::default();
+        while let Some(batch) = rows.next().await.transpose()? {
+            weighed.merge(&batch);
+        }
+        return of_weighed(weighed, interned, spec, weighing.ladder);
+    }
     let mut totals: Vec<Totals> = Vec::new();
     let mut columns: Vec<Column> = spec.arguments.iter().map(|a| Column::new(a.form)).collect();
     while let Some(batch) = rows.next().await.transpose()? {
@@ -173,9 +228,78 @@ fn finish(totals: &[Totals], columns: Vec<Column>, interned: &Interned) -> Resul
         let missing = || exec_datafusion_err!("an argument lost a group");
         let arguments = columns.iter_mut().map(|column| column.next().ok_or_else(missing));
         let arguments = arguments.collect::<Result<_>>()?;
-        groups.push(ExactGroup { key, rows, people, arguments });
+        groups.push(ExactGroup { key, rows, people, arguments, weighed: None });
     }
-    Ok(Exact { groups })
+    Ok(Exact { groups, sizes: None })
+}
+
+/// A total without any bound.
+fn all(of: &Contribution) -> u64 {
+    let sum = of.by_rung().fold(0u128, |sum, (_, amount, _)| sum.saturating_add(amount));
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
+/// The same from totals for every bound.
+fn of_weighed(
+    weighed: Weighed,
+    interned: &Interned,
+    spec: &BoundSpec,
+    ladder: Ladder,
+) -> Result<Exact> {
+    let mut by_group: BTreeMap<u32, WeighedGroup> = BTreeMap::new();
+    let nobody = vec![0; ladder.len() + 1];
+    let different = vec![nobody.clone(); spec.arguments.len()];
+    let mut sizes = ExactSizes { rows: nobody.clone(), groups: nobody, different };
+    for (Cell { what, group, number }, total) in weighed.into_cells() {
+        let count = |to: &mut Vec<u64>| {
+            for (rung, units, _) in total.by_rung() {
+                to[rung] += u64::try_from(units).unwrap_or(u64::MAX);
+            }
+        };
+        match what {
+            What::SizesOfRows => count(&mut sizes.rows),
+            What::SizesOfGroups => count(&mut sizes.groups),
+            What::SizesOfDifferent(i) => count(&mut sizes.different[i]),
+            _ => {
+                let arguments = || vec![WeighedArgument::default(); spec.arguments.len()];
+                let to = by_group.entry(group).or_insert_with(|| WeighedGroup {
+                    arguments: arguments(),
+                    ..Default::default()
+                });
+                match what {
+                    What::People => to.people = total,
+                    What::Key => to.key = all(&total),
+                    What::Present(i) => to.arguments[i].present = total,
+                    What::Sum(i) => to.arguments[i].sum = total,
+                    What::Squares(i) => to.arguments[i].squares = total,
+                    What::Value(i) => _ = to.arguments[i].values.insert(number, total),
+                    What::Different(i) => {
+                        let first = total.by_rung().map(|(rung, _, _)| rung).min();
+                        let first = first.unwrap_or(ladder.len());
+                        *to.arguments[i].different.entry(first).or_default() += 1;
+                    }
+                    _ => to.rows = total,
+                }
+            }
+        }
+    }
+    let mut order: Vec<u32> = by_group.keys().copied().collect();
+    order.sort_unstable_by(|&a, &b| interned.compare_groups(a, b));
+    let mut groups = Vec::with_capacity(order.len());
+    for (group, key) in order.iter().zip(interned.group_keys(&order)?) {
+        let mut weighed = by_group.remove(group).unwrap_or_default();
+        for (i, argument) in weighed.arguments.iter_mut().enumerate() {
+            if spec.arguments[i].form == Form::Code {
+                let mut codes: Vec<u32> = argument.values.keys().copied().collect();
+                codes.sort_unstable_by(|a, b| interned.compare_codes(i, *a, *b));
+                let values = interned.code_values(i, &codes)?;
+                argument.codes = values.into_iter().zip(codes).collect();
+            }
+        }
+        let (rows, people) = (all(&weighed.rows), all(&weighed.people));
+        groups.push(ExactGroup { key, rows, people, arguments: vec![], weighed: Some(weighed) });
+    }
+    Ok(Exact { groups, sizes: Some(sizes) })
 }
 
 /// The counts of each group of `order`, as (number, count).

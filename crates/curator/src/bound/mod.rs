@@ -60,15 +60,18 @@ mod steps;
 mod table;
 #[cfg(test)]
 mod tests;
+mod weigh;
 mod windows;
 mod words;
 
 pub(crate) use cap::{CapRows, Most, limit, with_rows, without_leaves};
 pub use engine::{Engine, Native, Task};
-pub use exact::{Exact, ExactArgument, ExactGroup, accumulate};
+pub use exact::{
+    Exact, ExactArgument, ExactGroup, ExactSizes, WeighedArgument, WeighedGroup, accumulate,
+};
 pub use intern::Interned;
 pub use key::Key;
 pub use node::{BoundContributions, BoundPlanner};
 pub use operator::MEMORY_LIMIT;
-pub use spec::{Argument, BoundSpec, Form, MOST_ARGUMENTS};
+pub use spec::{Argument, BoundSpec, Form, MOST_ARGUMENTS, Weighing};
 pub use windows::Windows;

@@ -8,8 +8,9 @@ use super::choose::{Chooser, Scratch};
 use super::encode::Encoder;
 use super::intern::{Interned, lock};
 use super::output::{Output, batch_of_firsts};
-use super::spec::BoundSpec;
-use super::spill::{HEAD, PARTITIONS, Row, Store};
+use super::spec::{BoundSpec, Weighing};
+use super::spill::{HEAD, PARTITIONS, Partition, Row, Store};
+use super::weigh::{self, Weighed, Weigher};
 use crate::rows::operator::Operator;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::runtime::JoinSet;
@@ -24,8 +25,8 @@ use datafusion::physical_plan::{
 };
 use futures::StreamExt;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::Sender;
 
 /// The default limit for bytes of rows in memory.
@@ -183,6 +184,9 @@ impl Work {
         }
         let (partitions, _held) = Store::gather(all(tasks).await?);
         let partitions = Arc::new(partitions);
+        if let Some(weighing) = self.spec.weighing {
+            return self.weigh(&partitions, weighing).await;
+        }
         let chooser = Arc::new(Chooser::new(&self.spec, &self.interned));
         let next = Arc::new(AtomicUsize::new(0));
         let mut tasks = JoinSet::new();
@@ -214,6 +218,44 @@ impl Work {
                         break;
                     }
                 }
+                Ok(())
+            });
+        }
+        all(tasks).await?;
+        Ok(())
+    }
+}
+
+impl Work {
+    /// Totals for every bound, instead of rows.
+    async fn weigh<const W: usize>(
+        self,
+        partitions: &Arc<Vec<Mutex<Partition<W>>>>,
+        weighing: Weighing,
+    ) -> Result<()> {
+        let weigher = Arc::new(Weigher::new(&self.spec, weighing, &self.interned));
+        let next = Arc::new(AtomicUsize::new(0));
+        let mut tasks = JoinSet::new();
+        for _ in 0..self.inputs {
+            let (partitions, weigher) = (Arc::clone(partitions), Arc::clone(&weigher));
+            let (next, work) = (Arc::clone(&next), self.clone());
+            tasks.spawn(async move {
+                let (mut totals, mut scratch) = (Weighed::default(), weigh::Scratch::default());
+                let memory = work.reservation("weights", false);
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= PARTITIONS {
+                        break;
+                    }
+                    let partition = std::mem::take(&mut *lock(&partitions[at]));
+                    // Counted but never refused: all rows of a partition may be one person's, and one person must
+                    // not make a query fail.
+                    memory.resize(partition.rows() * size_of::<Row<W>>() + totals.bytes());
+                    weigher.partition(&partition, work.memory, &mut scratch, &mut totals)?;
+                    tokio::task::yield_now().await;
+                }
+                // Nobody may listen any more.
+                let _ = work.out.send(totals.into_batch()).await;
                 Ok(())
             });
         }

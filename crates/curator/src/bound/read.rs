@@ -59,13 +59,14 @@ pub(super) fn read(answers: Vec<Vec<RecordBatch>>, spec: &BoundSpec) -> Result<E
     let mut answers = answers.into_iter();
     let keys = spec.keys.len();
     let Some(mut totals) = Answer::new(&answers.next().unwrap_or_default(), keys)? else {
-        return Ok(Exact { groups: Vec::new() });
+        return Ok(Exact { groups: Vec::new(), sizes: None });
     };
     let (rows, people) = (totals.numbers()?, totals.numbers()?);
     let mut groups = Vec::with_capacity(rows.len());
     for (i, (&rows, &people)) in rows.iter().zip(&people).enumerate() {
         let (key, arguments) = (totals.key(i, keys)?, Vec::with_capacity(spec.arguments.len()));
-        groups.push(ExactGroup { key, rows: unsigned(rows), people: unsigned(people), arguments });
+        let (rows, people) = (unsigned(rows), unsigned(people));
+        groups.push(ExactGroup { key, rows, people, arguments, weighed: None });
     }
     for argument in &spec.arguments {
         let moments = match argument.form {
@@ -102,7 +103,7 @@ pub(super) fn read(answers: Vec<Vec<RecordBatch>>, spec: &BoundSpec) -> Result<E
         }
     }
     groups.retain(|group| group.rows > 0); // without keys there is always a row
-    Ok(Exact { groups })
+    Ok(Exact { groups, sizes: None })
 }
 
 /// The values of each group and how often each occurs, in order.

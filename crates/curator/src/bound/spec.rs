@@ -2,7 +2,7 @@
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Result, plan_err};
-use demure_core::mechanism::Bounds;
+use demure_core::mechanism::{Bounds, Ladder};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -27,6 +27,17 @@ pub struct BoundSpec {
     pub max_groups: u32,
     /// The contribution bound: rows per person and group.
     pub max_rows: u32,
+    /// Instead of both: weights, for a bound that is chosen later.
+    pub weighing: Option<Weighing>,
+}
+
+/// How people's rows are weighed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Weighing {
+    /// The bounds that can be chosen.
+    pub ladder: Ladder,
+    /// The most groups of a person that count at all, where keys are private: which ones is decided by chance.
+    pub most_groups: Option<u64>,
 }
 
 /// A column and what is kept of its values.
@@ -104,9 +115,13 @@ impl BoundSpec {
         Ok(())
     }
 
-    /// The output schema: `group`, `first`, then one number per argument. It has no id.
+    /// The output schema: `group`, `first`, then one number per argument; or totals for every bound. It
+    /// has no id.
     #[must_use]
     pub fn output(&self) -> SchemaRef {
+        if self.weighing.is_some() {
+            return super::weigh::schema();
+        }
         let mut fields = vec![
             Field::new("group", DataType::UInt32, false),
             Field::new("first", DataType::Boolean, false),

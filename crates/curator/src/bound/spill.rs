@@ -223,9 +223,75 @@ impl<const W: usize> Partition<W> {
     }
 
     /// The rows, if all are in memory, without copying.
-    pub(super) fn in_memory(&self) -> Option<&[Vec<Row<W>>]> {
+    fn in_memory(&self) -> Option<&[Vec<Row<W>>]> {
         self.files.is_empty().then_some(self.chunks.as_slice())
     }
+
+    /// Calls `each` with all rows of some people, until it has seen everybody; with at most about `limit` bytes of rows in
+    /// memory (one person's rows are always held together). `read` is memory to use.
+    pub(super) fn passes(
+        &self,
+        limit: usize,
+        read: &mut Vec<Row<W>>,
+        mut each: impl FnMut(&[Vec<Row<W>>]),
+    ) -> Result<()> {
+        if let Some(chunks) = self.in_memory()
+            && self.rows() <= MOST_ROWS
+        {
+            each(chunks);
+            return Ok(());
+        }
+        // Too large to be read at once: in several passes, by the next bits.
+        let bytes = self.rows() * size_of::<Row<W>>();
+        let passes = (bytes / limit.clamp(1, MOST_ROWS) + 1).next_power_of_two().min(256) as u64;
+        for pass in 0..passes {
+            let mut chunk = std::mem::take(read);
+            chunk.clear();
+            self.read(|person| (person >> 48) % passes == pass, &mut chunk)?;
+            let chunks = [chunk];
+            each(&chunks);
+            [*read] = chunks;
+        }
+        Ok(())
+    }
+}
+
+/// How many rows are aimed at in one bucket: most buckets are one person's then.
+const BUCKET: usize = 2;
+const MOST_BUCKET_BITS: u32 = 18;
+/// Row numbers are 31 bits wide.
+const MOST_ROWS: usize = 1 << 30;
+
+/// Brings people's rows together with one counting sort by the bits after those of the partition. `ends` is where each bucket
+/// ends; all rows of a person are in one.
+pub(super) fn by_bucket<const W: usize>(
+    chunks: &[Vec<Row<W>>],
+    ends: &mut Vec<u32>,
+    rows: &mut Vec<Row<W>>,
+) {
+    let count: usize = chunks.iter().map(Vec::len).sum();
+    let bits = (count / BUCKET + 1).ilog2().clamp(1, MOST_BUCKET_BITS);
+    let bucket = |row: &Row<W>| (row[0] << 8 >> (u32::BITS - bits)) as usize;
+    ends.clear();
+    ends.resize((1 << bits) + 1, 0);
+    for chunk in chunks {
+        chunk.iter().for_each(|row| ends[bucket(row) + 1] += 1);
+    }
+    let mut sum = 0;
+    for start in ends.iter_mut() {
+        sum += *start;
+        *start = sum;
+    }
+    rows.resize(count, [0; W]);
+    for chunk in chunks {
+        for row in chunk {
+            let at = &mut ends[bucket(row)];
+            rows[*at as usize] = *row;
+            *at += 1;
+        }
+    }
+    // Each start has moved to the end of its bucket.
+    ends.truncate(1 << bits);
 }
 
 /// A temporary file, deleted when dropped.

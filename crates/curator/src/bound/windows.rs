@@ -27,6 +27,7 @@ use super::read::read;
 use super::spec::{BoundSpec, Form};
 use super::steps::Steps;
 use crate::error::Error;
+use crate::refusal::{Refusal, Rule};
 use crate::rows::risky;
 use crate::tables::read_all::{read_all, thorough};
 use async_trait::async_trait;
@@ -116,6 +117,14 @@ impl fmt::Debug for Windows {
 #[async_trait]
 impl Engine for Windows {
     async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> crate::Result<Task> {
+        if spec.weighing.is_some() {
+            return Err(Refusal::new(
+                Rule::Clause,
+                "this engine leaves rows out by limits and cannot weigh people",
+                "set demure.max_groups and demure.max_rows_per_group",
+            )
+            .into());
+        }
         let planned = |e: DataFusionError| Error::planning(&e);
         // Filters first go below the bounds before joins, as they do for the operator.
         let input = self.state.optimize(&input).map_err(planned)?;

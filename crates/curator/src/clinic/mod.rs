@@ -73,7 +73,8 @@ per_query = 0.5
 
 [tables.patients]
 source = "patients.csv"
-unit = "id"                      # one row a patient
+unit = "id"
+max_rows_per_group = 1           # one row a patient, so nothing has to be learnt
 [tables.patients.columns]
 # What can be, from what is known of the world and not from the data. A value that is not on
 # a list, or not of its type, counts as missing; one beyond its bounds is clamped.
@@ -86,10 +87,9 @@ smoker = { type = "boolean", nullable = false }
 [tables.visits]
 source = "visits.csv"
 unit = "patient_id"              # a patient's visits are protected together
-# How much of one patient a query uses: so many groups, so many visits in each. More would
-# keep more of the data and need more noise.
-max_groups = 3
-max_rows_per_group = 2
+# Every visit counts. How many of one patient count in full is learnt with each answer;
+# patients with more count with a smaller weight.
+contributions = "auto"
 [tables.visits.columns]
 patient_id = { type = "integer", nullable = false }
 day = { type = "date" }

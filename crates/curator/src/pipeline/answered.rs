@@ -39,7 +39,15 @@ impl Quoted {
         let parts: Vec<Arc<Part>> = parts.into_iter().map(Arc::new).collect();
         let repeated = !parts.is_empty() && parts.iter().all(|part| part.is_known());
         let (tables, price) = asker.obtain(gate, &parts, words).await?;
+        let (mut columns, mut notes) = (Vec::new(), Vec::new());
         for (part, released) in parts.iter().zip(tables) {
+            let weights = part.quote.weights(&released);
+            columns.extend(part.quote.columns_at(&part.aggregate, &weights)?);
+            notes.extend(part.quote.learnt_in_words(&weights));
+            notes.extend(part.aggregate.left_out_in_words());
+            if let (Some(selection), 0) = (&part.quote.selection, released.batch().num_rows()) {
+                notes.push(format!("no key came back: {}", selection.needs()?));
+            }
             part.table.fill(&released).map_err(|e| Error::After(e.strip_backtrace()))?;
         }
         let after = match asker.settings.intervals {
@@ -48,15 +56,13 @@ impl Quoted {
         };
         let lasting = matches!(changing(&after), Ok(None));
         let (schema, held) = post_process(curator, after).await?;
-        let mut notes = Vec::new();
         let bought = parts.iter().find(|part| !part.is_known());
         if let Some(epsilon) = bought.and_then(|part| part.quote.epsilon)
             && !(0.1..=5.0).contains(&epsilon.get())
         {
-            notes = vec![advice(epsilon, curator.policy.budget.neighbours)];
+            notes.push(advice(epsilon, curator.policy.budget.neighbours));
         }
         let bought = !parts.is_empty();
-        let columns = parts.iter().flat_map(|part| part.quote.columns.clone()).collect();
         let balance = curator.at_the_ledger(Ledger::balance).await?;
         // The ledger's words are for a question that was not paid for.
         let balance = balance.map_err(|error| match price == Price::ZERO {

@@ -2,7 +2,7 @@
 
 use super::rows::planned;
 use super::{Node, Walk};
-use crate::aggregate::{Columns, Keys, PrivateAggregate};
+use crate::aggregate::{Columns, Keys, Measure, PrivateAggregate};
 use crate::error::Result;
 use crate::refusal::{Refusal, Rule};
 use crate::rows::admit::{admit, conversion};
@@ -71,12 +71,15 @@ impl Walk<'_> {
                 columns.push(Expr::Column(column.clone()).alias(format!("{RESERVED}unit")));
                 (true, self.limits(rows.limits))
             }
-            Owner::Person { once: true, .. } => (false, Limits { groups: 1, rows: 1 }),
+            Owner::Person { once: true, .. } => (false, Limits::declared(1, 1)),
             // `copies` rows in any groups: `Contributions` describes how to write that.
-            Owner::Row { copies } => (false, Limits { groups: *copies, rows: *copies }),
+            Owner::Row { copies } => (false, Limits::declared(*copies, *copies)),
         };
         let mut domains = Vec::new();
+        let mut drops = false;
         for (i, key) in keys.iter().enumerate() {
+            let known = crate::rows::expression::facts(key, &rows);
+            drops |= known.origin.is_some() && known.values.is_some() && !known.nullable;
             let data_type = schema.field(i).data_type();
             domains.push(domain::values(key, &rows, &self.state));
             let key = conversion(admit(key.clone(), &rows)?, data_type, rows.schema());
@@ -114,6 +117,19 @@ impl Walk<'_> {
             };
             measures.push(found.measure(&function, &rows)?);
         }
+        limits.learnt &= bounded
+            && measures.iter().all(|m| m.family.weighs(m, &found.values))
+            && match keys_kind {
+                // People who are counted once without groups have nothing to learn.
+                Keys::One => !measures.iter().all(Measure::counts_people),
+                Keys::Public(_) => !measures.is_empty(),
+                Keys::Private => true,
+            };
+        if limits.learnt {
+            for value in measures.iter().filter(|m| m.squares()).filter_map(|m| m.value) {
+                found.values[value].coarsen()?;
+            }
+        }
         for (i, argument) in found.arguments.into_iter().enumerate() {
             columns.push(argument.alias(format!("{RESERVED}value_{i}")));
         }
@@ -128,6 +144,7 @@ impl Walk<'_> {
             input,
             bounded,
             limits,
+            drops_unlisted: drops && matches!(keys_kind, Keys::Public(_)),
             keys: keys_kind,
             key_count: keys.len(),
             values: found.values,

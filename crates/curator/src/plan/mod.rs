@@ -274,9 +274,11 @@ impl Walk<'_> {
 
     /// The contribution bounds in force: the query's own, or the policy's.
     fn limits(&self, policy: Limits) -> Limits {
+        let Settings { max_groups, max_rows, .. } = self.settings;
         Limits {
-            groups: self.settings.max_groups.unwrap_or(policy.groups),
-            rows: self.settings.max_rows.unwrap_or(policy.rows),
+            groups: max_groups.unwrap_or(policy.groups),
+            rows: max_rows.unwrap_or(policy.rows),
+            learnt: policy.learnt && max_groups.is_none() && max_rows.is_none(),
         }
     }
 

@@ -194,6 +194,16 @@ pub enum Mistake {
         table: String,
     },
 
+    /// Contribution bounds that are declared and to be learnt.
+    #[error(
+        "table `{table}` declares a limit and `contributions = \"auto\"`: remove the limits, and how \
+         many rows of a person count in full is learnt; or remove `contributions`"
+    )]
+    AutoWithLimits {
+        /// The table.
+        table: String,
+    },
+
     /// The unit column is hidden.
     #[error(
         "column `{column}` of table `{table}` says whose row it is and is hidden: remove \

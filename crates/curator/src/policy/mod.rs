@@ -187,6 +187,8 @@ pub struct Protection {
     pub max_groups: u32,
     /// The contribution bound: rows per unit in each group. 1 to 2²⁰, and 1 for [`UnitPolicy::Row`].
     pub max_rows_per_group: u32,
+    /// Whether neither bound was declared: then how many rows of a person count in full is learnt from the data.
+    pub learnt: bool,
     /// The approximate number of rows, if that is public; the schedule of answers depends on it.
     pub rows: Option<u64>,
     /// The declared columns, in the order of the file. Others are nullable and unbounded.

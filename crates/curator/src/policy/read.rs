@@ -37,6 +37,7 @@ const BUDGET: Form = &[
 const TABLE: Form = &[
     ("source", "`source = \"file.csv\"`"),
     ("unit", "`unit = \"column\"` or `unit = \"row\"`"),
+    ("contributions", "`contributions = \"auto\"`"),
     ("max_groups", "`max_groups = 1`"),
     ("max_rows_per_group", "`max_rows_per_group = 1`"),
     ("rows", "`rows = 100_000`, from 1 to 1000000000000"),
@@ -271,7 +272,7 @@ fn table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> (Table
 }
 
 fn public_table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Access {
-    for key in ["unit", "max_groups", "max_rows_per_group", "rows", "columns"] {
+    for key in ["unit", "contributions", "max_groups", "max_rows_per_group", "rows", "columns"] {
         if let Some(at) = section.place(key) {
             let (table, key) = (name.to_owned(), key.to_owned());
             notes.mistake(at, Mistake::PublicWith { table, key });
@@ -313,9 +314,19 @@ fn protection(
     let is_row = unit == UnitPolicy::Row;
     let max_groups = limit(name, section, "max_groups", is_row, notes);
     let max_rows_per_group = limit(name, section, "max_rows_per_group", is_row, notes);
+    let limited =
+        ["max_groups", "max_rows_per_group"].into_iter().find_map(|key| section.place(key));
+    let auto = section.typed("contributions", notes, |value| match value.as_str() {
+        Some("auto") => Some(()),
+        _ => None,
+    });
+    if let (Ok(Some(_)), Some(at)) = (auto, limited) {
+        notes.mistake(at, Mistake::AutoWithLimits { table: name.to_owned() });
+    }
+    let learnt = limited.is_none() && !is_row;
     let rows = declared_rows(section, notes);
     let columns = columns(name, section, &unit, notes);
-    Protection { unit, max_groups, max_rows_per_group, rows, columns }
+    Protection { unit, max_groups, max_rows_per_group, learnt, rows, columns }
 }
 
 /// The declared approximate number of rows of a table.

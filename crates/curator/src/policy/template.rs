@@ -125,8 +125,10 @@ const UNIT: &str = r#"# Whose row it is: a column with the same value in all row
 "#;
 const LIMITS: &str = r#"# unit = "row"
 # unit = { column = "visit_id", references = "visits.id" }   # by way of another table
-# How much of one person a query uses: so many groups, so many rows in each. What is
-# beyond is left out; more of it needs more noise.
+# Every row counts. How many of one person count in full is learnt with each answer, for a
+# tenth of its price; people with more count with a smaller weight.
+contributions = "auto"
+# If everybody has one row, or to leave rows out instead, write limits and no `contributions`:
 # max_groups = 1
 # max_rows_per_group = 1
 "#;

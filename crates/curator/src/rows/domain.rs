@@ -3,25 +3,31 @@
 //! A column's values are public if the policy lists them, if it is boolean, or if it is an integer between public
 //! bounds. An expression's values are public if those of its parts are: it is evaluated on every combination. So `age
 //! / 10 * 10`, `CASE WHEN … THEN 'low' ELSE 'high' END` and `extract(month from day)` have public keys.
+//!
+//! Conditions of the query leave out values that no row can have: after `WHERE mode IN ('MAIL', 'SHIP')` there are two.
 
 use crate::rows::Rows;
 use crate::rows::expression::{Facts, facts};
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Expr, ExprSchemable};
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use std::sync::Arc;
 
 /// The largest number of public keys. More would be a search.
 pub(crate) const MOST_KEYS: usize = 100_000;
+/// The largest number of values on which conditions are evaluated.
+const MOST_NARROWED: usize = 10_000;
 /// The largest number of combinations on which an expression is evaluated.
 const MOST_POINTS: usize = 200_000;
 
 /// All possible values of `expr`, including NULL if it is possible; `None` if they are not known.
 pub(crate) fn values(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Vec<ScalarValue>> {
     let data_type = expr.get_type(rows.schema()).ok()?;
-    let found = find(expr, rows, state, &data_type)?;
+    let found = find(expr, &Scope::new(rows, state), &data_type)?;
     let mut unique: Vec<ScalarValue> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for value in found {
@@ -31,6 +37,55 @@ pub(crate) fn values(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<V
         }
     }
     (unique.len() <= MOST_KEYS).then_some(unique)
+}
+
+/// The rows, and the conditions that every one of them meets.
+struct Scope<'a> {
+    rows: &'a Rows,
+    state: &'a SessionState,
+    conditions: Vec<Expr>,
+}
+
+impl<'a> Scope<'a> {
+    fn new(rows: &'a Rows, state: &'a SessionState) -> Self {
+        let (mut conditions, mut plan) = (Vec::new(), &rows.plan);
+        while let LogicalPlan::Filter(filter) = plan {
+            conditions.extend(split_conjunction(&filter.predicate).into_iter().cloned());
+            plan = &filter.input;
+        }
+        Self { rows, state, conditions }
+    }
+
+    /// The listed values of a column for which each condition on it alone is true. All of them if there is none: an
+    /// answer has at least one group.
+    fn kept(&self, column: &Expr, values: Vec<ScalarValue>) -> Vec<ScalarValue> {
+        let Expr::Column(name) = column else { return values };
+        if values.len() > MOST_NARROWED {
+            return values;
+        }
+        let mut kept = values.clone();
+        for condition in &self.conditions {
+            let columns = condition.column_refs();
+            if columns.len() != 1 || !columns.contains(name) {
+                continue;
+            }
+            let on_values = condition.clone().transform(|expr| {
+                let own = matches!(&expr, Expr::Column(column) if column == name);
+                Ok(if own { Transformed::yes(variable(0)) } else { Transformed::no(expr) })
+            });
+            let Ok(Transformed { data: shape, .. }) = on_values else { continue };
+            let parts = [(column.clone(), kept.clone())];
+            let Ok(met) = evaluate(&shape, &parts, kept.len(), self.rows, self.state) else {
+                continue;
+            };
+            let mut met = met.iter().map(|met| matches!(met, ScalarValue::Boolean(Some(true))));
+            kept.retain(|_| met.next().unwrap_or(true));
+            if kept.is_empty() {
+                return values;
+            }
+        }
+        kept
+    }
 }
 
 /// Normalizes a value as group keys do: −0 becomes 0, and there is one NaN.
@@ -44,21 +99,16 @@ pub(crate) fn normal(value: ScalarValue) -> ScalarValue {
     }
 }
 
-fn find(
-    expr: &Expr,
-    rows: &Rows,
-    state: &SessionState,
-    data_type: &DataType,
-) -> Option<Vec<ScalarValue>> {
+fn find(expr: &Expr, scope: &Scope<'_>, data_type: &DataType) -> Option<Vec<ScalarValue>> {
     match expr {
-        Expr::Alias(alias) => return find(&alias.expr, rows, state, data_type),
+        Expr::Alias(alias) => return find(&alias.expr, scope, data_type),
         Expr::Literal(value, _) => return Some(vec![value.clone()]),
         Expr::Case(case) => {
             // Whatever the conditions are, the value is that of one branch.
             let branches = case.when_then_expr.iter().map(|(_, then)| then).chain(&case.else_expr);
             let mut all = Vec::new();
             for branch in branches {
-                all.extend(find(branch, rows, state, data_type)?);
+                all.extend(find(branch, scope, data_type)?);
             }
             if case.else_expr.is_none() {
                 all.push(ScalarValue::Null);
@@ -68,7 +118,10 @@ fn find(
         _ => {}
     }
     // From its parts first: `age / 10 * 10` is an integer in a range of 122 values, but has only 13.
-    over_parts(expr, rows, state).or_else(|| listed(&facts(expr, rows), data_type))
+    over_parts(expr, scope).or_else(|| {
+        let values = listed(&facts(expr, scope.rows), data_type)?;
+        Some(scope.kept(expr, values))
+    })
 }
 
 /// The values that follow from the facts about the expression itself.
@@ -95,9 +148,9 @@ fn listed(known: &Facts, data_type: &DataType) -> Option<Vec<ScalarValue>> {
 }
 
 /// The values that follow from those of its parts, by evaluating it on every combination.
-fn over_parts(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Vec<ScalarValue>> {
+fn over_parts(expr: &Expr, scope: &Scope<'_>) -> Option<Vec<ScalarValue>> {
     let mut parts: Vec<(Expr, Vec<ScalarValue>)> = Vec::new();
-    let shape = replace(expr, true, &mut parts, rows, state)?;
+    let shape = replace(expr, true, &mut parts, scope)?;
     if parts.is_empty() {
         return None;
     }
@@ -105,7 +158,7 @@ fn over_parts(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Vec<Scal
     if points == 0 || points > MOST_POINTS {
         return None;
     }
-    evaluate(&shape, &parts, points, rows, state).ok()
+    evaluate(&shape, &parts, points, scope.rows, scope.state).ok()
 }
 
 /// Replaces the largest sub-expressions with known values by columns `v0`, `v1`, …
@@ -113,19 +166,18 @@ fn replace(
     expr: &Expr,
     top: bool,
     parts: &mut Vec<(Expr, Vec<ScalarValue>)>,
-    rows: &Rows,
-    state: &SessionState,
+    scope: &Scope<'_>,
 ) -> Option<Expr> {
     if let Expr::Literal(..) = expr {
         return Some(expr.clone());
     }
     if !top {
-        let data_type = expr.get_type(rows.schema()).ok()?;
+        let data_type = expr.get_type(scope.rows.schema()).ok()?;
         let at = parts.iter().position(|(part, _)| part == expr);
         if let Some(at) = at {
             return Some(variable(at));
         }
-        if let Some(values) = values_of_part(expr, rows, state, &data_type) {
+        if let Some(values) = values_of_part(expr, scope, &data_type) {
             parts.push((expr.clone(), values));
             return Some(variable(parts.len() - 1));
         }
@@ -133,29 +185,29 @@ fn replace(
     match expr {
         Expr::BinaryExpr(binary) => {
             let mut binary = binary.clone();
-            *binary.left = replace(&binary.left, false, parts, rows, state)?;
-            *binary.right = replace(&binary.right, false, parts, rows, state)?;
+            *binary.left = replace(&binary.left, false, parts, scope)?;
+            *binary.right = replace(&binary.right, false, parts, scope)?;
             Some(Expr::BinaryExpr(binary))
         }
         Expr::ScalarFunction(call) => {
             let mut call = call.clone();
             for argument in &mut call.args {
-                *argument = replace(argument, false, parts, rows, state)?;
+                *argument = replace(argument, false, parts, scope)?;
             }
             Some(Expr::ScalarFunction(call))
         }
         Expr::TryCast(cast) => {
             let mut cast = cast.clone();
-            *cast.expr = replace(&cast.expr, false, parts, rows, state)?;
+            *cast.expr = replace(&cast.expr, false, parts, scope)?;
             Some(Expr::TryCast(cast))
         }
         Expr::Cast(cast) => {
             let mut cast = cast.clone();
-            *cast.expr = replace(&cast.expr, false, parts, rows, state)?;
+            *cast.expr = replace(&cast.expr, false, parts, scope)?;
             Some(Expr::Cast(cast))
         }
         Expr::Negative(inner) => {
-            Some(Expr::Negative(Box::new(replace(inner, false, parts, rows, state)?)))
+            Some(Expr::Negative(Box::new(replace(inner, false, parts, scope)?)))
         }
         _ => None,
     }
@@ -163,13 +215,16 @@ fn replace(
 
 fn values_of_part(
     expr: &Expr,
-    rows: &Rows,
-    state: &SessionState,
+    scope: &Scope<'_>,
     data_type: &DataType,
 ) -> Option<Vec<ScalarValue>> {
+    let rows = scope.rows;
     match expr {
-        Expr::Column(_) => listed(&facts(expr, rows), data_type),
-        Expr::Case(_) => find(expr, rows, state, data_type),
+        Expr::Column(_) => {
+            let values = listed(&facts(expr, rows), data_type)?;
+            Some(scope.kept(expr, values))
+        }
+        Expr::Case(_) => find(expr, scope, data_type),
         // An integer with its own bounds, such as floor(x / 10).
         _ => {
             let known = facts(expr, rows);

@@ -63,12 +63,24 @@ pub(crate) enum Owner {
 pub(crate) struct Limits {
     pub(crate) groups: u32,
     pub(crate) rows: u32,
+    /// Whether neither was declared: then a bound is learnt where that can be done.
+    pub(crate) learnt: bool,
 }
 
 impl Limits {
-    /// The bounds for two joined tables: the larger of each (rows are bounded after the join).
+    /// Bounds that are declared, or hold by construction.
+    pub(crate) fn declared(groups: u32, rows: u32) -> Self {
+        Self { groups, rows, learnt: false }
+    }
+
+    /// The bounds for two joined tables: the larger of each (rows are bounded after the join). They are learnt if those
+    /// of one table are, since the other's say nothing about how many rows the join has.
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { groups: self.groups.max(other.groups), rows: self.rows.max(other.rows) }
+        Self {
+            groups: self.groups.max(other.groups),
+            rows: self.rows.max(other.rows),
+            learnt: self.learnt || other.learnt,
+        }
     }
 }
 

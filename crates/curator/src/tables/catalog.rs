@@ -239,7 +239,11 @@ impl Catalog {
             }
         };
         let plan = plan.project(exprs).and_then(LogicalPlanBuilder::build).map_err(planned)?;
-        let limits = Limits { groups: protection.max_groups, rows: protection.max_rows_per_group };
+        let limits = Limits {
+            groups: protection.max_groups,
+            rows: protection.max_rows_per_group,
+            learnt: protection.learnt,
+        };
         Ok(Rows { plan, owner, facts, limits })
     }
 

@@ -46,6 +46,7 @@ const TABLES: &str = r#"
 [tables.patients]
 source = "patients.csv"
 unit = "id"
+max_groups = 1
 [tables.patients.columns]
 id = { type = "integer" }
 age = { type = "integer", bounds = [0, 120], nullable = false }

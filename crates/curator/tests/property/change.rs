@@ -7,12 +7,14 @@ use crate::aggregate::Quote;
 use crate::aggregate::{
     Block, Chooser, Deviation, DistinctBlock, Extreme, Method, Mode, NumbersBlock, Ordered, Source,
 };
-use crate::aggregate::{Keys, PrivateAggregate};
-use crate::bound::{Exact, ExactArgument, ExactGroup, Form};
+use crate::aggregate::{Keys, PrivateAggregate, Selection, Weights};
+use crate::bound::{Exact, ExactArgument, ExactGroup, Form, WeighedArgument};
 use crate::rows::domain::normal;
 use datafusion::common::ScalarValue;
 use demure_core::event::Event;
-use demure_core::mechanism::{Bounds, Change, Family, Groups, Guarantee, Statistics};
+use demure_core::mechanism::{
+    Bounds, Change, Contribution, Family, Groups, Guarantee, KeyWeights, Statistics,
+};
 use demure_core::unit::Neighbours;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -50,22 +52,58 @@ impl ClaimCheck {
 impl Claim<'_> {
     pub(super) fn check(&self, left: &Exact, right: &Exact) -> ClaimCheck {
         let mut found = ClaimCheck::default();
+        let Some(learning) = &self.quote.learning else {
+            self.compare_all((left, right), &self.quote.blocks, None, &mut found);
+            return found;
+        };
+        self.sizes(left, right, &mut found);
+        // Whatever bound is learnt, the blocks that are released at it must be worth their price.
+        for rung in [0, 1, 2, 3, 5, 8] {
+            let weights = learning.weights_at(rung);
+            let all = vec![weights; self.quote.blocks.len()];
+            let blocks = self.quote.at(self.aggregate, &all).expect("blocks at a bound");
+            let (left, right) = (weighed(left, &weights), weighed(right, &weights));
+            self.compare_all((&left, &right), &blocks, Some(&weights), &mut found);
+        }
+        found
+    }
+
+    /// A person is on one rung of each histogram of sizes.
+    fn sizes(&self, left: &Exact, right: &Exact, found: &mut ClaimCheck) {
+        let (left, right) = (left.sizes.as_ref().unwrap(), right.sizes.as_ref().unwrap());
+        let moved =
+            |l: &[u64], r: &[u64]| -> u64 { l.iter().zip(r).map(|(l, r)| l.abs_diff(*r)).sum() };
+        let most = if self.neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
+        found.compare("sizes of rows", moved(&left.rows, &right.rows) as f64, most);
+        found.compare("sizes of groups", moved(&left.groups, &right.groups) as f64, most);
+        for (l, r) in left.different.iter().zip(&right.different) {
+            found.compare("sizes of different values", moved(l, r) as f64, most);
+        }
+    }
+
+    fn compare_all(
+        &self,
+        (left, right): (&Exact, &Exact),
+        blocks: &[Box<dyn Block>],
+        weights: Option<&Weights>,
+        found: &mut ClaimCheck,
+    ) {
         let pairs = self.pairs(left, right);
         if matches!(self.aggregate.keys, Keys::One) && left.groups.len().max(right.groups.len()) > 1
         {
             found.broken.push("several groups where one was promised".to_owned());
         }
-        self.keys(&pairs, &mut found);
+        self.keys(&pairs, found);
         let prices = match &self.quote.event {
             Event::Compose(events) => events.clone(),
             event => vec![event.clone()],
         };
-        let skipped = usize::from(self.quote.selection.is_some());
+        // The blocks come last.
+        let skipped = prices.len() - blocks.len();
         let forms = self.quote.forms();
-        for (block, price) in self.quote.blocks.iter().zip(prices.into_iter().skip(skipped)) {
-            self.block(&**block, &price, &forms, &pairs, &mut found);
+        for (block, price) in blocks.iter().zip(prices.into_iter().skip(skipped)) {
+            self.block((&**block, weights), &price, &forms, &pairs, found);
         }
-        found
     }
 
     /// The groups that are released, matched by key.
@@ -84,7 +122,20 @@ impl Claim<'_> {
 
     /// Adding or removing one person changes the number of people of a key by 1, for as many keys as were paid for.
     fn keys(&self, pairs: &[Pair<'_>], found: &mut ClaimCheck) {
-        let Some(selection) = &self.quote.selection else { return };
+        let selection = match &self.quote.selection {
+            None => return,
+            Some(Selection::Counted(selection)) => selection,
+            Some(Selection::Weighted(_)) => {
+                let weight = |g: Option<&ExactGroup>| {
+                    g.and_then(|g| g.weighed.as_ref()).map_or(0, |g| g.key)
+                };
+                let moved = pairs.iter().map(|(l, r)| weight(*l).abs_diff(weight(*r)));
+                let sides = if self.neighbours == Neighbours::Replace { 2 } else { 1 };
+                let most = sides * KeyWeights::weight(1);
+                found.compare("weight of keys", moved.sum::<u64>() as f64, most as f64);
+                return;
+            }
+        };
         let people = |g: Option<&ExactGroup>| g.map_or(0, |g| g.people);
         let moved = pairs.iter().map(|(l, r)| people(*l).abs_diff(people(*r)));
         let moved: Vec<u64> = moved.filter(|&n| n > 0).collect();
@@ -121,7 +172,7 @@ impl Claim<'_> {
 
     fn block(
         &self,
-        block: &dyn Block,
+        (block, weights): (&dyn Block, Option<&Weights>),
         price: &Event,
         forms: &[(usize, Form)],
         pairs: &[Pair<'_>],
@@ -136,8 +187,8 @@ impl Claim<'_> {
             let place = forms.iter().position(same).expect("the block's argument");
             group.map(|group| group.arguments[place].clone())
         };
-        let limits = self.aggregate.limits;
-        let (g, m) = (f64::from(limits.groups), f64::from(limits.rows));
+        let most = self.aggregate.most(weights);
+        let (g, m) = (f64::from(most.groups), f64::from(most.rows));
         let sides = if self.neighbours == Neighbours::Replace { 2.0 } else { 1.0 };
         let numbers = |what: &str,
                        groups: &Groups,
@@ -156,7 +207,8 @@ impl Claim<'_> {
                 Family::Laplace => ("L1", l1 as f64),
                 Family::Gaussian => ("L2", (l2 as f64).sqrt()),
             };
-            found.compare(&format!("{norm} of {what}"), truth, noise.sensitivity / unit);
+            let claimed = noise.sensitivity / unit * most.per_row;
+            found.compare(&format!("{norm} of {what}"), truth, claimed);
         };
         let block: &dyn Any = block;
         if let Some(NumbersBlock { source, groups, .. }) = block.downcast_ref() {
@@ -175,10 +227,20 @@ impl Claim<'_> {
             numbers(&format!("{source:?}"), groups, unit, &vector, found);
         } else if let Some(DistinctBlock { value, groups, .. }) = block.downcast_ref() {
             let different = |group: Option<&ExactGroup>| {
+                if let Some(weights) = weights {
+                    let same = |form: &(usize, Form)| *form == (*value, Form::Code);
+                    let place = forms.iter().position(same).expect("the block's argument");
+                    let weighed = group.and_then(|group| group.weighed.as_ref());
+                    let of = weighed.map(|group| &group.arguments[place].different);
+                    let within = of.into_iter().flat_map(|of| of.range(..=weights.rung));
+                    return vec![within.map(|(_, n)| i128::from(*n)).sum()];
+                }
                 let found = codes(argument(group, *value, true).as_ref());
                 vec![found.keys().filter(|value| !value.is_null()).count() as i128]
             };
-            numbers(&format!("different values of {value}"), groups, 1.0, &different, found);
+            // Counted as they are, whatever a row counts.
+            let unit = most.per_row;
+            numbers(&format!("different values of {value}"), groups, unit, &different, found);
         } else if let Some(ordered) = block.downcast_ref::<Ordered>() {
             let value = ordered.value;
             let both = |(l, r): &Pair<'_>| {
@@ -221,10 +283,11 @@ impl Claim<'_> {
         } else if let Some(deviation) = block.downcast_ref::<Deviation>() {
             // At any centre that may be released, the two medians cost half each.
             let half = halved(price);
-            self.block(&deviation.centre, &half, forms, pairs, found);
+            self.block((&deviation.centre, weights), &half, forms, pairs, found);
             let Method::Ranks(quantile) = deviation.distance.method() else {
                 // The distances of replaced values are replaced.
-                return self.block(&deviation.distance, &half, forms, pairs, found);
+                let distance = (&deviation.distance as &dyn Block, weights);
+                return self.block(distance, &half, forms, pairs, found);
             };
             let value = deviation.distance.value;
             for centre in 0..=8 {
@@ -324,6 +387,8 @@ impl Claim<'_> {
                 let place = place(value, |f| matches!(f, Form::Present));
                 vec![group.map_or(0, |g| match g.arguments[place] {
                     ExactArgument::Present(n) => i128::from(n),
+                    // Weighed: it is not known of which form.
+                    ExactArgument::Steps { rows, .. } => i128::from(rows),
                     _ => panic!("another form"),
                 })]
             }
@@ -355,6 +420,37 @@ impl Claim<'_> {
             }
         }
     }
+}
+
+/// Exact aggregates at a bound, in steps: as if each were a row.
+fn weighed(exact: &Exact, weights: &Weights) -> Exact {
+    let total = |of: &Contribution| weights.at.total(of);
+    let count = |of: &Contribution| u64::try_from(total(of)).unwrap();
+    let argument = |of: &WeighedArgument| match of.codes.is_empty() {
+        false => {
+            let codes = of.codes.iter();
+            ExactArgument::Code(
+                codes.map(|(v, code)| (v.clone(), count(&of.values[code]))).collect(),
+            )
+        }
+        true => ExactArgument::Steps {
+            rows: count(&of.present),
+            sum: total(&of.sum) as i128,
+            squares: total(&of.squares) as i128,
+            histogram: Some(of.values.iter().map(|(step, of)| (*step, count(of))).collect()),
+        },
+    };
+    let group = |group: &ExactGroup| {
+        let of = group.weighed.as_ref().unwrap();
+        ExactGroup {
+            key: group.key.clone(),
+            rows: count(&of.rows),
+            people: count(&of.people),
+            arguments: of.arguments.iter().map(argument).collect(),
+            weighed: Some(of.clone()),
+        }
+    };
+    Exact { groups: exact.groups.iter().map(group).collect(), sizes: None }
 }
 
 /// Choices whose log-odds differ by at most these: their sum is an ε, and an eighth of the sum of their squares is a
@@ -399,6 +495,10 @@ fn codes(of: Option<&ExactArgument>) -> HashMap<ScalarValue, i128> {
             all
         }
         None => HashMap::new(),
+        // Weighed: no values at all.
+        Some(ExactArgument::Steps { histogram: Some(none), .. }) if none.is_empty() => {
+            HashMap::new()
+        }
         Some(_) => panic!("no codes"),
     }
 }
@@ -407,8 +507,9 @@ fn codes(of: Option<&ExactArgument>) -> HashMap<ScalarValue, i128> {
 fn rank_range(q: f64, left: &BTreeMap<u32, u64>, right: &BTreeMap<u32, u64>) -> f64 {
     let error = |h: &BTreeMap<u32, u64>, o: i64| {
         let below: u64 = h.iter().filter(|(s, _)| i64::from(**s) < o).map(|(_, n)| n).sum();
-        let above: u64 = h.iter().filter(|(s, _)| i64::from(**s) > o).map(|(_, n)| n).sum();
-        ((1.0 - q) * below as f64 - q * above as f64).abs()
+        let up_to: u64 = h.iter().filter(|(s, _)| i64::from(**s) <= o).map(|(_, n)| n).sum();
+        let wanted = q * h.values().sum::<u64>() as f64;
+        (below as f64 - wanted).max(wanted - up_to as f64).max(0.0)
     };
     // All points between two values have the same error; those beyond the ends have the error just outside.
     let at = left.keys().chain(right.keys()).map(|s| i64::from(*s));

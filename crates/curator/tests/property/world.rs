@@ -55,6 +55,8 @@ impl World {
         let accounting = if zcdp { "zcdp" } else { "pure" };
         writeln!(policy, "neighbours = \"{neighbours}\"\naccounting = \"{accounting}\"").unwrap();
         let declared = draw.percent(50);
+        // Half of the worlds learn how many rows of a person count.
+        let limited = draw.percent(50);
         for (i, name) in PROTECTED.iter().enumerate() {
             let unit = match i {
                 0 => "\"id\"",
@@ -63,7 +65,7 @@ impl World {
                 _ => "\"row\"",
             };
             writeln!(policy, "[tables.{name}]\nsource = \"{name}.csv\"\nunit = {unit}").unwrap();
-            if i < 3 {
+            if i < 3 && limited {
                 writeln!(policy, "max_groups = {}", 1 + draw.below(3)).unwrap();
                 writeln!(policy, "max_rows_per_group = {}", 1 + draw.below(3)).unwrap();
             }

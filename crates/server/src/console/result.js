@@ -62,7 +62,7 @@ function single(value, ends) {
   return el("p", { class: "single" },
     el("strong", {}, value === null ? "NULL" : rounded(value, width)),
     ends ? el("span", {}, ` ± ${short(width, 2)}`) : null,
-    ends ? el("small", { class: "muted" }, `95 % of the time the exact value is between ${rounded(ends[0], width)} and ${rounded(ends[1], width)}`) : null);
+    ends ? el("small", { class: "muted" }, `95 % interval: ${rounded(ends[0], width)} to ${rounded(ends[1], width)}`) : null);
 }
 
 /** A chart of one noised column over the columns without noise, and a choice of which. */

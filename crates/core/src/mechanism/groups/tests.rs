@@ -1,4 +1,5 @@
 use super::super::bounded::tests::{accumulate, bounds, epsilon};
+use super::super::{Contribution, Ladder};
 use super::*;
 use crate::random::SeededForTests;
 use crate::unit::Rho;
@@ -396,4 +397,136 @@ fn the_extremes_fit_or_are_refused() {
     assert!((group.rows.unwrap() / 2f64.powi(65) - 1.0).abs() < 1e-9);
     assert!((group.sum.unwrap() / 2f64.powi(94) - 1.0).abs() < 1e-9);
     assert!((group.mean.unwrap() / 2f64.powi(30) - 1.0).abs() < 1e-9);
+}
+
+/// A unit's own vector at a bound, of rows that are each a group and a value or NULL.
+fn weighted(
+    mechanism: &Groups,
+    (ladder, rung, squared): (Ladder, usize, bool),
+    rows: &[(usize, Option<f64>)],
+    among: usize,
+) -> Vec<i128> {
+    let b = mechanism.bounds;
+    let counts: Vec<u64> =
+        (0..among).map(|g| rows.iter().filter(|(group, _)| *group == g).count() as u64).collect();
+    let size = match squared {
+        false => counts.iter().sum(),
+        true => {
+            let square: u64 = counts.iter().map(|n| n * n).sum();
+            (0..).find(|n| n * n >= square).unwrap()
+        }
+    };
+    let (unit, bounded) = (ladder.unit(size), ladder.bounded(rung));
+    let total = |amount: u128, part: u128| {
+        let mut of = Contribution::default();
+        of.add(unit.rung(), amount, part);
+        bounded.total(&of)
+    };
+    let mut vector = Vec::new();
+    for (group, &all) in counts.iter().enumerate() {
+        let own = rows.iter().filter(|(g, _)| *g == group).filter_map(|(_, value)| *value);
+        let offsets: Vec<u128> = own.map(|value| u128::from(b.step(value))).collect();
+        let (present, sum) = (offsets.len() as u64, offsets.iter().sum::<u128>());
+        let squares = offsets.iter().map(|u| u * u).sum::<u128>();
+        let [q, q_sum, q_squares] = unit.values(b.width as u64, present, sum, squares);
+        let rows = total(present.into(), q);
+        let of = match mechanism.statistics {
+            Statistics::Count => GroupTotals::weighted_rows(rows),
+            _ => GroupTotals::weighted_values(
+                b,
+                rows,
+                total(all.into(), unit.part(all)) - rows,
+                total(sum, q_sum),
+                total(squares, q_squares),
+            )
+            .unwrap(),
+        };
+        vector.extend(mechanism.vector(&of).unwrap());
+    }
+    vector
+}
+
+/// Up to four rows in two groups, all bounds, both norms and both relations.
+#[test]
+fn weighted_sensitivities_hold_on_all_small_datasets_and_are_almost_tight() {
+    let ladder = Ladder::new(2, 8).unwrap();
+    for (lower, upper) in [(0.0, 1.0), (-1.0, 1.0), (3.0, 4.0), (-1.0, 2.0)] {
+        let b = bounds(lower, upper);
+        let mut cells: Vec<(usize, Option<f64>)> = Vec::new();
+        for group in 0..2 {
+            cells.push((group, None));
+            cells.extend((0..=b.width).map(|u| (group, Some(b.lower() + u as f64))));
+        }
+        let all = demure_testkit::datasets::rows(&cells, 0..=4);
+        for wanted in ALL {
+            let nulls = [Statistics::Mean, Statistics::Variance].contains(&wanted);
+            for neighbours in [AddRemove, Replace] {
+                for squared in [false, true] {
+                    let mut best = 0.0f64;
+                    for rung in 0..ladder.len() {
+                        let bounded = ladder.bounded(rung);
+                        let budget: Budget =
+                            if squared { rho(0.5).into() } else { epsilon(1.0).into() };
+                        let made = Groups::values(b, wanted).with_nulls(nulls);
+                        let made = made.calibrate_weighted(budget, neighbours, &bounded).unwrap();
+                        let of = (ladder, rung, squared);
+                        let mut own: Vec<Vec<i128>> =
+                            all.iter().map(|rows| weighted(&made, of, rows, 2)).collect();
+                        own.sort();
+                        own.dedup();
+                        let found = largest(&own, neighbours);
+                        // At ε = 1 the scale is Δ₁; at ρ = ½, σ is Δ₂.
+                        let scale = made.noise.calibration().scale;
+                        let found = if squared { (found.1 as f64).sqrt() } else { found.0 as f64 };
+                        let name = format!("{b:?} {wanted:?} {neighbours} {squared} {rung}");
+                        assert!(found <= scale * (1.0 + 1e-12), "{name}: {found} of {scale}");
+                        best = best.max(found / scale);
+                    }
+                    // Sums of both signs under replace meet their bound with irrational weights alone.
+                    let least = if squared && wanted == Statistics::Sum { 0.9 } else { 0.999 };
+                    assert!(best >= least, "{b:?} {wanted:?} {neighbours} {squared}: {best}");
+                }
+            }
+        }
+    }
+}
+
+/// The answers are in rows, whatever a row counts, and their errors hold.
+#[test]
+fn weighted_answers_are_in_rows() {
+    let b = bounds(0.0, 10.0);
+    let ladder = Ladder::new(6, 14).unwrap();
+    let bounded = ladder.bounded(ladder.rung(4));
+    let made = Groups::values(b, Statistics::Variance).with_nulls(true);
+    let made = made.calibrate_weighted(epsilon(1.0), AddRemove, &bounded).unwrap();
+    let plain = Groups::values(b, Statistics::Variance).with_nulls(true);
+    let plain = plain.calibrate(epsilon(1.0), AddRemove, of(1, 4)).unwrap();
+    let near = |x: Option<f64>, y: Option<f64>| {
+        let (x, y) = (x.unwrap(), y.unwrap());
+        assert!((x / y - 1.0).abs() < 0.02, "{x} {y}");
+    };
+    near(made.count_error(beta(0.05)).unwrap(), plain.count_error(beta(0.05)).unwrap());
+    near(made.sum_error(beta(0.05)).unwrap(), plain.sum_error(beta(0.05)).unwrap());
+    near(made.mean_error(1_000, beta(0.05)).unwrap(), plain.mean_error(1_000, beta(0.05)).unwrap());
+    near(Some(made.calibration().scale), Some(plain.calibration().scale));
+    // 5,000 units with two rows of 3 and 5, and a NULL.
+    let unit = ladder.unit(3);
+    let mut totals: [Contribution; 4] = Default::default();
+    for _ in 0..5_000 {
+        let [rows, sum, squares] = unit.values(10, 2, 8, 34);
+        let parts = [(2, rows), (8, sum), (34, squares), (3, unit.part(3))];
+        for (total, (amount, part)) in totals.iter_mut().zip(parts) {
+            total.add(unit.rung(), amount, part);
+        }
+    }
+    let [rows, sum, squares, all] = totals.map(|total| bounded.total(&total));
+    let group = GroupTotals::weighted_values(b, rows, all - rows, sum, squares).unwrap();
+    let mut rng = SeededForTests::insecure(3);
+    let one = made.release(&[group], &mut rng).unwrap().into_value()[0];
+    near(one.count, Some(10_000.0));
+    near(one.rows, Some(15_000.0));
+    near(one.sum, Some(40_000.0));
+    near(one.mean, Some(4.0));
+    assert!((one.variance.unwrap() - 1.0).abs() < 0.2);
+    assert!(GroupTotals::weighted_values(b, 1, 0, 11, 0).is_err());
 }

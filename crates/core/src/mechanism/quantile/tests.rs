@@ -14,8 +14,9 @@ fn integers(epsilon: f64, relation: Neighbours, rank: f64, high: f64) -> Quantil
 fn formula(values: &[f64], q: f64, rate: f64, points: u32) -> Vec<f64> {
     let weight = |o: u32| {
         let below = values.iter().filter(|&&x| x < f64::from(o)).count() as f64;
-        let above = values.iter().filter(|&&x| x > f64::from(o)).count() as f64;
-        (-rate * ((1.0 - q) * below - q * above).abs()).exp()
+        let up_to = values.iter().filter(|&&x| x <= f64::from(o)).count() as f64;
+        let wanted = q * values.len() as f64;
+        (-rate * (below - wanted).max(wanted - up_to).max(0.0)).exp()
     };
     let total: f64 = (0..points).map(weight).sum();
     (0..points).map(|o| weight(o) / total).collect()
@@ -127,6 +128,74 @@ fn a_wide_grid_is_as_good_as_a_narrow_one_and_the_error_holds() {
         let median = income.release(&values, &mut rng).unwrap().into_value();
         // A rank error of |½#below − ½#above| ranks is that many tens.
         assert!((median - 100_000.0).abs() <= 10.0 * bound + 10.0, "{median}");
+    }
+}
+
+#[test]
+fn counted_values_are_the_same_as_repeated_ones() {
+    let quantile = integers(1.0, AddRemove, 0.25, 20.0);
+    let counted = [(7.0, 3), (2.0, 5), (7.0, 2), (f64::NAN, 9), (30.0, 4), (11.0, 0)];
+    let repeated: Vec<f64> = counted
+        .iter()
+        .filter(|(x, _)| !x.is_nan())
+        .flat_map(|&(x, n)| std::iter::repeat_n(x, n as usize))
+        .collect();
+    let errors = |segments: Vec<Segment>| -> Vec<u128> {
+        segments.iter().flat_map(|s| std::iter::repeat_n(s.error, s.count as usize)).collect()
+    };
+    let places: Vec<(u64, u64)> = vec![(2, 5), (7, 3), (7, 2), (11, 0), (20, 4)];
+    let expected = errors(quantile.segments(&repeated));
+    assert_eq!(expected.len(), 21);
+    assert_eq!(errors(quantile.segments_of(&places)), expected);
+    let mut rng = SeededForTests::insecure(5);
+    let draws: Vec<i128> = (0..50_000)
+        .map(|_| quantile.release_counted(&counted, &mut rng).unwrap().into_value() as i128)
+        .collect();
+    let table = quantile.probabilities(&repeated).unwrap();
+    assert!(Fit::of(draws, |k| table[k as usize].1, 0..=20).accepts());
+}
+
+/// Thirty distributions in which many values are equal: ages, ratings, counts, and worse.
+fn tied() -> Vec<Vec<f64>> {
+    let mut rng = SeededForTests::insecure(18);
+    let mut all = vec![vec![7.0; 400], vec![0.0; 300], vec![100.0; 300]];
+    for share in [10, 346, 500, 900] {
+        // Many at one value, the others spread evenly.
+        all.push((0..1_000).map(|i| if i < share { 9.0 } else { f64::from(i % 101) }).collect());
+    }
+    for values in [2, 3, 5, 7, 10, 20, 50] {
+        let step = f64::from(100 / values);
+        let mut draw = |skew: u32| -> Vec<f64> {
+            let one = |rng: &mut SeededForTests| {
+                let draws = (0..skew).map(|_| uniform_below(values as u64, rng).unwrap());
+                draws.min().unwrap_or(0) as f64 * step
+            };
+            (0..2_000).map(|_| one(&mut rng)).collect()
+        };
+        all.extend([draw(1), draw(2), draw(5)]);
+    }
+    all.extend([vec![], vec![50.0]]);
+    all
+}
+
+#[test]
+fn the_rank_is_within_the_stated_error_where_many_values_are_equal() {
+    let all = tied();
+    assert_eq!(all.len(), 30);
+    let mut rng = SeededForTests::insecure(19);
+    for (i, values) in all.iter().enumerate() {
+        for q in [0.25, 0.5, 0.9] {
+            let quantile = integers(0.5, AddRemove, q, 100.0);
+            let stated = quantile.error(Beta::new(0.05).unwrap()).unwrap();
+            let wanted = q * values.len() as f64;
+            let held = (0..1_000).filter(|_| {
+                let o = quantile.release(values, &mut rng).unwrap().into_value();
+                let below = values.iter().filter(|x| **x < o).count() as f64;
+                let up_to = values.iter().filter(|x| **x <= o).count() as f64;
+                below - wanted <= stated && wanted - up_to <= stated
+            });
+            assert!(held.count() >= 950, "distribution {i}, rank {q}");
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::aggregate::Most;
 use demure_core::mechanism::Budget;
 use demure_core::random::SeededForTests;
 use demure_core::unit::{Epsilon, Neighbours};
@@ -9,10 +10,11 @@ fn released(epsilon: f64, values: &[f64], rng: &mut SeededForTests) -> f64 {
     let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
     let share = Share { budget, delta: None, neighbours: Neighbours::Replace };
     let half = share.half().unwrap();
-    let median = || Ordered::new((0, 0.5), bounds, &half, (1, 1), true).unwrap();
+    let median = || Ordered::new((0, 0.5), bounds, &half, Most::of(1, 1), true).unwrap();
     let (centre, distance) = (median(), median());
-    let at = centre.release_one(values, rng).unwrap();
-    let distances: Vec<f64> = values.iter().map(|x| (x - at).abs()).collect();
+    let values: Vec<(f64, u64)> = values.iter().map(|x| (*x, 1)).collect();
+    let at = centre.release_one(&values, rng).unwrap();
+    let distances: Vec<(f64, u64)> = values.iter().map(|(x, n)| ((x - at).abs(), *n)).collect();
     distance.release_one(&distances, rng).unwrap()
 }
 

@@ -21,6 +21,7 @@ fn spec(columns: usize) -> BoundSpec {
         arguments: vec![argument(0, Form::Present)],
         max_groups: 1000,
         max_rows: 1000,
+        weighing: None,
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) enum Ids {
 pub(super) fn spec(max_groups: u32, max_rows: u32) -> BoundSpec {
     let arguments =
         vec![argument(2, steps(0.0, 9.0)), argument(3, Form::Code), argument(3, Form::Present)];
-    BoundSpec { unit: Some(0), keys: vec![1], arguments, max_groups, max_rows }
+    BoundSpec { unit: Some(0), keys: vec![1], arguments, max_groups, max_rows, weighing: None }
 }
 
 pub(super) fn schema(ids: Ids) -> SchemaRef {

@@ -9,3 +9,4 @@ mod spilling;
 mod sql;
 mod tables;
 mod values;
+mod weights;

@@ -53,6 +53,7 @@ fn values_beyond_the_bounds_become_the_same_steps() {
             arguments: vec![argument(0, form)],
             max_groups: 1,
             max_rows: 1,
+            weighing: None,
         };
         let one = native(&context, input.clone(), &spec, key(1), 1 << 20).await;
         let other = exact(&Windows::new(context.state()), input, &spec, key(1)).await.unwrap();

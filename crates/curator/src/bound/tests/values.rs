@@ -21,7 +21,7 @@ fn table(columns: Vec<ArrayRef>) -> RecordBatch {
 }
 
 fn bounds(unit: Option<usize>, keys: Vec<usize>) -> BoundSpec {
-    BoundSpec { unit, keys, arguments: vec![], max_groups: 50, max_rows: 1 }
+    BoundSpec { unit, keys, arguments: vec![], max_groups: 50, max_rows: 1, weighing: None }
 }
 
 /// The group keys when every person has one row in each group.
@@ -169,6 +169,7 @@ fn without_a_unit_every_row_stays_and_is_first() {
             ],
             max_groups: 1,
             max_rows: 1,
+            weighing: None,
         };
         let rows = kept(&context, input.clone(), &spec, key(1), 1).await;
         assert_eq!(rows.len(), 8);
@@ -219,8 +220,14 @@ fn many_arguments_fit_the_wider_rows() {
         for count in [0, 1, 2, 3, 5, 9, 17, 65] {
             let input = plan(&context, batch.schema(), vec![vec![batch.clone()]]).await;
             let arguments = vec![argument(1, steps(0.0, 9.0)); count];
-            let spec =
-                BoundSpec { unit: Some(0), keys: vec![], arguments, max_groups: 1, max_rows: 2 };
+            let spec = BoundSpec {
+                unit: Some(0),
+                keys: vec![],
+                arguments,
+                max_groups: 1,
+                max_rows: 2,
+                weighing: None,
+            };
             let rows = kept(&context, input, &spec, key(1), 1 << 20).await;
             let value = |n: u32| vec![Some(ScalarValue::from(n)); count];
             let found = rows.into_iter().map(|(_, _, arguments)| arguments);
