@@ -30,6 +30,7 @@ per_query = 0.5
 [tables.people]
 source = "people.csv"
 unit = "id"
+max_rows_per_group = 1
 [tables.people.columns]
 id = { type = "integer", nullable = false }
 age = { type = "integer", bounds = [0, 120], nullable = false }

@@ -39,6 +39,12 @@ pub(crate) struct Quote {
     pub(crate) columns: Vec<ColumnQuote>,
 }
 
+/// Blocks that are calibrated at the bounds that were learnt.
+pub(super) struct AtWeights {
+    pub(super) blocks: Vec<Box<dyn Block>>,
+    pub(super) weights: Vec<Weights>,
+}
+
 /// The ε and δ that a query may spend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spend {
@@ -252,12 +258,12 @@ impl Quote {
         sizes: &ExactSizes,
         groups: usize,
         rng: &mut dyn Randomness,
-    ) -> Result<Option<(Vec<Box<dyn Block>>, Vec<Weights>)>> {
+    ) -> Result<Option<AtWeights>> {
         let Some(learning) = &self.learning else { return Ok(None) };
         let counted = self.planned.iter().map(|(plan, _)| plan.counted());
         let blocks: Vec<_> = counted.zip(self.blocks.iter().map(|block| &**block)).collect();
         let weights = learning.release((sizes, &self.forms()), &blocks, groups, rng)?;
-        Ok(Some((self.at(aggregate, &weights)?, weights)))
+        Ok(Some(AtWeights { blocks: self.at(aggregate, &weights)?, weights }))
     }
 
     /// The blocks at these weights.

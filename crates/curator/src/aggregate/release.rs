@@ -90,7 +90,7 @@ pub(crate) fn release(
         }
         None => None,
     };
-    let blocks = learnt.as_ref().map_or(&quote.blocks, |(blocks, _)| blocks);
+    let blocks = learnt.as_ref().map_or(&quote.blocks, |learnt| &learnt.blocks);
     let mut made = Vec::with_capacity(blocks.len());
     for block in blocks {
         made.push(block.release(&groups, rng)?);
@@ -123,7 +123,7 @@ pub(crate) fn release(
     fields.extend(error_fields);
     columns.extend(errors);
     let options = RecordBatchOptions::new().with_row_count(Some(keys.len()));
-    let bounds = learnt.map(|(_, weights)| (LEARNT.to_owned(), written(&weights)));
+    let bounds = learnt.map(|learnt| (LEARNT.to_owned(), written(&learnt.weights)));
     let schema = Schema::new_with_metadata(fields, bounds.into_iter().collect());
     RecordBatch::try_new_with_options(Arc::new(schema), columns, &options)
         .map(Released)

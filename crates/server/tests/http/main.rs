@@ -38,6 +38,7 @@ per_query = 0.5
 [tables.patients]
 source = "patients.csv"
 unit = "id"
+max_rows_per_group = 1
 [tables.patients.columns]
 id = { type = "integer", nullable = false }
 age = { type = "integer", bounds = [0, 110] }
