@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::curator::options::SessionOptions;
 use demure_curator::Explanation;
-use demure_server::told;
+use demure_server::json;
 use std::io::Write;
 
 /// Say what a question would cost and how wrong its answer would be; nothing is spent
@@ -44,7 +44,7 @@ pub(crate) fn print(
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     if json {
-        return writeln!(out, "{}", told::explanation(explanation)).map_err(Failure::writing);
+        return writeln!(out, "{}", json::explanation(explanation)).map_err(Failure::writing);
     }
     let lines = explanation.lines();
     let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;

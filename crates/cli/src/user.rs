@@ -4,7 +4,7 @@ use crate::Failure;
 use crate::curator::user as me;
 use clap::Subcommand;
 use demure_report::time;
-use demure_server::{Role, Users, told, users_path};
+use demure_server::{Role, Users, json, users_path};
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::io::{BufRead, IsTerminal, Write};
@@ -204,7 +204,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             let accounts = at.open()?.list()?;
             let nothing = "there are no accounts yet: `demure user add NAME --policy …`\n";
             match json {
-                true => object("users", accounts.iter().map(|it| told::account(it, time))),
+                true => object("users", accounts.iter().map(|it| json::account(it, time))),
                 false => list(&accounts, nothing),
             }
         }
@@ -212,14 +212,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             let tokens = at.open()?.tokens(name.as_deref())?;
             let nothing = "there are no tokens: `demure user token NAME --policy …`\n";
             match json {
-                true => object("tokens", tokens.iter().map(|it| told::token(it, time))),
+                true => object("tokens", tokens.iter().map(|it| json::token(it, time))),
                 false => list(&tokens, nothing),
             }
         }
         Command::Audit { lines, listed: Listed { at, json } } => {
             let record = at.open()?.record(*lines)?;
             match json {
-                true => object("audit", record.iter().map(|it| told::record(it, time))),
+                true => object("audit", record.iter().map(|it| json::record(it, time))),
                 false => list(&record, ""),
             }
         }

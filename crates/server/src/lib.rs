@@ -4,6 +4,7 @@
 //! decides, debits and noises; every report through `demure_collect`'s service to its store.
 
 pub mod http;
+pub mod json;
 mod listener;
 pub mod metrics;
 pub mod pg;
@@ -16,7 +17,6 @@ pub mod scram;
 mod server;
 mod stream;
 pub mod tls;
-pub mod told;
 pub mod users;
 mod visit;
 

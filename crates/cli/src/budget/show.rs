@@ -6,12 +6,12 @@ use demure_curator::entry_in_words;
 use demure_ledger::{Accounting, Balances, Entry, Ledger, Price, Share};
 use demure_report::bars::gauge;
 use demure_report::{Report, short, time};
-use demure_server::told;
+use demure_server::json;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
 fn price(price: &Price, accounting: Accounting) -> Value {
-    told::price(price, accounting == Accounting::Zcdp)
+    json::price(price, accounting == Accounting::Zcdp)
 }
 
 fn words(price: &Price, accounting: Accounting) -> String {
@@ -99,7 +99,7 @@ pub(super) fn journal(
     if json {
         let concentrated = accounting == Accounting::Zcdp;
         let lines = entries.iter().filter(shown);
-        let lines = lines.map(|entry| told::entry(entry, concentrated, time));
+        let lines = lines.map(|entry| json::entry(entry, concentrated, time));
         return Ok(Report::default()
             .field("entries", lines.collect::<Vec<Value>>())
             .print(true, out)?);
@@ -121,7 +121,7 @@ pub(super) fn journal(
 pub(super) fn verified(ledger: &Ledger, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let found = ledger.verify().map_err(failed)?;
     let accounting = ledger.balance().map_err(failed)?.limit.accounting;
-    let head = told::hex(&found.head);
+    let head = json::hex(&found.head);
     Ok(Report::default()
         .described(
             "verified",

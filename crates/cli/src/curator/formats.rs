@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use datafusion::arrow::error::ArrowError;
 use demure_curator::Answer;
 use demure_files::batches;
-use demure_server::told;
+use demure_server::json;
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn json(answer: &Answer, out: &mut impl Write) -> Result<(), Failure> {
     let rows: Value = serde_json::from_str(&rows)
         .map_err(|error| failed(ArrowError::JsonError(error.to_string())))?;
     let mut object = serde_json::Map::from_iter([("rows".to_owned(), rows)]);
-    object.extend(told::answer(answer, &answer.balance.left, "bought_before"));
+    object.extend(json::answer(answer, &answer.balance.left, "bought_before"));
     writeln!(out, "{}", Value::Object(object)).map_err(Failure::writing)
 }
 

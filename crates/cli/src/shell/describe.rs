@@ -3,7 +3,7 @@
 use demure_curator::Curator;
 use demure_curator::policy::{Access, Protection};
 use demure_report::Table;
-use demure_server::told::plain_name;
+use demure_server::json::plain_name;
 
 /// Each table, and whose it is.
 pub(super) fn tables(curator: &Curator) -> Table {

@@ -4,8 +4,8 @@ use super::caller::Caller;
 use super::input::Input;
 use super::problem::Problem;
 use super::{App, apart, table};
+use crate::json;
 use crate::query_service::Failure;
-use crate::told;
 use crate::users::User;
 use axum::Json;
 use axum::extract::State;
@@ -90,7 +90,7 @@ pub(super) async fn query(
             .await?
         }
         Outcome::Explanation(explanation) => {
-            Ok(Json(told::explanation(&explanation)).into_response())
+            Ok(Json(json::explanation(&explanation)).into_response())
         }
         _ => Err(Problem::request("a setting lasts for one request here")
             .hint("send settings beside the query: {\"sql\": …, \"epsilon\": 0.5}")),
@@ -114,5 +114,5 @@ pub(super) async fn explain(
         explained.join_next().await.and_then(Result::ok).ok_or_else(Problem::failed)?;
     let explanation =
         explanation.map_err(|failure| Problem::of(failure, &app.service, user.role))?;
-    Ok(Json(told::explanation(&explanation)))
+    Ok(Json(json::explanation(&explanation)))
 }

@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use super::problem::Problem;
 use super::{App, apart};
-use crate::told::price;
+use crate::json::price;
 use crate::users::Role;
 use axum::Json;
 use axum::extract::State;

@@ -3,7 +3,7 @@
 use super::caller::Caller;
 use super::problem::Problem;
 use super::{App, apart};
-use crate::told;
+use crate::json;
 use crate::users::Role;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -62,7 +62,7 @@ fn line(entry: &Entry, concentrated: bool) -> Value {
         entry.kind,
         Kind::Grant | Kind::Member | Kind::Identity | Kind::Unit | Kind::Replaced
     );
-    let mut line = told::entry(entry, concentrated, moment);
+    let mut line = json::entry(entry, concentrated, moment);
     line["key"] = json!(if subject { entry.key.as_str() } else { "" });
     line["answer_bytes"] = json!(entry.answer_bytes);
     line

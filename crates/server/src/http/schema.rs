@@ -2,7 +2,7 @@
 
 use super::App;
 use super::caller::Caller;
-use crate::told::plain_name;
+use crate::json::plain_name;
 use axum::Json;
 use axum::extract::State;
 use demure_curator::policy::{Access, ColumnPolicy, Protection, UnitPolicy, Value as Known};

@@ -4,7 +4,7 @@ use super::caller::{MetricsReader, Steward};
 use super::input::Input;
 use super::problem::Problem;
 use super::{App, apart};
-use crate::told;
+use crate::json;
 use crate::users::Role;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -34,7 +34,7 @@ pub(super) async fn policy(State(app): State<Arc<App>>, _: Steward) -> Json<Valu
 pub(super) async fn users(State(app): State<Arc<App>>, _: Steward) -> JsonResult {
     let service = Arc::clone(&app.service);
     let accounts = apart(move || service.users.list()).await??;
-    let lines = accounts.iter().map(|account| told::account(account, moment));
+    let lines = accounts.iter().map(|account| json::account(account, moment));
     Ok(Json(json!({ "users": lines.collect::<Vec<_>>() })))
 }
 
@@ -242,7 +242,7 @@ pub(super) async fn audit(
     let most = newest.limit.unwrap_or(200).clamp(1, 10_000);
     let service = Arc::clone(&app.service);
     let records = apart(move || service.users.record(most)).await??;
-    let lines = records.iter().map(|record| told::record(record, moment));
+    let lines = records.iter().map(|record| json::record(record, moment));
     Ok(Json(json!({ "records": lines.collect::<Vec<_>>() })))
 }
 

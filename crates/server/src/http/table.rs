@@ -5,7 +5,7 @@
 //! `"-Infinity"`; whole numbers have all their digits, up to 64 bits; dates, times and decimals
 //! are texts.
 
-use crate::told::{self, plain_name};
+use crate::json::{self, plain_name};
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -73,7 +73,7 @@ pub(super) fn json(answer: &Answer, balance: &AnalystBalance, intervals: bool) -
         text.push(']');
     }
     // Its opening brace becomes a comma.
-    let rest = Value::Object(told::answer(answer, &balance.left, "repeated")).to_string();
+    let rest = Value::Object(json::answer(answer, &balance.left, "repeated")).to_string();
     text.push(',');
     text.push_str(rest.get(1..)?);
     let kind = HeaderValue::from_static("application/json");
@@ -175,7 +175,7 @@ pub(super) fn arrow(answer: &Answer, balance: &AnalystBalance) -> Option<Respons
     // Every column may be NULL: plans differ in that.
     let fields: Vec<Field> =
         fields.map(|f| Field::new(f.name(), f.data_type().clone(), true)).collect();
-    let about = Value::Object(told::answer(answer, &balance.left, "repeated")).to_string();
+    let about = Value::Object(json::answer(answer, &balance.left, "repeated")).to_string();
     let metadata = HashMap::from([("demure".to_owned(), about)]);
     let schema = Arc::new(Schema::new_with_metadata(fields, metadata));
     let mut bytes = Vec::new();
