@@ -1,8 +1,8 @@
 //! Which unknown keys exist, by weight: a unit may have any number of keys.
 
 use super::histogram::{Budget, Noise};
-use super::{Guarantee, Release};
-use crate::error::{Error, Result};
+use super::{Guarantee, Release, threshold};
+use crate::error::Result;
 use crate::num::directed::{self, down, up};
 use crate::random::Randomness;
 use crate::unit::{Beta, Delta, Epsilon, Neighbours};
@@ -87,20 +87,10 @@ impl KeyWeights {
             }
             Ok(true)
         };
-        // The chance falls as T rises: double, then halve.
-        let (mut low, mut high) = (i128::from(ONE), 2 * i128::from(ONE));
-        while !affords(high)? {
-            (low, high) = (high, 2 * high);
-            if high > 1 << 100 {
-                let what = "no threshold makes a lone key this unlikely";
-                return Err(Error::Infeasible { what, remedy: "use a larger delta or epsilon" });
-            }
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if affords(middle)? { high = middle } else { low = middle }
-        }
-        Ok(Self { noise, threshold: high, epsilon, delta })
+        // The chance falls as T rises.
+        let one = i128::from(ONE);
+        let threshold = threshold::search(one..2 * one, affords)?;
+        Ok(Self { noise, threshold, epsilon, delta })
     }
 
     /// What a unit with so many keys adds to each of them.

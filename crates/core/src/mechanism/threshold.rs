@@ -8,6 +8,7 @@ use crate::random::Randomness;
 use crate::unit::{Beta, Delta, Epsilon, Neighbours, Rho};
 use crate::utility::Accuracy;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The rule that releases a key if its noised count is at least T, and the probability of that.
 ///
@@ -214,8 +215,17 @@ fn least(noise: Noise, delta: f64, share: Option<f64>, of: Contributions) -> Res
         let q = threshold.chance(lone)?;
         Ok(q <= most && up(q * f64::from(of.groups())) <= delta)
     };
-    // The chance falls as T rises: double, then halve.
-    let (mut low, mut high) = (0i128, 1i128);
+    let margin = search(0..1, &mut affords)?;
+    affords(margin)?;
+    Ok(threshold)
+}
+
+/// The least number above the start of `first` that is affordable, if all above it are: doubles its end, then halves.
+pub(super) fn search(
+    first: Range<i128>,
+    mut affords: impl FnMut(i128) -> Result<bool>,
+) -> Result<i128> {
+    let Range { start: mut low, end: mut high } = first;
     while !affords(high)? {
         (low, high) = (high, 2 * high);
         if high > 1 << 100 {
@@ -228,8 +238,7 @@ fn least(noise: Noise, delta: f64, share: Option<f64>, of: Contributions) -> Res
         let middle = low + (high - low) / 2;
         if affords(middle)? { high = middle } else { low = middle }
     }
-    affords(high)?;
-    Ok(threshold)
+    Ok(high)
 }
 
 /// A ρ, rounded down, such that ρ-zCDP implies (ε, δ)-DP.

@@ -10,7 +10,7 @@
 use super::quantile::{Ordered, on_grid};
 use super::{
     Block, BlockPlan, Call, Described, ExactGroups, Family, Measure, Planned, PrivateAggregate,
-    ReleasedColumns, Share, Value, Weights, each_its_block,
+    ReleasedColumns, Share, Weights, each_its_block,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -44,10 +44,6 @@ impl Family for Deviations {
         format!("median_absolute_deviation({argument})")
     }
 
-    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
-        true
-    }
-
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(DeviationPlan(*measure)))
     }
@@ -68,8 +64,7 @@ impl BlockPlan for DeviationPlan {
         let distances = Bounds::on(0.0, bounds.upper() - bounds.lower(), bounds.grid())?;
         let median = |bounds| Ordered::of((value, 0.5), bounds, &half, aggregate, weights);
         let (centre, distance) = (median(bounds)?, median(distances)?);
-        let (weights, event) = (weights.copied(), share.event());
-        Ok(Box::new(Deviation { value, bounds, centre, distance, weights, event }))
+        Ok(Box::new(Deviation { value, bounds, centre, distance, event: share.event() }))
     }
 }
 
@@ -79,7 +74,6 @@ pub(crate) struct Deviation {
     bounds: Bounds,
     pub(crate) centre: Ordered,
     pub(crate) distance: Ordered,
-    weights: Option<Weights>,
     event: Event,
 }
 
@@ -112,7 +106,7 @@ impl Block for Deviation {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        groups.release_each(self.value, self.bounds, self.weights.as_ref(), |histogram| {
+        groups.release_each(self.value, self.bounds, self.centre.weights(), |histogram| {
             let mut values = on_grid(&self.bounds, histogram);
             let centre = self.centre.release_one(&values, rng)?;
             values.iter_mut().for_each(|(x, _)| *x = (*x - centre).abs());

@@ -3,7 +3,7 @@
 use super::numbers::Summaries;
 use super::{
     Block, BlockPlan, Call, Counted, Described, ExactGroups, Expected, Family, Measure, Planned,
-    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, internal,
+    PrivateAggregate, ReleasedColumns, Share, Weights, each_its_block, internal, typical,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -31,10 +31,6 @@ impl Family for Distinct {
 
     fn written(&self, _: &Measure, argument: &str) -> String {
         format!("count(distinct {argument})")
-    }
-
-    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
-        true
     }
 
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
@@ -103,7 +99,7 @@ impl Block for DistinctBlock {
     }
 
     fn noise_per_row(&self) -> Result<f64> {
-        let error = self.groups.count_error(Beta::new((-1.0f64).exp())?)?;
+        let error = self.groups.count_error(typical()?)?;
         error.ok_or_else(|| internal("no such number"))
     }
 
@@ -146,7 +142,9 @@ impl Block for DistinctBlock {
             }
         };
         let released = self.groups.release(&totals, rng)?.into_value();
-        let lost = self.weights.map_or(0.0, |weights| weights.lost);
+        // A share of people's values says nothing about how many different ones there are: the rarest may all be left out.
+        let known = self.weights.is_none_or(|weights| weights.takes_hardly_anything());
+        let lost = if known { 0.0 } else { 1.0 };
         Ok(Box::new(Summaries::new(&self.groups, released).with_loss(lost, None)))
     }
 }

@@ -3,7 +3,7 @@
 use super::share::down;
 use super::{
     Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most, Planned,
-    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, quantile,
+    PrivateAggregate, ReleasedColumns, Share, Weights, each_its_block, quantile, typical,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -33,10 +33,6 @@ impl Family for Extremes {
 
     fn written(&self, measure: &Measure, argument: &str) -> String {
         format!("{}({argument})", if largest(measure) { "max" } else { "min" })
-    }
-
-    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
-        true
     }
 
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
@@ -125,7 +121,7 @@ impl Extreme {
 
     /// How many steps a row of full weight counts.
     fn steps(&self) -> f64 {
-        self.weights.map_or(1.0, |weights| weights.at.per_row() as f64)
+        Weights::steps(self.weights.as_ref())
     }
 
     fn scale(&self) -> f64 {
@@ -168,7 +164,7 @@ impl Block for Extreme {
     }
 
     fn noise_per_row(&self) -> Result<f64> {
-        self.error(Beta::new((-1.0f64).exp())?)
+        self.error(typical()?)
     }
 
     fn reads(&self) -> Option<(usize, Form)> {

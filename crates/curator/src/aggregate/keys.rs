@@ -44,11 +44,7 @@ impl Selection {
         };
         let weight = |group: &ExactGroup| group.weighed.as_ref().map_or(0, |group| group.key);
         Ok(match self {
-            Self::Counted(keys) => keys
-                .release(&numbers(|group| group.people), rng)?
-                .into_value()
-                .into_iter()
-                .collect(),
+            Self::Counted(keys) => keys.release(&numbers(|group| group.people), rng)?.into_value(),
             Self::Weighted(keys) => keys.release(&numbers(weight), rng)?.into_value(),
         })
     }

@@ -50,6 +50,11 @@ impl Weights {
         Self { at: ladder.bounded(rung), rung, lost, above }
     }
 
+    /// How many steps a row of full weight counts: 1 without weights.
+    pub(super) fn steps(weights: Option<&Self>) -> f64 {
+        weights.map_or(1.0, |weights| weights.at.per_row() as f64)
+    }
+
     /// The bound: the rows of a person that count in full.
     pub(crate) fn bound(&self) -> u64 {
         self.at.bound()
@@ -74,8 +79,14 @@ impl Weights {
                  set demure.max_groups and demure.max_rows_per_group"
             );
         }
-        if self.lost < HARDLY {
+        if self.takes_hardly_anything() {
             return format!("{full}; hardly anyone seems to have more");
+        }
+        if let Counted::Different(_) = counted {
+            return format!(
+                "{full}; about {above} of people have more, of which the others are left out, and how many \
+                 different values that takes away is not known, so there is no interval"
+            );
         }
         let allows = if interval { " (the interval allows for it)" } else { "" };
         format!(
@@ -83,6 +94,11 @@ impl Weights {
              about {} of all {unit}, as far as can be seen{allows}",
             percent(self.lost)
         )
+    }
+
+    /// Whether hardly anything is taken away, as far as can be seen.
+    pub(super) fn takes_hardly_anything(&self) -> bool {
+        self.lost < HARDLY
     }
 
     /// Whether it is known what the weights take away.

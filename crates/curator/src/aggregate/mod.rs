@@ -101,7 +101,9 @@ pub(crate) trait Family: Any + Sync {
     fn written(&self, measure: &Measure, argument: &str) -> String;
 
     /// Whether a measure can be released where people are weighed, instead of having their rows left out.
-    fn weighs(&self, measure: &Measure, values: &[Value]) -> bool;
+    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
+        true
+    }
 
     /// The blocks that these measures, all of this family, need.
     fn blocks(&self, measures: &[(usize, Measure)], aggregate: &PrivateAggregate) -> Vec<Planned>;
@@ -472,9 +474,9 @@ impl PrivateAggregate {
         let Limits { groups, rows, .. } = self.limits;
         match weights {
             // At most 3·2³⁰ steps.
-            Some(Weights { at, .. }) => {
-                let rows = u32::try_from(at.most()).unwrap_or(u32::MAX);
-                Most { groups: 1, rows, per_row: at.per_row() as f64, weighted: true }
+            Some(weights) => {
+                let rows = u32::try_from(weights.at.most()).unwrap_or(u32::MAX);
+                Most { groups: 1, rows, per_row: Weights::steps(Some(weights)), weighted: true }
             }
             None => Most { groups, rows, per_row: 1.0, weighted: false },
         }
@@ -532,6 +534,11 @@ impl PrivateAggregate {
 /// The functions that the families add to SQL.
 pub(crate) fn functions() -> impl Iterator<Item = AggregateUDF> {
     FAMILIES.iter().flat_map(|family| family.functions())
+}
+
+/// What Laplace noise exceeds with this probability is its mean size.
+pub(crate) fn typical() -> Result<Beta> {
+    Ok(Beta::new((-1.0f64).exp())?)
 }
 
 /// A block for each distinct measure, at the position of its first use.

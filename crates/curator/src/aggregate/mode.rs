@@ -198,7 +198,7 @@ impl Mode {
     fn told(&self) -> Result<(&'static str, f64, Expected)> {
         let price = self.price;
         let change = change(price.share.neighbours);
-        let steps = self.weights.map_or(1.0, |weights| weights.at.per_row() as f64);
+        let steps = Weights::steps(self.weights.as_ref());
         Ok(match &self.method {
             Method::Drawn(chooser) => {
                 let error = chooser.error(self.listed, price.share.neighbours)? / steps;

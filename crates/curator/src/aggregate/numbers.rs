@@ -5,8 +5,8 @@
 
 use super::{
     BETA, Block, BlockPlan, Call, Counted, Described, ExactGroups, Expected, Family, Measure,
-    Place, Planned, PrivateAggregate, ReleasedColumns, Share, TYPICAL_ROWS, Value, Weights,
-    internal, within,
+    Place, Planned, PrivateAggregate, ReleasedColumns, Share, TYPICAL_ROWS, Weights, internal,
+    typical, within,
 };
 use crate::bound::{Form, WeighedGroup};
 use crate::error::Result;
@@ -68,10 +68,6 @@ impl Family for Numbers {
             VARIANCE => format!("var({argument})"),
             _ => format!("stddev({argument})"),
         }
-    }
-
-    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
-        true
     }
 
     fn blocks(&self, measures: &[(usize, Measure)], aggregate: &PrivateAggregate) -> Vec<Planned> {
@@ -272,8 +268,7 @@ impl Block for NumbersBlock {
     }
 
     fn noise_per_row(&self) -> Result<f64> {
-        // What Laplace noise exceeds with this probability is its mean size.
-        let beta = Beta::new((-1.0f64).exp())?;
+        let beta = typical()?;
         if let Some(rows) = self.groups.count_error(beta)? {
             return Ok(rows);
         }

@@ -10,7 +10,7 @@
 use super::share::down;
 use super::{
     BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most, Planned,
-    PrivateAggregate, ReleasedColumns, Share, Value, Weights, each_its_block, extreme,
+    PrivateAggregate, ReleasedColumns, Share, Weights, each_its_block, extreme, typical,
 };
 use crate::bound::Form;
 use crate::error::Result;
@@ -48,10 +48,6 @@ impl Family for Quantiles {
 
     fn written(&self, measure: &Measure, argument: &str) -> String {
         format!("quantile({argument}, {})", measure.rank.unwrap_or(0.5))
-    }
-
-    fn weighs(&self, _: &Measure, _: &[Value]) -> bool {
-        true
     }
 
     fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
@@ -162,9 +158,14 @@ impl Ordered {
         steepest(noise.t().get()) * exceeded(noise.family(), BETA) / noise.s()
     }
 
+    /// The weights of people, where they are weighed.
+    pub(super) fn weights(&self) -> Option<&Weights> {
+        self.weights.as_ref()
+    }
+
     /// How many steps a row of full weight counts.
     fn steps(&self) -> f64 {
-        self.weights.map_or(1.0, |weights| weights.at.per_row() as f64)
+        Weights::steps(self.weights.as_ref())
     }
 
     /// The mechanism in words, its sensitivity and its scale.
@@ -213,9 +214,7 @@ impl Block for Ordered {
 
     fn noise_per_row(&self) -> Result<f64> {
         match &self.method {
-            Method::Ranks(quantile) => {
-                Ok(quantile.error(Beta::new((-1.0f64).exp())?)? / self.steps())
-            }
+            Method::Ranks(quantile) => Ok(quantile.error(typical()?)? / self.steps()),
             Method::Smooth(_) => Ok(self.told(1.0).2),
         }
     }

@@ -6,9 +6,9 @@
 use super::learn::{self, Learning};
 use super::{
     BETA, Block, BlockPlan, ColumnQuote, Expected, Keys, Measure, PrivateAggregate, Released,
-    Selection, Share, Weights, part_of, select_keys,
+    Selection, Share, Weights, internal, part_of, select_keys,
 };
-use crate::bound::{Argument, BoundSpec, ExactSizes, Form};
+use crate::bound::{Argument, BoundSpec, Exact, Form};
 use crate::error::{Error, Result};
 use crate::policy::{Accounting, BudgetPolicy};
 use crate::refusal::{Refusal, Rule};
@@ -255,11 +255,12 @@ impl Quote {
     pub(super) fn learnt(
         &self,
         aggregate: &PrivateAggregate,
-        sizes: &ExactSizes,
+        exact: &Exact,
         groups: usize,
         rng: &mut dyn Randomness,
     ) -> Result<Option<AtWeights>> {
         let Some(learning) = &self.learning else { return Ok(None) };
+        let sizes = exact.sizes.as_ref().ok_or_else(|| internal("sizes that were not counted"))?;
         let counted = self.planned.iter().map(|(plan, _)| plan.counted());
         let blocks: Vec<_> = counted.zip(self.blocks.iter().map(|block| &**block)).collect();
         let weights = learning.release((sizes, &self.forms()), &blocks, groups, rng)?;

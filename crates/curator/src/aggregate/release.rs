@@ -82,14 +82,7 @@ pub(crate) fn release(
     let (keys, groups) = groups(aggregate, quote, exact, rng)?;
     let forms = quote.forms();
     let groups = ExactGroups::new(groups, &forms);
-    let nobody = || internal("sizes that were not counted");
-    let learnt = match &quote.learning {
-        Some(_) => {
-            let sizes = exact.sizes.as_ref().ok_or_else(nobody)?;
-            quote.learnt(aggregate, sizes, keys.len(), rng)?
-        }
-        None => None,
-    };
+    let learnt = quote.learnt(aggregate, exact, keys.len(), rng)?;
     let blocks = learnt.as_ref().map_or(&quote.blocks, |learnt| &learnt.blocks);
     let mut made = Vec::with_capacity(blocks.len());
     for block in blocks {

@@ -56,8 +56,8 @@ impl<'a> Scope<'a> {
         Self { rows, state, conditions }
     }
 
-    /// The listed values of a column for which each condition on it alone is true. All of them if there is none: an
-    /// answer has at least one group.
+    /// The listed values of a column for which every condition on this column alone is true. If no value is left, all
+    /// of them are returned, because an answer needs at least one group.
     fn kept(&self, column: &Expr, values: Vec<ScalarValue>) -> Vec<ScalarValue> {
         let Expr::Column(name) = column else { return values };
         if values.len() > MOST_NARROWED {
