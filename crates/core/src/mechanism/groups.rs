@@ -8,7 +8,6 @@ use crate::error::{Error, Result};
 use crate::num::directed::{down, up};
 use crate::random::Randomness;
 use crate::unit::{Beta, Grid, Neighbours};
-use crate::utility::Accuracy;
 use std::borrow::Borrow;
 use std::fmt;
 
@@ -73,14 +72,16 @@ impl GroupTotals {
     }
 
     /// Weighted totals of rows with a value, `Σu` and `Σu²`, and of rows without. Each is made by
-    /// [`Bounded::total`] of what [`Unit::values`](super::Unit::values) gives for the same units. Refused where no rows can have these totals.
+    /// [`Bounded::total`] of the same units. `squares` is only needed for [`Statistics::Variance`]; without it the variance
+    /// is the largest that such values can have. Refused where no rows can have these totals.
     pub fn weighted_values(
         bounds: Bounds,
         rows: u128,
         nulls: u128,
         sum: u128,
-        squares: u128,
+        squares: Option<u128>,
     ) -> Result<Self> {
+        let squares = squares.unwrap_or_else(|| sum.saturating_mul(bounds.steps().into()));
         let [rows, nulls, sum, squares] = [rows, nulls, sum, squares].map(whole);
         let values = Offsets { bounds, sum, squares };
         // Parts are not negative: Σ(w−u)², Σ2u(w−u), Σu².
@@ -211,6 +212,8 @@ pub struct Groups {
     noise: Noise,
     /// What a row of full weight counts.
     per_row: f64,
+    /// How many groups' noise is in each number whose error is asked for: 1, or more after [`Groups::together`].
+    cells: u64,
 }
 
 /// Describes what to compute for each group: made by [`Groups::counts`] and [`Groups::values`].
@@ -276,7 +279,7 @@ impl GroupsBuilder {
         }
         let (l1, l2_squared) = self.sensitivity(neighbours, of)?;
         let noise = Noise::new(budget, l1, l2_squared)?;
-        Ok(Groups { bounds, statistics, with_nulls, single, noise, per_row })
+        Ok(Groups { bounds, statistics, with_nulls, single, noise, per_row, cells: 1 })
     }
 
     /// `(Δ₁, Δ₂²)` of the vector of all groups' parts: the table of [`Groups`].
@@ -420,20 +423,11 @@ impl Groups {
         let (rows, nulls) = (of.rows, of.nulls);
         let mut parts = match (self.statistics, &of.values) {
             (Statistics::Count, _) => vec![rows],
-            (statistics, Some(values)) => {
-                same(&self.bounds, &values.bounds)?;
+            (statistics, Some(Offsets { bounds, sum, squares })) => {
+                same(&self.bounds, bounds)?;
                 match statistics {
-                    Statistics::Sum => vec![values.sum + rows * self.bounds.lower],
-                    _ => {
-                        let width = self.bounds.width;
-                        moments::vector(
-                            statistics.degree(),
-                            rows,
-                            width,
-                            values.sum,
-                            values.squares,
-                        )
-                    }
+                    Statistics::Sum => vec![sum + rows * bounds.lower],
+                    of => moments::vector(of.degree(), rows, bounds.width, *sum, *squares),
                 }
             }
             (_, None) => {
@@ -480,17 +474,17 @@ impl Groups {
     /// Like every error here it is that of the noise, compared to the values clamped and rounded
     /// to the grid; a float of 2⁵³ or more is off by its own last digits too.
     pub fn count_error(&self, beta: Beta) -> Result<Option<f64>> {
-        self.count().map(|count| count.error(&self.noise, beta)).transpose()
+        self.count().map(|count| count.error(self, beta)).transpose()
     }
 
     /// The error of the number of all rows, as [`Groups::count_error`].
     pub fn rows_error(&self, beta: Beta) -> Result<Option<f64>> {
-        self.rows().map(|rows| rows.error(&self.noise, beta)).transpose()
+        self.rows().map(|rows| rows.error(self, beta)).transpose()
     }
 
     /// The error of the sum, as [`Groups::count_error`].
     pub fn sum_error(&self, beta: Beta) -> Result<Option<f64>> {
-        self.sum().map(|sum| sum.error(&self.noise, beta)).transpose()
+        self.sum().map(|sum| sum.error(self, beta)).transpose()
     }
 
     /// A function from the number of a group's rows with a value to the error that its mean
@@ -530,7 +524,36 @@ impl Groups {
     fn error_of_parts(&self, beta: Beta) -> Result<Vec<f64>> {
         let parts = self.parts_of_values();
         let each = Beta::new(down(beta.get() / parts as f64))?;
-        Ok(vec![self.noise.error(each)?; parts])
+        Ok(vec![self.noise.error_of_repeated(&[1.0], self.cells, each)?; parts])
+    }
+
+    /// The statistics of several groups taken as one, from what was released of each: sums of their counts and sums, and
+    /// the mean that those have. There is no variance. It costs nothing: it is computed from released numbers alone.
+    ///
+    /// Errors are those of [`Groups::of_cells`].
+    #[must_use]
+    pub fn together(&self, cells: &[GroupSummary]) -> GroupSummary {
+        let add = |of: fn(&GroupSummary) -> Option<f64>| {
+            cells.iter().try_fold(0.0, |sum, cell| Some(sum + of(cell)?))
+        };
+        let (count, rows, sum) = (add(|c| c.count), add(|c| c.rows), add(|c| c.sum));
+        let mean = match (self.statistics, count, sum) {
+            (Statistics::Mean, Some(count), Some(sum)) => {
+                // p + q is the count, and b·p + a·q the sum, in steps: both parts again.
+                let (a, w) = (self.bounds.lower as f64, self.bounds.width as f64);
+                let p = (sum / self.bounds.grid.spacing() - a * count) / w;
+                Some(moments::mean(&self.bounds, &[p, count - p]))
+            }
+            _ => None,
+        };
+        GroupSummary { count, rows, sum, mean, variance: None }
+    }
+
+    /// The same mechanism, whose errors are those of so many groups [together](Self::together): each number then has the
+    /// noise of all of them, which is independent.
+    #[must_use]
+    pub fn of_cells(&self, cells: u64) -> Self {
+        Self { cells: cells.max(1), ..self.clone() }
     }
 }
 
@@ -547,8 +570,8 @@ impl Linear {
         (sum / self.over * self.unit).clamp(f64::MIN, f64::MAX)
     }
 
-    fn error(&self, noise: &Noise, beta: Beta) -> Result<f64> {
-        let t = noise.error_of_weighted(&self.weights, beta)?;
+    fn error(&self, of: &Groups, beta: Beta) -> Result<f64> {
+        let t = of.noise.error_of_repeated(&self.weights, of.cells, beta)?;
         let exactly = self.over == 1.0 && self.unit == 1.0;
         Ok(if exactly { t } else { up(up(t / self.over) * self.unit) })
     }

@@ -268,6 +268,29 @@ impl Noise {
             self.error_of_sum((squares.ceil() as u64).min(weights.len() as u64), beta)?;
         Ok(times(near.min(chernoff)))
     }
+
+    /// t with `P[|Σ wᵢZᵢ| > t] ≤ β`, for weights that each occur `times` times, on noise of its own each time.
+    ///
+    /// # Proof
+    /// Up to four of them: [`Noise::error_of_weighted`]. More: [`Noise::error_of_sum`], after dividing by the largest.
+    /// No weight is then above 1, and the squares add up to at most `times·Σ(wᵢ/max)²`, rounded up. ∎
+    pub(super) fn error_of_repeated(&self, weights: &[f64], times: u64, beta: Beta) -> Result<f64> {
+        let many = (weights.len() as u64).saturating_mul(times);
+        if many <= 4 {
+            return self.error_of_weighted(&weights.repeat(times as usize), beta);
+        }
+        let most = weights.iter().map(|w| w.abs()).fold(0.0, f64::max);
+        if most == 0.0 {
+            return Ok(0.0);
+        }
+        let squares = weights.iter().fold(0.0, |sum, w| {
+            let relative = up(w.abs() / most).min(1.0);
+            up(sum + up(relative * relative))
+        });
+        let terms = (up(squares * up(times as f64)).ceil() as u64).clamp(1, many);
+        let t = self.error_of_sum(terms, beta)?;
+        Ok(if most == 1.0 { t } else { up(t * most) })
+    }
 }
 
 /// x with `P[|L₁ + … + L_k| > x] ≤ β` for Laplace noise of scale 1; ∞ where k is not 2, 3 or 4.

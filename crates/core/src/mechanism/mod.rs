@@ -8,7 +8,7 @@
 //! | [`Count`], [`BoundedSum`] | a count, the sum of bounded values | ε or ρ |
 //! | [`BoundedMean`], [`BoundedVariance`] | the mean, the variance of bounded values | ε or ρ |
 //! | [`Groups`] | count, sum, mean and variance of each of many groups | ε or ρ |
-//! | [`Sizes`] | how much units contribute, to choose a bound by ([`Ladder`]) | ε or ρ |
+//! | [`Sizes`] | how much units contribute, to choose a bound by ([`Ladder`], [`Norms`]) | ε or ρ |
 //! | [`Histogram`] | counts over public keys | ε or ρ |
 //! | [`ThresholdHistogram`] | counts over unknown keys | (ε,δ) |
 //! | [`KeySelection`] | which unknown keys exist, optimally | (ε,δ) |
@@ -38,6 +38,7 @@ mod key_weights;
 mod laplace;
 mod moments;
 mod noisy_max;
+mod norm;
 mod permute_and_flip;
 mod quantile;
 mod response;
@@ -59,6 +60,7 @@ pub use key_weights::KeyWeights;
 pub use laplace::{Geometric, Laplace};
 pub use moments::{BoundedMean, BoundedVariance};
 pub use noisy_max::NoisyMax;
+pub use norm::{NormUnit, Norms};
 pub use permute_and_flip::PermuteAndFlip;
 pub use quantile::Quantile;
 pub use response::Response;

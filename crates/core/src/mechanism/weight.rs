@@ -1,12 +1,14 @@
 //! Contribution bounds that are learnt: a unit that has much counts with a smaller weight, and nothing is cut.
 
 use super::histogram::{Budget, Contributions, Histogram};
+use super::norm::Norms;
 use super::{Guarantee, Release};
 use crate::error::{Error, Result};
 use crate::num::directed::down;
 use crate::random::Randomness;
 use crate::unit::{Beta, Neighbours};
 use crate::utility::Accuracy;
+use std::f64::consts::SQRT_2;
 use std::fmt;
 
 /// The probability that noise alone makes a size look as if some unit had it.
@@ -23,7 +25,7 @@ const FLATTEST: f64 = 1.1;
 /// ```
 /// use demure_core::mechanism::{Contribution, Ladder};
 ///
-/// let ladder = Ladder::new(10, 18)?;
+/// let ladder = Ladder::new(10, 30)?;
 /// // Ana has 40 rows in one group and 10 in another; Bob has 3 in one.
 /// let (mut first, mut second) = (Contribution::default(), Contribution::default());
 /// let (ana, bob) = (ladder.unit(50), ladder.unit(3));
@@ -45,24 +47,29 @@ const FLATTEST: f64 = 1.1;
 /// # Proof
 /// Rung R is `c·2^a` with c = 1 or 3. A unit of size n is on the least rung that is at least n; let `2^p ≥ n` be the
 /// least power of two that this rung is not above (2^P, where n is above all rungs). Kept is v itself, and
-/// `q = ⌊v·2^(t+p)/n⌋` by component, with t = `fine` − P. As `|v| ≤ n`, `|q| ≤ 2^(t+p)` in the norm of n, and where n is above all
-/// rungs too, `2^P` being less than n. With `S = 2^(t+P−a)`, a unit on a rung up to R adds `S·v`, of norm at most
-/// `S·n ≤ S·R`; one above adds `c·2^(P−p)·q`, of norm at most `c·2^(P−p)·2^(t+p) = c·2^(t+P) = S·R`. Both are whole. ∎
+/// `q = w·v` with the whole number `w = ⌊2^(t+p)/n⌋` and t = `fine` − P. As `|v| ≤ n`, `|q| ≤ w·n ≤ 2^(t+p)`. With
+/// `S = 2^(t+P−a)`, a unit on a rung up to R adds `S·v`, of norm at most `S·n ≤ S·R`; one above adds `c·2^(P−p)·q`, of norm at
+/// most `c·2^(P−p)·2^(t+p) = c·2^(t+P) = S·R`. Both are whole. ∎
+///
+/// q is linear in v, so totals need no sorting by group, and totals of one unit that fit together (rows, sum and squares of
+/// its values) still do when scaled. Rounding w down takes away at most one part in 2^t of what units on rungs
+/// above the bound count; [`Learnt::lost`] includes it. Of a unit of n > 2^P rows, which is above all rungs, it takes at most
+/// n parts in 2^(t+P), and so all from `n > 2^(t+P)` on: where such units can be seen, [`Learnt::share_lost`] is 1.
 /// # Special values
 /// A unit of size 0 contributes nothing. Sizes beyond 2⁶³ count as 2⁶³; totals saturate far beyond any number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ladder {
     /// P.
-    top: u32,
+    pub(super) top: u32,
     /// t + P.
-    fine: u32,
+    pub(super) fine: u32,
 }
 
 impl Ladder {
-    /// Rungs up to `2^top`, and weights in steps of `2^-(fine − top)` or finer: 1 ≤ top ≤ fine ≤ 40.
+    /// Rungs up to `2^top`, and weights in steps of `2^-(fine − top)` or finer: 1 ≤ top ≤ fine ≤ 44.
     pub fn new(top: u32, fine: u32) -> Result<Self> {
-        if top < 1 || fine < top || fine > 40 {
-            let allowed = "1 ≤ top ≤ fine ≤ 40";
+        if top < 1 || fine < top || fine > 44 {
+            let allowed = "1 ≤ top ≤ fine ≤ 44";
             return Err(Error::OutOfRange { parameter: "ladder", allowed });
         }
         Ok(Self { top, fine })
@@ -81,7 +88,7 @@ impl Ladder {
     }
 
     /// `(c, a)` of the rung `c·2^a`.
-    fn parts(rung: usize) -> (u64, u32) {
+    pub(super) fn parts(rung: usize) -> (u64, u32) {
         match rung {
             0 => (1, 0),
             odd if odd % 2 == 1 => (1, odd as u32 / 2 + 1),
@@ -99,7 +106,13 @@ impl Ladder {
     /// The least rung whose bound is at least `size`; [`Ladder::len`] if it is above all.
     #[must_use]
     pub fn rung(&self, size: u64) -> usize {
-        // 2^a < size ≤ 2^(a+1) from the second rung on.
+        Self::rung_of(size.into()).min(self.len())
+    }
+
+    /// The same where rungs go on.
+    pub(super) fn rung_of(size: u128) -> usize {
+        // 2^a < size ≤ 2^(a+1) from the second rung on. No ladder has so many rungs.
+        let size = size.min(1 << 126);
         let above = match size {
             0 | 1 => return 0,
             size => (size - 1).ilog2(),
@@ -107,8 +120,7 @@ impl Ladder {
         let odd = 2 * above as usize + 1;
         // 3·2^(a−1) is between them.
         let even = odd - 1;
-        let rung = if above > 0 && size <= 3 << (above - 1) { even } else { odd };
-        rung.min(self.len())
+        if above > 0 && size <= 3 << (above - 1) { even } else { odd }
     }
 
     /// p: the least power of two that a rung is not above.
@@ -125,7 +137,8 @@ impl Ladder {
     pub fn unit(&self, size: u64) -> Unit {
         let size = size.clamp(1, 1 << 63);
         let rung = self.rung(size);
-        Unit { rung, size, times: self.fine - self.top + self.power(rung) }
+        let times = self.fine - self.top + self.power(rung);
+        Unit { rung, size, times, weight: (1 << times) / size }
     }
 
     /// Totals at the bound of a rung.
@@ -144,6 +157,7 @@ pub struct Unit {
     size: u64,
     /// t + p.
     times: u32,
+    weight: u64,
 }
 
 impl Unit {
@@ -153,47 +167,29 @@ impl Unit {
         self.rung
     }
 
-    /// `⌊amount·2^(t+p)/n⌋`.
+    /// w = `⌊2^(t+p)/n⌋`: less than 2⁴⁵.
     #[must_use]
-    pub fn part(&self, amount: u64) -> u128 {
-        match amount.leading_zeros() >= self.times {
-            true => u128::from((amount << self.times) / self.size),
-            // Below 2⁶⁴·2⁴².
-            false => (u128::from(amount) << self.times) / u128::from(self.size),
-        }
+    pub fn weight(&self) -> u64 {
+        self.weight
     }
 
-    /// The same of a sum of values: at most 2⁹⁶, saturating.
+    /// `w·amount`, saturating.
     #[must_use]
-    pub fn part_of_sum(&self, sum: u128) -> u128 {
-        if let Ok(small) = u64::try_from(sum) {
-            return self.part(small);
-        }
-        let size = u128::from(self.size);
-        // ⌊sum·2^k/n⌋ = ⌊sum/n⌋·2^k + ⌊(sum mod n)·2^k/n⌋, of which the second is below 2^k.
-        let (whole, rest) = (sum / size, sum % size);
-        let whole = whole.checked_mul(1 << self.times).unwrap_or(u128::MAX >> 1);
-        whole.saturating_add((rest << self.times) / size)
+    pub fn part(&self, amount: u128) -> u128 {
+        amount.saturating_mul(u128::from(self.weight))
     }
 
-    /// The parts of a unit's values in one group: of its rows with a value, of their sum and of the sum of their squares, both of
-    /// distances from the lower bound, which are at most `width`. Each is rounded down, and then put in the limits
-    /// that so many rows have: none of [`Groups`](super::Groups)' parts is negative, and together they are the rows'.
+    /// `⌊amount·2^(t+p)/n⌋`: the same as [`Unit::part`], rounded once for each amount, and so finer where amounts are large. As
+    /// its components are at most `v·2^(t+p)/n`, the proof of [`Ladder`] holds for it as well.
     #[must_use]
-    pub fn values(&self, width: u64, rows: u64, sum: u128, squares: u128) -> [u128; 3] {
-        let w = u128::from(width);
-        let rows = self.part(rows);
-        let most = rows.saturating_mul(w);
-        let sum = self.part_of_sum(sum).min(most);
-        // Σ(w−u)² ≥ 0 and Σu(w−u) ≥ 0.
-        let least = (2 * sum).saturating_sub(most).saturating_mul(w);
-        let squares = self.part_of_sum(squares).clamp(least, sum.saturating_mul(w));
-        [rows, sum, squares]
+    pub fn fine_part(&self, amount: u64) -> u128 {
+        // Below 2⁶⁴·2⁴⁴.
+        (u128::from(amount) << self.times) / u128::from(self.size)
     }
 
     /// Adds an amount of the unit to a total.
     pub fn add(&self, total: &mut Contribution, amount: u64) {
-        total.add(self.rung, u128::from(amount), self.part(amount));
+        total.add(self.rung, u128::from(amount), self.part(u128::from(amount)));
     }
 }
 
@@ -297,7 +293,7 @@ impl Bounded {
 /// use demure_core::random::SystemRandom;
 /// use demure_core::unit::{Epsilon, Neighbours};
 ///
-/// let ladder = Ladder::new(10, 18)?;
+/// let ladder = Ladder::new(10, 30)?;
 /// let sizes = Sizes::new(Epsilon::new(0.1)?, Neighbours::AddRemove, ladder)?;
 /// // How many units are on each rung: most have 3 rows, some have 12.
 /// let mut units = vec![0; ladder.len() + 1];
@@ -322,20 +318,42 @@ impl Bounded {
 /// No units: the bound is 1.
 #[derive(Clone, Debug)]
 pub struct Sizes {
-    ladder: Ladder,
+    /// Of each rung.
+    bounds: Vec<f64>,
     histogram: Histogram,
     /// Counts below it are taken for noise.
-    least: f64,
+    pub(super) least: f64,
+    /// Whether rungs that cannot be seen alone are looked at together.
+    together: bool,
+    /// The share of a weight that rounding it down takes away, at most.
+    rounded: f64,
 }
 
 impl Sizes {
     /// Calibrates the noise to a budget: an [`Epsilon`](crate::unit::Epsilon) or a [`Rho`](crate::unit::Rho).
     pub fn new(budget: impl Into<Budget>, neighbours: Neighbours, ladder: Ladder) -> Result<Self> {
+        let bounds = (0..ladder.len()).map(|rung| ladder.bound(rung) as f64).collect();
+        let rounded = f64::from(ladder.fine - ladder.top).exp2().recip();
+        Ok(Self { rounded, ..Self::over(budget.into(), neighbours, bounds)? })
+    }
+
+    /// The same for sizes of sums. They are spread over more rungs, so those that cannot be seen alone are looked at
+    /// together.
+    pub fn of_norms(
+        budget: impl Into<Budget>,
+        neighbours: Neighbours,
+        norms: &Norms,
+    ) -> Result<Self> {
+        let bounds = (0..norms.len()).map(|rung| norms.bound(rung)).collect();
+        Ok(Self { together: true, ..Self::over(budget.into(), neighbours, bounds)? })
+    }
+
+    fn over(budget: Budget, neighbours: Neighbours, bounds: Vec<f64>) -> Result<Self> {
         let histogram = Histogram::new(budget, neighbours, Contributions::ONE)?;
         // Of either sign; all but one bucket in a million sets of them.
-        let beta = Beta::new(down(BETA / (ladder.len() + 1) as f64))?;
+        let beta = Beta::new(down(BETA / (bounds.len() + 1) as f64))?;
         let least = histogram.error(beta)?;
-        Ok(Self { ladder, histogram, least })
+        Ok(Self { bounds, histogram, least, together: false, rounded: 0.0 })
     }
 
     /// The guarantee of one release.
@@ -344,28 +362,20 @@ impl Sizes {
         self.histogram.guarantee()
     }
 
-    /// The rungs.
-    #[must_use]
-    pub fn ladder(&self) -> Ladder {
-        self.ladder
-    }
-
-    /// How many units a rung must have to be noticed.
-    #[must_use]
-    pub fn least(&self) -> f64 {
-        self.least
-    }
-
     /// Releases the noised number of units on each rung, and above all of them.
     pub fn release(&self, units: &[u64], rng: &mut dyn Randomness) -> Result<Release<Learnt>> {
-        if units.len() != self.ladder.len() + 1 {
+        if units.len() != self.bounds.len() + 1 {
             let allowed = "one number for each rung, and one for those above";
             return Err(Error::OutOfRange { parameter: "units", allowed });
         }
         let noised = self.histogram.release(units, rng)?.into_value();
         let noised: Vec<f64> = noised.iter().map(|&count| count as f64).collect();
-        let sd = std::f64::consts::SQRT_2 * self.histogram.calibration().scale;
-        let learnt = Learnt::new(self.ladder, &noised, self.least, sd);
+        let scale = self.histogram.calibration().scale;
+        let mut learnt = Learnt::new(self.bounds.clone(), &noised, self.least, SQRT_2 * scale);
+        learnt.rounded = self.rounded;
+        if self.together && !learnt.is_known() {
+            learnt.see_together(&noised, scale, self.least);
+        }
         Ok(Release::new(learnt, self.guarantee()))
     }
 }
@@ -377,43 +387,58 @@ impl Sizes {
 /// to the next three. All this is post-processing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learnt {
-    ladder: Ladder,
+    /// Of each rung.
+    bounds: Vec<f64>,
     /// Units on rungs up to the last one that can be seen.
     units: Vec<f64>,
     /// Units that are taken to be above it.
     tail: Vec<f64>,
+    /// The share of a weight that rounding it down takes away, at most.
+    rounded: f64,
 }
 
 impl Learnt {
     /// From noised counts: those above `least` can be seen, and `sd` is the deviation of the noise.
-    fn new(ladder: Ladder, noised: &[f64], least: f64, sd: f64) -> Self {
-        let mut learnt =
-            Self { ladder, units: vec![0.0; noised.len()], tail: vec![0.0; noised.len()] };
+    fn new(bounds: Vec<f64>, noised: &[f64], least: f64, sd: f64) -> Self {
+        let none = vec![0.0; noised.len()];
+        let mut learnt = Self { bounds, units: none.clone(), tail: none, rounded: 0.0 };
         let seen = |i: &usize| noised[*i] > least;
         let Some(last) = (0..noised.len()).rev().find(seen) else { return learnt };
         for (units, count) in learnt.units.iter_mut().zip(noised).take(last + 1) {
             *units = count.max(0.0);
         }
-        // The logarithm of the density over the logarithm of sizes.
-        let density = |i: usize, count: f64| (count / learnt.width(i)).ln();
-        let place = |i: usize| learnt.middle(i).ln();
-        let falls = |from: (usize, f64), to: (usize, f64)| {
-            (density(from.0, from.1) - density(to.0, to.1)) / (place(to.0) - place(from.0))
-        };
-        // Those after it cannot be seen, but are not more than this.
+        let before = (last.saturating_sub(2)..last).find(seen);
+        let before = before.map(|i| learnt.falls((i, noised[i]), (last, noised[last])));
+        let next = learnt.falls_after(last, noised[last], noised, (least, sd));
+        let a = before.map_or(next, |before| before.max(next));
+        learnt.tail = learnt.power_law(last, noised[last], a);
+        learnt
+    }
+
+    /// How steeply the logarithm of the density falls over that of sizes, between two rungs with so many units.
+    fn falls(&self, from: (usize, f64), to: (usize, f64)) -> f64 {
+        let density = |(i, count): (usize, f64)| (count / self.width(i)).ln();
+        (density(from) - density(to)) / (self.middle(to.0) / self.middle(from.0)).ln()
+    }
+
+    /// How steeply it falls after the last rung that can be seen: those after it are not more than this.
+    fn falls_after(&self, last: usize, units: f64, noised: &[f64], of: (f64, f64)) -> f64 {
+        let (least, sd) = of;
         let next = (last + 1..noised.len()).zip([1.0, 2.0, 2.0]).map(|(i, deviations)| {
             let most = noised[i].clamp(0.0, least) + deviations * sd;
-            falls((last, noised[last]), (i, most))
+            self.falls((last, units), (i, most))
         });
-        let before = (last.saturating_sub(2)..last).find(seen);
-        let before = before.map(|i| falls((i, noised[i]), (last, noised[last])));
-        let a = next.chain(before).fold(FLATTEST, f64::max);
+        next.fold(FLATTEST, f64::max)
+    }
+
+    /// Units above the last rung that can be seen, which has so many.
+    fn power_law(&self, last: usize, units: f64, a: f64) -> Vec<f64> {
         let at = |i: usize| {
-            let density = density(last, noised[last]) - a * (place(i) - place(last));
-            density.exp() * learnt.width(i)
+            let falls = (self.middle(i) / self.middle(last)).powf(-a);
+            units * falls * self.width(i) / self.width(last)
         };
-        let mut tail: Vec<f64> =
-            (0..noised.len()).map(|i| if i > last { at(i) } else { 0.0 }).collect();
+        let rungs = 0..self.units.len();
+        let mut tail: Vec<f64> = rungs.map(|i| if i > last { at(i) } else { 0.0 }).collect();
         // Nobody is so large that not even one unit in twenty such tables would be.
         let mut above = 0.0;
         for units in tail.iter_mut().rev() {
@@ -422,8 +447,34 @@ impl Learnt {
                 *units = 0.0;
             }
         }
-        learnt.tail = tail;
-        learnt
+        tail
+    }
+
+    /// Looks at 2, 4, 8 or 16 rungs together, if they have more units than noise of this scale, of which the sum of k exceeds t
+    /// with a probability of at most `min e^(−λt)·(1 − λ²)^−k`. They are taken to be spread evenly over these rungs, of
+    /// which those are chosen after which it falls most steeply.
+    fn see_together(&mut self, noised: &[f64], scale: f64, least: f64) {
+        let mut steepest = 0.0;
+        for k in [2, 4, 8, 16usize] {
+            let (count, all) = (k as f64, noised.len() as f64);
+            let lambdas = (1..100).map(|i| 0.01 * f64::from(i));
+            let tails = lambdas.map(|x| ((4.0 * all / BETA).ln() - count * (1.0 - x * x).ln()) / x);
+            let sum = |from: &usize| noised.iter().skip(*from).take(k).sum::<f64>();
+            let places = 0..=noised.len().saturating_sub(k);
+            let Some(from) = places.max_by(|a, b| sum(a).total_cmp(&sum(b))) else { return };
+            let (units, sd) = (sum(&from), SQRT_2 * scale);
+            // The last of them that has more than noise often has.
+            let rungs = from..(from + k).min(noised.len());
+            let last = rungs.rev().find(|i| noised[*i] > 1.5 * sd).unwrap_or(from);
+            let each = (units / (last + 1 - from) as f64).max(1.0);
+            let a = self.falls_after(last, each, noised, (least, sd));
+            if units > scale * tails.fold(f64::INFINITY, f64::min) && a > steepest {
+                steepest = a;
+                self.units.fill(0.0);
+                self.units[from..=last].fill(each);
+                self.tail = self.power_law(last, each, a);
+            }
+        }
     }
 
     /// Whether any unit can be seen. If not, nothing was learnt: there are too few for so much noise.
@@ -436,11 +487,8 @@ impl Learnt {
     /// with, and what larger units lose, as if it were spread evenly over the groups.
     #[must_use]
     pub fn best(&self, noise: f64, groups: usize) -> usize {
-        let error = |rung: usize| {
-            let bound = self.ladder.bound(rung) as f64;
-            noise * bound + self.lost(rung) / groups.max(1) as f64
-        };
-        let rungs = 0..self.ladder.len();
+        let error = |rung: usize| noise * self.bound(rung) + self.lost(rung) / groups.max(1) as f64;
+        let rungs = 0..self.bounds.len();
         rungs.min_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0)
     }
 
@@ -459,40 +507,51 @@ impl Learnt {
         if !self.is_known() || self.units.last().is_some_and(|above| *above > 0.0) {
             return 1.0;
         }
-        let rows = |units: &[f64]| -> f64 {
-            units.iter().enumerate().map(|(i, n)| n * self.beyond(i, rung)).sum()
-        };
-        let square = |(i, n): (usize, &f64)| n * self.beyond(i, rung).powi(2);
-        let deviation = self.tail.iter().enumerate().map(square).sum::<f64>().sqrt();
-        let lost = rows(&self.units) + 2.0 * rows(&self.tail) + 2.0 * deviation;
-        let units = self.units.iter().zip(&self.tail).enumerate();
-        let kept: f64 = units
-            .map(|(i, (seen, tail))| (seen + tail) * (self.middle(i) - self.beyond(i, rung)))
-            .sum();
-        (lost / (lost + kept)).clamp(0.0, 1.0)
+        let tail = || self.tail.iter().enumerate().map(|(i, n)| (n, self.beyond(i, rung)));
+        let again: f64 = tail().map(|(n, each)| n * each).sum();
+        let deviation = tail().map(|(n, each)| n * each * each).sum::<f64>().sqrt();
+        let lost = self.lost(rung) + again + 2.0 * deviation;
+        (lost / (lost + self.kept(rung))).clamp(0.0, 1.0)
     }
 
-    /// How many rows a unit on rung `i` has above the bound of a rung.
+    /// About how many rows are kept at the bound of a rung.
+    #[must_use]
+    pub fn kept(&self, rung: usize) -> f64 {
+        let units = self.units.iter().zip(&self.tail).enumerate();
+        units.map(|(i, (seen, tail))| (seen + tail) * (self.middle(i) - self.beyond(i, rung))).sum()
+    }
+
+    /// How many rows a unit on rung `i` loses at the bound of a rung: those above it, and one part in 2^t of it, as weights
+    /// are rounded down.
     fn beyond(&self, i: usize, rung: usize) -> f64 {
-        if i <= rung { 0.0 } else { (self.middle(i) - self.ladder.bound(rung) as f64).max(0.0) }
+        if i <= rung {
+            return 0.0;
+        }
+        (self.middle(i) - self.bound(rung) * (1.0 - self.rounded)).max(0.0)
+    }
+
+    /// The bound of a rung, and of those above all.
+    fn bound(&self, rung: usize) -> f64 {
+        self.bounds[rung.min(self.bounds.len() - 1)]
     }
 
     /// The middle of the sizes on a rung. Those above all rungs are taken to be half as large again.
     fn middle(&self, rung: usize) -> f64 {
-        let bound = |rung: usize| self.ladder.bound(rung) as f64;
         match rung {
             0 => 1.0,
-            rung if rung < self.ladder.len() => 0.5 * (bound(rung - 1) + 1.0 + bound(rung)),
-            _ => 1.5 * bound(rung),
+            rung if rung < self.bounds.len() => {
+                0.5 * (self.bound(rung - 1) + 1.0 + self.bound(rung))
+            }
+            _ => 1.5 * self.bound(rung),
         }
     }
 
     /// The width of a rung, in the logarithm of sizes.
     fn width(&self, rung: usize) -> f64 {
-        let bound = |rung: usize| self.ladder.bound(rung) as f64 + 0.5;
+        let bound = |rung: usize| self.bound(rung) + 0.5;
         match rung {
             0 => 3.0f64.ln(),
-            rung if rung < self.ladder.len() => (bound(rung) / bound(rung - 1)).ln(),
+            rung if rung < self.bounds.len() => (bound(rung) / bound(rung - 1)).ln(),
             _ => 2.0f64.ln(),
         }
     }

@@ -3,6 +3,7 @@ use super::super::{Contribution, Ladder};
 use super::*;
 use crate::random::SeededForTests;
 use crate::unit::Rho;
+use crate::utility::Accuracy;
 use Neighbours::{AddRemove, Replace};
 use demure_testkit::fit::Fit;
 
@@ -428,16 +429,16 @@ fn weighted(
         let offsets: Vec<u128> = own.map(|value| u128::from(b.step(value))).collect();
         let (present, sum) = (offsets.len() as u64, offsets.iter().sum::<u128>());
         let squares = offsets.iter().map(|u| u * u).sum::<u128>();
-        let [q, q_sum, q_squares] = unit.values(b.width as u64, present, sum, squares);
-        let rows = total(present.into(), q);
+        let scaled = |amount: u128| total(amount, unit.part(amount));
+        let rows = scaled(present.into());
         let of = match mechanism.statistics {
             Statistics::Count => GroupTotals::weighted_rows(rows),
             _ => GroupTotals::weighted_values(
                 b,
                 rows,
-                total(all.into(), unit.part(all)) - rows,
-                total(sum, q_sum),
-                total(squares, q_squares),
+                scaled(all.into()) - rows,
+                scaled(sum),
+                (mechanism.statistics == Statistics::Variance).then(|| scaled(squares)),
             )
             .unwrap(),
         };
@@ -513,14 +514,12 @@ fn weighted_answers_are_in_rows() {
     let unit = ladder.unit(3);
     let mut totals: [Contribution; 4] = Default::default();
     for _ in 0..5_000 {
-        let [rows, sum, squares] = unit.values(10, 2, 8, 34);
-        let parts = [(2, rows), (8, sum), (34, squares), (3, unit.part(3))];
-        for (total, (amount, part)) in totals.iter_mut().zip(parts) {
-            total.add(unit.rung(), amount, part);
+        for (total, amount) in totals.iter_mut().zip([2, 8, 34, 3]) {
+            unit.add(total, amount);
         }
     }
     let [rows, sum, squares, all] = totals.map(|total| bounded.total(&total));
-    let group = GroupTotals::weighted_values(b, rows, all - rows, sum, squares).unwrap();
+    let group = GroupTotals::weighted_values(b, rows, all - rows, sum, Some(squares)).unwrap();
     let mut rng = SeededForTests::insecure(3);
     let one = made.release(&[group], &mut rng).unwrap().into_value()[0];
     near(one.count, Some(10_000.0));
@@ -528,5 +527,69 @@ fn weighted_answers_are_in_rows() {
     near(one.sum, Some(40_000.0));
     near(one.mean, Some(4.0));
     assert!((one.variance.unwrap() - 1.0).abs() < 0.2);
-    assert!(GroupTotals::weighted_values(b, 1, 0, 11, 0).is_err());
+    assert!(GroupTotals::weighted_values(b, 1, 0, 11, Some(0)).is_err());
+}
+
+/// Groups taken together at next to no noise have the statistics of all their rows.
+#[test]
+fn groups_together_have_the_statistics_of_all_rows() {
+    let mut rng = SeededForTests::insecure(41);
+    let b = bounds(-2.0, 6.0);
+    let cells: [&[f64]; 4] = [&[1.0, 5.0], &[], &[-2.0, 6.0, 3.0], &[-7.0]];
+    for statistics in [Statistics::Count, Statistics::Sum, Statistics::Mean] {
+        let groups =
+            Groups::values(b, statistics).calibrate(epsilon(1e9), AddRemove, of(1, 1)).unwrap();
+        let exact: Vec<GroupTotals> = cells.iter().map(|cell| groups.totals(*cell, 0)).collect();
+        let cells = groups.release(&exact, &mut rng).unwrap().into_value();
+        let all = groups.together(&cells);
+        let close = |x: Option<f64>, y: f64| x.is_none_or(|x| (x - y).abs() < 1e-9);
+        assert!(close(all.count, 6.0) && close(all.sum, 11.0) && close(all.mean, 11.0 / 6.0));
+        assert_eq!(all.mean.is_some(), statistics == Statistics::Mean);
+        assert_eq!(groups.together(&[]).sum.unwrap_or(0.0), 0.0);
+    }
+    // A variance is not a sum of variances.
+    let groups = Groups::values(b, Statistics::Variance);
+    let groups = groups.calibrate(epsilon(1.0), AddRemove, of(1, 1)).unwrap();
+    let cell = groups.release(&[groups.totals([1.0], 0)], &mut rng).unwrap().into_value();
+    assert!(groups.together(&cell).variance.is_none());
+}
+
+/// The error of many groups together is exceeded at most as often as stated. The twin: the error of a single group,
+/// which is exceeded more often.
+#[test]
+fn errors_of_groups_together_are_exceeded_as_often_as_stated() {
+    let b = bounds(0.0, 8.0);
+    for cells in [2usize, 3, 40] {
+        for budget in [Budget::from(epsilon(0.5)), Budget::from(rho(0.1))] {
+            for statistics in [Statistics::Count, Statistics::Sum, Statistics::Mean] {
+                let one = Groups::values(b, statistics).calibrate(budget, AddRemove, of(1, 1));
+                let one = one.unwrap();
+                let many = one.of_cells(cells as u64);
+                let exact = vec![one.totals([8.0; 30], 0); cells];
+                let (level, n) = (0.05, 30.0 * cells as f64);
+                let errors = |of: &Groups| {
+                    let mean = of.mean_error(n as u64, beta(level)).unwrap();
+                    [of.count_error(beta(level)).unwrap(), of.sum_error(beta(level)).unwrap(), mean]
+                };
+                let (of_many, of_one) = (errors(&many), errors(&one));
+                let mut rng = SeededForTests::insecure(43);
+                let (mut beyond, mut twin, runs) = ([0; 3], [0; 3], 2_000);
+                for _ in 0..runs {
+                    let released = one.release(&exact, &mut rng).unwrap().into_value();
+                    let all = one.together(&released);
+                    let off = [(all.count, n), (all.sum, 8.0 * n), (all.mean, 8.0)];
+                    for (i, (number, truth)) in off.into_iter().enumerate() {
+                        let off = number.map_or(0.0, |number| (number - truth).abs());
+                        beyond[i] += u32::from(of_many[i].is_some_and(|e| off > e));
+                        twin[i] += u32::from(of_one[i].is_some_and(|e| off > e));
+                    }
+                }
+                // 2,000 draws of a coin of 5 %: more than 155 heads have a probability of 1e-7.
+                assert!(beyond.iter().all(|&n| n < 155), "{cells} {statistics:?} {beyond:?}");
+                if cells == 40 {
+                    assert!(twin.iter().any(|&n| n > 155), "{statistics:?} {twin:?}");
+                }
+            }
+        }
+    }
 }
