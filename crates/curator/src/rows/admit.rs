@@ -3,12 +3,15 @@
 //! This is an allow-list: everything else is refused. [`crate::rows::total`] explains why an expression must not be
 //! able to fail on any row.
 
+use crate::error::engine::expression;
 use crate::refusal::{Refusal, Rule};
-use crate::rows::expression::{depth, number, size, text};
+use crate::rows::expression::{depth, number, place, size, text};
+use crate::rows::postgres::{self, format::is_understood, text::flags_are_understood};
 use crate::rows::total::Total;
 use crate::rows::unlimited;
-use crate::rows::{RESERVED, Rows};
+use crate::rows::{INNER, NUMBER, RESERVED, Rows};
 use crate::statement::limits::{DEEPEST, deep};
+use crate::statement::names::type_in_words;
 use Fails::{Never, Sometimes};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -30,6 +33,7 @@ use std::sync::Arc;
 pub(crate) const FUNCTIONS: &[(&str, Fails)] = &[
     ("abs", Never),
     ("acos", Never),
+    ("age", Never),
     ("ascii", Never),
     ("asin", Never),
     ("atan", Never),
@@ -55,6 +59,7 @@ pub(crate) const FUNCTIONS: &[(&str, Fails)] = &[
     ("floor", Sometimes),
     ("greatest", Never),
     ("initcap", Never),
+    ("isfinite", Never),
     ("isnan", Never),
     ("iszero", Never),
     ("least", Never),
@@ -64,20 +69,25 @@ pub(crate) const FUNCTIONS: &[(&str, Fails)] = &[
     ("log10", Never),
     ("log2", Never),
     ("lower", Never),
+    ("lpad", Never),
     ("ltrim", Never),
+    ("make_date", Never),
     ("nanvl", Never),
     ("nullif", Never),
     ("nvl", Never),
     ("octet_length", Never),
+    ("overlay", Never),
     ("pi", Never),
     ("power", Sometimes),
     ("radians", Never),
     ("regexp_count", Never),
     ("regexp_like", Never),
+    ("regexp_replace", Never),
     ("replace", Never),
     ("reverse", Never),
     ("right", Never),
     ("round", Sometimes),
+    ("rpad", Never),
     ("rtrim", Never),
     ("signum", Never),
     ("sin", Never),
@@ -87,11 +97,44 @@ pub(crate) const FUNCTIONS: &[(&str, Fails)] = &[
     ("starts_with", Never),
     ("strpos", Never),
     ("substr", Sometimes),
+    ("substring_match", Never),
     ("tan", Never),
     ("tanh", Never),
+    ("to_char", Never),
+    ("to_date", Never),
+    ("to_timestamp", Never),
     ("translate", Never),
     ("trunc", Sometimes),
     ("upper", Never),
+    ("width_bucket", Never),
+];
+
+/// Functions by other names, and aggregates: what a misspelt name may have meant.
+pub(crate) const SPELLINGS: &[&str] = &[
+    "avg",
+    "ceiling",
+    "char_length",
+    "corr",
+    "count",
+    "current_date",
+    "div",
+    "extract",
+    "ifnull",
+    "length",
+    "max",
+    "median",
+    "min",
+    "mod",
+    "mode",
+    "now",
+    "num_nonnulls",
+    "pow",
+    "sign",
+    "stddev",
+    "substring",
+    "sum",
+    "trim",
+    "variance",
 ];
 
 /// Whether a function fails on some row, once wrapped.
@@ -114,7 +157,8 @@ const LARGEST: u32 = 2_500;
 const NATIVE: &[&str] = &["greatest", "least", "nullif"];
 
 /// Functions whose second argument is a pattern to be compiled.
-pub(crate) const PATTERNS: &[&str] = &["regexp_count", "regexp_like"];
+pub(crate) const PATTERNS: &[&str] =
+    &["regexp_count", "regexp_like", "regexp_replace", "substring_match"];
 
 /// `expr` made total, or the reason why it is refused.
 pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
@@ -147,13 +191,14 @@ pub(crate) fn admit(expr: Expr, rows: &Rows) -> Result<Expr, Refusal> {
 }
 
 fn unprepared(error: DataFusionError) -> Refusal {
-    let what = format!("an expression could not be prepared: {}", error.strip_backtrace());
-    Refusal::new(Rule::Function, what, "write it more simply")
+    Refusal::new(Rule::Function, expression(&error), "write it more simply, or convert with CAST")
 }
 
 fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
     Ok(match expr {
-        Expr::Column(ref column) if column.name.starts_with(RESERVED) => {
+        Expr::Column(ref column)
+            if column.name.starts_with(RESERVED) && !column.name.starts_with(INNER) =>
+        {
             return Err(function("a name that is reserved", "choose another name"));
         }
         Expr::Alias(alias) => *alias.expr,
@@ -175,7 +220,7 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
             if unlimited(field.data_type()) =>
         {
             return Err(function(
-                format!("a conversion to {}", field.data_type()),
+                format!("a conversion to {}", type_in_words(field.data_type())),
                 "convert to a number, a text, a date or a time",
             ));
         }
@@ -214,6 +259,8 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
                 "aggregate first, then use the window over the aggregated rows",
             ));
         }
+        // Its value is a constant of the query by the time that rows are read.
+        Expr::Placeholder(ref one) if one.id.starts_with(NUMBER) => expr,
         Expr::Placeholder(_) => {
             return Err(Refusal::new(
                 Rule::Setting,
@@ -222,12 +269,23 @@ fn total(expr: Expr, schema: &DFSchema) -> Result<Expr, Refusal> {
             ));
         }
         other => {
-            let what = format!("{} is not available over protected rows", other.variant_name());
-            return Err(Refusal::new(
-                Rule::Function,
-                what,
-                "write it with CASE, arithmetic and comparisons",
-            ));
+            let (what, remedy) = match &other {
+                Expr::OuterReferenceColumn(_, column) => (
+                    format!("`{}` of the query around a subquery", column.name),
+                    "join the tables on the person's id instead",
+                ),
+                Expr::SimilarTo(_) => ("SIMILAR TO".to_owned(), "write it with ~ or LIKE"),
+                Expr::Unnest(_) => ("unnest()".to_owned(), "leave it out"),
+                Expr::GroupingSet(_) => {
+                    ("a set of groupings".to_owned(), "ask for each grouping in a query of its own")
+                }
+                _ => (
+                    "an expression of this kind".to_owned(),
+                    "write it with CASE, arithmetic and comparisons",
+                ),
+            };
+            let what = format!("{what} is not available over protected rows");
+            return Err(Refusal::new(Rule::Function, what, remedy));
         }
     })
 }
@@ -302,6 +360,44 @@ fn require_option(option: &Expr) -> Result<(), Refusal> {
     }
 }
 
+/// Flags of a replacement.
+fn require_flags(flags: &Expr) -> Result<(), Refusal> {
+    match flags.as_literal().map(|value| value.try_as_str().flatten()) {
+        Some(Some(flags)) if !flags_are_understood(flags) => Err(function(
+            format!("regexp_replace() with the flags '{flags}'"),
+            "there is: 'g' for every match, 'i' for either case, 'gi' for both",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A format that is understood: another would give NULL in every row.
+fn require_format(format: &Expr) -> Result<(), Refusal> {
+    match format.as_literal().map(|value| value.try_as_str().flatten()) {
+        Some(Some(text)) if !is_understood(text) => Err(function(
+            format!("the format '{text}' of a date or time"),
+            "write it with YYYY, YY, MM, MON, MONTH, DD, DDD, HH24, HH12, MI, SS, MS, US, AM and \
+             signs, for example 'YYYY-MM-DD'",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The value of one of our functions on constants, or a refusal that says why it has none.
+fn constant(call: &ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusal> {
+    match Total::constant(&call.func, &call.args, schema) {
+        Ok(value) => Ok(Expr::Literal(value, None)),
+        Err(error) => {
+            let text = error.strip_backtrace();
+            let reason = text.rsplit("(): ").next().unwrap_or_default().lines().next();
+            Err(function(
+                format!("{}() of these constants: {}", call.name(), reason.unwrap_or_default()),
+                "write another constant",
+            ))
+        }
+    }
+}
+
 /// The parts of a time that can be extracted, and those that it can be truncated to.
 const PARTS: [&str; 16] = [
     "year",
@@ -349,7 +445,10 @@ fn require_time(
         "date_trunc" => ("a part that this kind of time does not have", list(&CUTS)),
         _ => ("an interval that times cannot be put in", "write one above 0".to_owned()),
     };
-    Err(function(format!("{name}() of {what}"), &remedy))
+    let part = arguments.first().and_then(Expr::as_literal);
+    let part = part.and_then(|value| value.try_as_str().flatten()).unwrap_or_default();
+    let part = if part.is_empty() { String::new() } else { format!("'{part}', ") };
+    Err(function(format!("{name}() of {part}{what}"), &remedy))
 }
 
 fn list(parts: &[&str]) -> String {
@@ -412,7 +511,12 @@ fn require_pattern(pattern: &Expr) -> Result<(), Refusal> {
     match pattern_size(pattern) {
         Some(_) => Ok(()),
         None => Err(function(
-            "a regular expression that cannot be used",
+            match pattern.as_literal().and_then(|value| value.try_as_str().flatten()) {
+                Some(text) if text.len() <= 100 => {
+                    format!("the regular expression '{text}' cannot be used")
+                }
+                _ => "a regular expression that cannot be used".to_owned(),
+            },
             "write a valid and smaller one, as a constant text",
         )),
     }
@@ -466,7 +570,7 @@ fn matches(binary: BinaryExpr, schema: &DFSchema) -> Result<Expr, Refusal> {
 fn constants(name: &str) -> std::ops::Range<usize> {
     match name {
         "date_part" | "date_trunc" => 0..1,
-        "round" | "trunc" => 1..2,
+        "round" | "trunc" | "lpad" | "rpad" | "to_char" | "to_date" | "to_timestamp" => 1..2,
         _ => 0..0,
     }
 }
@@ -489,7 +593,10 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
     if PATTERNS.contains(&name.as_str()) {
         call.args.iter().skip(1).take(1).try_for_each(require_pattern)?;
         call.args.iter().skip(2).try_for_each(require_literal)?;
-        call.args.iter().skip(2).try_for_each(require_option)?;
+        match name.as_str() {
+            "regexp_replace" => call.args.iter().skip(3).try_for_each(require_flags)?,
+            _ => call.args.iter().skip(2).try_for_each(require_option)?,
+        }
     }
     let bin = if name == "date_bin" { [0, 2].as_slice() } else { &[] };
     for i in constants(&name).chain(bin.iter().copied()) {
@@ -497,6 +604,13 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
             let what = format!("{name}() with argument {} that is not a constant", i + 1);
             return Err(function(what, "write that argument as a constant"));
         }
+    }
+    if postgres::is_ours(&call.func) && call.args.iter().all(|arg| matches!(arg, Expr::Literal(..)))
+    {
+        return constant(&call, schema);
+    }
+    if matches!(name.as_str(), "to_date" | "to_timestamp") {
+        call.args.iter().skip(1).try_for_each(require_format)?;
     }
     if matches!(name.as_str(), "date_part" | "date_trunc" | "date_bin") {
         require_time(&call.func, &call.args, schema)?;
@@ -522,7 +636,7 @@ fn function_call(call: ScalarFunction, schema: &DFSchema) -> Result<Expr, Refusa
         "clamp" => match (args.pop(), args.pop(), args.pop()) {
             (Some(high), Some(low), Some(value)) => {
                 if let (Expr::Literal(low, _), Expr::Literal(high, _)) = (&low, &high)
-                    && let (Some(low), Some(high)) = (number(low), number(high))
+                    && let (Some(low), Some(high)) = (place(low), place(high))
                     && low > high
                 {
                     return Err(function(

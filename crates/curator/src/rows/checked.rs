@@ -1,4 +1,5 @@
-//! Arithmetic on integers and decimals, row by row: NULL where a result does not exist or does not fit.
+//! Arithmetic on integers, decimals, and times with intervals, row by row: NULL where a result does not exist or does not
+//! fit.
 //!
 //! The engine's kernels fail for a whole batch if one row overflows. Finding that row by bisection takes about a
 //! thousand times as long as the operation, so the running time would reveal rows that overflow. Here a row takes the
@@ -6,12 +7,15 @@
 //!
 //! Result types are those of the kernels, which are called with no rows to find out.
 
+use datafusion::arrow::array::timezone::Tz;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, PrimitiveArray, new_empty_array};
 use datafusion::arrow::compute::kernels::numeric;
 use datafusion::arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
-    DecimalType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type, i256,
+    ArrowPrimitiveType, DataType, Date32Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DecimalType, Int8Type, Int16Type, Int32Type, Int64Type, IntervalMonthDayNano,
+    IntervalMonthDayNanoType, IntervalUnit, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type, i256,
 };
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::Result;
@@ -57,7 +61,59 @@ macro_rules! checked {
 checked!(i8: 10i8, i16: 10i16, i32: 10i32, i64: 10i64, i128: 10i128, i256: i256::from_i128(10));
 checked!(u8: 10u8, u16: 10u16, u32: 10u32, u64: 10u64);
 
-/// `left op right`; `None` unless the operands are two decimals of one width, or integers of one type to be divided.
+/// Whether `left op right` is a time moved by an interval, which [`arithmetic`] computes.
+pub(crate) fn moves(op: Operator, left: &DataType, right: &DataType) -> bool {
+    let moved = |kind: &DataType| matches!(kind, DataType::Date32 | DataType::Timestamp(_, None));
+    let by = |kind: &DataType| *kind == DataType::Interval(IntervalUnit::MonthDayNano);
+    match op {
+        Operator::Plus => moved(left) && by(right) || by(left) && moved(right),
+        Operator::Minus => moved(left) && by(right),
+        _ => false,
+    }
+}
+
+/// A time moved by an interval.
+fn moved(op: Operator, left: &ArrayRef, right: &ArrayRef) -> Option<ArrayRef> {
+    use TimeUnit as U;
+    let back = op == Operator::Minus;
+    let utc: Tz = "+00:00".parse().ok()?;
+    let (time, by) = match left.data_type() {
+        DataType::Interval(_) => (right, left),
+        _ => (left, right),
+    };
+    macro_rules! timestamps {
+        ($kind:ty) => {
+            shifted::<$kind>(time, by, |time, by| match back {
+                true => <$kind>::subtract_month_day_nano(time, by, utc),
+                false => <$kind>::add_month_day_nano(time, by, utc),
+            })
+        };
+    }
+    Some(match time.data_type() {
+        DataType::Date32 => shifted::<Date32Type>(time, by, |date, by| match back {
+            true => Date32Type::subtract_month_day_nano_opt(date, by),
+            false => Date32Type::add_month_day_nano_opt(date, by),
+        }),
+        DataType::Timestamp(U::Second, None) => timestamps!(TimestampSecondType),
+        DataType::Timestamp(U::Millisecond, None) => timestamps!(TimestampMillisecondType),
+        DataType::Timestamp(U::Microsecond, None) => timestamps!(TimestampMicrosecondType),
+        DataType::Timestamp(U::Nanosecond, None) => timestamps!(TimestampNanosecondType),
+        _ => return None,
+    })
+}
+
+fn shifted<T: ArrowPrimitiveType>(
+    time: &ArrayRef,
+    by: &ArrayRef,
+    value: impl Fn(T::Native, IntervalMonthDayNano) -> Option<T::Native>,
+) -> ArrayRef {
+    let by = by.as_primitive::<IntervalMonthDayNanoType>();
+    let pairs = time.as_primitive::<T>().iter().zip(by.iter());
+    Arc::new(pairs.map(|(time, by)| value(time?, by?)).collect::<PrimitiveArray<T>>())
+}
+
+/// `left op right`; `None` unless the operands are two decimals of one width, integers of one type to be divided, or a
+/// time and an interval.
 pub(crate) fn arithmetic(
     op: Operator,
     left: &ArrayRef,
@@ -65,6 +121,9 @@ pub(crate) fn arithmetic(
 ) -> Option<Result<ArrayRef>> {
     use DataType as T;
     let divides = matches!(op, Operator::Divide | Operator::Modulo);
+    if moves(op, left.data_type(), right.data_type()) {
+        return moved(op, left, right).map(Ok);
+    }
     Some(match (left.data_type(), right.data_type()) {
         (T::Decimal32(..), T::Decimal32(..)) => decimal::<Decimal32Type>(op, left, right),
         (T::Decimal64(..), T::Decimal64(..)) => decimal::<Decimal64Type>(op, left, right),

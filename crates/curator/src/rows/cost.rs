@@ -10,7 +10,9 @@
 //! | new texts (`concat`, `lower`, `reverse`, `replace`), search (`strpos`) | 4, plus 1 per 16 bytes searched for |
 //! | `initcap` | 8 |
 //! | `translate` | 64 |
+//! | `to_date`, `lpad`, `overlay` | 4, and those of the format or of what is filled in |
 //! | `LIKE` and regular expressions | the number of places of the pattern where a match can be, at least 4; 16 times that above 16 |
+//! | `regexp_replace`, `substring_match` | 8 times as many |
 //! | a function that is not listed | 128 |
 //!
 //! A function that may fail on a row, such as `date_trunc` for remote dates, is expensive if it does, and is counted
@@ -18,6 +20,9 @@
 //!
 //! These are upper estimates, from the loops of the functions. A plain comparison of two texts costs one unit per 128
 //! bytes.
+//!
+//! Every cost grows at most in proportion to the lengths of all texts: with texts s times as long it is at most s times as
+//! large. The limits on a person's rows rest on this (`bound::cap`), and a test checks it for every function.
 
 use crate::rows::total::{LONGEST, Total};
 use datafusion::arrow::datatypes::DataType;
@@ -115,6 +120,8 @@ impl Computed {
 
 /// The longest text that a function produces; a longer one becomes NULL.
 const MADE: u64 = LONGEST as u64;
+/// How many times as long the search for groups takes as that for a match.
+const GROUPED: u64 = 8;
 /// Passes of a function that is not listed.
 const UNKNOWN: u64 = 128;
 
@@ -203,10 +210,11 @@ pub(crate) fn cost(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Computed {
     }
 }
 
-/// Units for arithmetic on numbers wider than a word.
+/// Units for arithmetic on numbers wider than a word, and on calendars.
 fn wide(returns: &DataType, name: &str) -> u64 {
     let divides = matches!(name, "total_/" | "total_%");
     match returns {
+        DataType::Date32 | DataType::Timestamp(..) if matches!(name, "total_+" | "total_-") => 60,
         DataType::Decimal256(..) if divides => 200,
         DataType::Decimal256(..) => 32,
         DataType::Decimal128(..) if divides => 32,
@@ -261,6 +269,12 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
         _ => None,
     };
     let all = sum(arguments.iter().copied());
+    // For what is repeated for each byte of another text: the length that a text can have, whatever is known of this one.
+    let any_length = |i: usize| match call.args.get(i) {
+        Some(Expr::Literal(..)) | None => length(i),
+        Some(_) if length(i) == 0 => 0,
+        Some(_) => MADE,
+    };
     let text = length(0);
     let longest = arguments.iter().map(|argument| argument.longest).max().unwrap_or(0);
     match name {
@@ -271,7 +285,37 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
         "round" | "trunc" | "sqrt" | "degrees" | "radians" | "pi" => all.and_units(8),
         "acos" | "asin" | "atan" | "atan2" | "cbrt" | "cos" | "cosh" | "exp" | "ln" | "log"
         | "log10" | "log2" | "power" | "sin" | "sinh" | "tan" | "tanh" => all.and_units(32),
-        "date_bin" | "date_part" | "date_trunc" => all.and_units(64),
+        "date_bin" | "date_part" | "date_trunc" | "age" | "make_date" | "width_bucket" => {
+            all.and_units(64)
+        }
+        "days" | "later" | "earlier" | "since" | "interval_length" | "rounded" | "rounded_away" => {
+            all.and_units(16)
+        }
+        "interval_of_length" | "interval_field" | "interval_times" | "interval_over"
+        | "moment_number" => all.and_units(32),
+        // No pattern of n characters makes more than nine from each.
+        "to_char" => {
+            let made = length(1).saturating_mul(9).clamp(1, MADE);
+            all.and_units(128).and_passes(16, length(1)).but_longest(made)
+        }
+        "isfinite" => all.and_units(4),
+        "to_timestamp" if call.args.len() == 1 => all.and_units(16),
+        // The format is short, and a text is read once.
+        "to_date" | "to_timestamp" => {
+            all.and_units(64).and_passes(4, text).and_passes(64, length(1))
+        }
+        "lpad" | "rpad" => {
+            // Of at most four bytes each.
+            let made = number(1).map_or(MADE, |n| 4u64.saturating_mul(n.max(0.0) as u64));
+            all.and_units(32)
+                .and_passes(4, text)
+                .and_passes(4, made)
+                .but_longest(made.clamp(1, MADE))
+        }
+        "overlay" => {
+            let made = text.saturating_add(length(1));
+            all.and_units(32).and_passes(4, made).but_longest(made.clamp(1, MADE))
+        }
         "concat" | "concat_ws" | "||" => concatenated(&arguments),
         "greatest" | "least" | "nullif" | "clamp" | "coalesce" | "nvl" => {
             let units = 2 * arguments.len() as u64;
@@ -295,31 +339,39 @@ fn function(call: &ScalarFunction, of: &impl Fn(&Expr) -> Computed) -> Computed 
             all.and_units(16).and_passes(8, text).but_longest(text.saturating_mul(2).min(MADE))
         }
         "btrim" | "ltrim" | "rtrim" => {
-            all.and_units(16).and_passes(4 + length(1) / 4, text).but_longest(text.min(MADE))
+            all.and_units(16).and_passes(4 + any_length(1) / 4, text).but_longest(text.min(MADE))
         }
         "replace" | "split_part" | "strpos" => {
             let made = if name == "strpos" { 0 } else { text.min(MADE) };
-            all.and_units(32).and_passes(4 + length(1) / 16, text).but_longest(made)
+            all.and_units(32).and_passes(4 + any_length(1) / 16, text).but_longest(made)
         }
         "translate" => {
             let read = text.saturating_add(length(1)).saturating_add(length(2));
             all.and_units(32).and_passes(64, read).but_longest(text.saturating_mul(4).min(MADE))
         }
-        "regexp_count" | "regexp_like" => {
+        "regexp_count" | "regexp_like" | "regexp_replace" | "substring_match" => {
             // A longer text becomes NULL before it is matched.
             let read = text.min(MADE);
             let once = matched(places(call.args.get(1)));
             // Each match that is counted may look as far ahead as a match can be long, and costs by itself: some 64
             // units, as measured.
             let (least, most) = match_lengths(call.args.get(1));
-            let ahead = most.min(read).max(1);
+            let ahead = most.clamp(1, MADE);
             let passes = match name {
-                "regexp_count" => {
+                "regexp_count" | "regexp_replace" => {
                     once.saturating_mul(ahead).saturating_add(64 / least.clamp(1, 64))
                 }
                 _ => once,
             };
-            all.and_units(32).and_passes(passes, read)
+            let all = all.and_units(32);
+            match name {
+                // Groups are found place by place, and the new text is made in a few passes more.
+                "regexp_replace" | "substring_match" => {
+                    let passes = passes.saturating_mul(GROUPED);
+                    all.and_passes(passes, read).and_passes(8, MADE).but_longest(MADE)
+                }
+                _ => all.and_passes(passes, read),
+            }
         }
         _ if name.starts_with("cast_") => {
             let to = call.func.name();

@@ -1,14 +1,16 @@
 //! Public group keys: all possible values of an expression, found without reading rows.
 //!
-//! A column's values are public if the policy lists them, if it is boolean, or if it is an integer between public
+//! A column's values are public if the policy lists them, if it is boolean, or if it is an integer or a date between public
 //! bounds. An expression's values are public if those of its parts are: it is evaluated on every combination. So `age
 //! / 10 * 10`, `CASE WHEN … THEN 'low' ELSE 'high' END` and `extract(month from day)` have public keys.
 //!
+//! Of a date or time with bounds, whatever has few values is public, such as its month ([`crate::rows::pieces`]).
+//!
 //! Conditions of the query leave out values that no row can have: after `WHERE mode IN ('MAIL', 'SHIP')` there are two.
 
-use crate::rows::Rows;
-use crate::rows::expression::{Facts, facts};
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use crate::rows::expression::{Facts, Listed, facts};
+use crate::rows::{Rows, pieces};
+use datafusion::arrow::array::{Array, AsArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
@@ -28,22 +30,103 @@ const MOST_POINTS: usize = 200_000;
 pub(crate) fn values(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Vec<ScalarValue>> {
     let data_type = expr.get_type(rows.schema()).ok()?;
     let found = find(expr, &Scope::new(rows, state), &data_type)?;
-    let mut unique: Vec<ScalarValue> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
-    for value in found {
-        let value = normal(value.cast_to(&data_type).ok()?);
-        if seen.insert(value.clone()) {
-            unique.push(value);
-        }
-    }
+    distinct(found, &data_type)
+}
+
+/// The values, each once, as values of the type; `None` if there are too many.
+fn distinct(found: Vec<ScalarValue>, data_type: &DataType) -> Option<Vec<ScalarValue>> {
+    let found = found.into_iter().map(|value| value.cast_to(data_type).ok());
+    let unique = unique(found.collect::<Option<_>>()?);
     (unique.len() <= MOST_KEYS).then_some(unique)
 }
 
+/// Each value once.
+fn unique(values: Vec<ScalarValue>) -> Vec<ScalarValue> {
+    let mut seen = std::collections::HashSet::new();
+    values.into_iter().map(normal).filter(|value| seen.insert(value.clone())).collect()
+}
+
+/// The column that an expression is computed from, if it is one date or time with bounds.
+pub(crate) fn time_column(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Column> {
+    pieces::only_column(expr, &Scope::new(rows, state))
+}
+
+/// The values of an expression of a date or time with bounds, for those who see only its name; `None` if it is a column
+/// itself, a constant or has too many.
+pub(crate) fn of_times(expr: &Expr, rows: &Rows, state: &SessionState) -> Option<Vec<ScalarValue>> {
+    if matches!(expr.clone().unalias(), Expr::Column(_)) {
+        return None;
+    }
+    let data_type = expr.get_type(rows.schema()).ok()?;
+    let scope = Scope::new(rows, state);
+    let found = if data_type.is_floating() { None } else { pieces::values(expr, &scope) };
+    distinct(found?, &data_type)
+}
+
+/// The values of several expressions of the same date or time: those that occur together.
+pub(crate) fn time_tuples(
+    exprs: &[&Expr],
+    column: &Column,
+    rows: &Rows,
+    state: &SessionState,
+) -> Option<Vec<Vec<ScalarValue>>> {
+    let kinds: Vec<DataType> =
+        exprs.iter().map(|expr| expr.get_type(rows.schema())).collect::<Result<_>>().ok()?;
+    let columns = pieces::tuples(exprs, column, &Scope::new(rows, state))?;
+    let mut all: Vec<Vec<ScalarValue>> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for row in 0..columns.first()?.len() {
+        let cells = columns.iter().zip(&kinds);
+        let cells = cells.map(|(column, kind)| column.get(row)?.cast_to(kind).ok().map(normal));
+        let tuple: Vec<ScalarValue> = cells.collect::<Option<_>>()?;
+        if seen.insert(tuple.clone()) {
+            all.push(tuple);
+        }
+    }
+    (all.len() <= MOST_KEYS).then_some(all)
+}
+
+/// The values of columns of the same public rows, row by row, without those that the conditions on these rows leave
+/// out; `None` if they are not known.
+pub(crate) fn tuples(
+    keys: &[(&Expr, &Facts)],
+    rows: &Rows,
+    state: &SessionState,
+) -> Option<Vec<Vec<ScalarValue>>> {
+    let first = keys.first()?.1.listed.as_ref()?;
+    let kept = Scope::new(rows, state).kept_rows(first).ok()?;
+    let mut all: Vec<Vec<ScalarValue>> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for row in kept {
+        let mut tuple = Vec::with_capacity(keys.len());
+        for (key, facts) in keys {
+            let to = key.get_type(rows.schema()).ok()?;
+            let column = first.rows.column(facts.listed.as_ref()?.column);
+            let value = ScalarValue::try_from_array(column, row).ok()?;
+            tuple.push(normal(value.cast_to(&to).ok()?));
+        }
+        if seen.insert(tuple.clone()) {
+            all.push(tuple);
+        }
+    }
+    // A row that matched none of them.
+    if !first.padded && keys.iter().all(|(_, facts)| facts.nullable) {
+        let none = keys
+            .iter()
+            .map(|(key, _)| key.get_type(rows.schema()).and_then(|to| ScalarValue::try_from(&to)));
+        let none = none.collect::<Result<Vec<_>>>().ok()?;
+        if seen.insert(none.clone()) {
+            all.push(none);
+        }
+    }
+    (all.len() <= MOST_KEYS && !all.is_empty()).then_some(all)
+}
+
 /// The rows, and the conditions that every one of them meets.
-struct Scope<'a> {
-    rows: &'a Rows,
-    state: &'a SessionState,
-    conditions: Vec<Expr>,
+pub(crate) struct Scope<'a> {
+    pub(super) rows: &'a Rows,
+    pub(super) state: &'a SessionState,
+    pub(super) conditions: Vec<Expr>,
 }
 
 impl<'a> Scope<'a> {
@@ -54,6 +137,43 @@ impl<'a> Scope<'a> {
             plan = &filter.input;
         }
         Self { rows, state, conditions }
+    }
+
+    /// The public rows for which every condition on them alone is true; all of them if none is left.
+    fn kept_rows(&self, listed: &Listed) -> Result<Vec<usize>> {
+        let rows = &listed.rows;
+        let columns = rows.columns().iter().enumerate();
+        let fields: Vec<Field> = columns
+            .map(|(i, column)| Field::new(format!("v{i}"), column.data_type().clone(), true))
+            .collect();
+        let schema = Arc::new(Schema::new(fields));
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        let columns = rows.columns().to_vec();
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)?;
+        let schema = DFSchema::try_from(schema)?;
+        let place = |column: &Column| {
+            let found = self.rows.facts_of(column)?.listed.as_ref()?;
+            Arc::ptr_eq(&found.rows, rows).then_some(found.column)
+        };
+        let mut kept: Vec<usize> = (0..rows.num_rows()).collect();
+        for condition in &self.conditions {
+            let names = condition.column_refs();
+            if names.is_empty() || !names.into_iter().all(|column| place(column).is_some()) {
+                continue;
+            }
+            let shape = condition.clone().transform(|expr| {
+                let at = if let Expr::Column(column) = &expr { place(column) } else { None };
+                Ok(match at {
+                    Some(at) => Transformed::yes(variable(at)),
+                    None => Transformed::no(expr),
+                })
+            })?;
+            let met = self.state.create_physical_expr(shape.data, &schema)?.evaluate(&batch)?;
+            let met = met.into_array(rows.num_rows())?;
+            let met = met.as_boolean();
+            kept.retain(|&row| met.is_valid(row) && met.value(row));
+        }
+        Ok(if kept.is_empty() { (0..rows.num_rows()).collect() } else { kept })
     }
 
     /// The listed values of a column for which every condition on this column alone is true. If no value is left, all
@@ -69,11 +189,7 @@ impl<'a> Scope<'a> {
             if columns.len() != 1 || !columns.contains(name) {
                 continue;
             }
-            let on_values = condition.clone().transform(|expr| {
-                let own = matches!(&expr, Expr::Column(column) if column == name);
-                Ok(if own { Transformed::yes(variable(0)) } else { Transformed::no(expr) })
-            });
-            let Ok(Transformed { data: shape, .. }) = on_values else { continue };
+            let Some(shape) = on_values(condition, name) else { continue };
             let parts = [(column.clone(), kept.clone())];
             let Ok(met) = evaluate(&shape, &parts, kept.len(), self.rows, self.state) else {
                 continue;
@@ -116,6 +232,9 @@ fn find(expr: &Expr, scope: &Scope<'_>, data_type: &DataType) -> Option<Vec<Scal
             return Some(all);
         }
         _ => {}
+    }
+    if let Some(values) = pieces::values(expr, scope) {
+        return Some(values);
     }
     // From its parts first: `age / 10 * 10` is an integer in a range of 122 values, but has only 13.
     over_parts(expr, scope).or_else(|| {
@@ -219,6 +338,9 @@ fn values_of_part(
     data_type: &DataType,
 ) -> Option<Vec<ScalarValue>> {
     let rows = scope.rows;
+    if let Some(values) = pieces::values(expr, scope) {
+        return Some(values);
+    }
     match expr {
         Expr::Column(_) => {
             let values = listed(&facts(expr, rows), data_type)?;
@@ -228,17 +350,32 @@ fn values_of_part(
         // An integer with its own bounds, such as floor(x / 10).
         _ => {
             let known = facts(expr, rows);
-            let small = known.integral && known.interval.finite().is_some();
-            if small { listed(&known, data_type) } else { None }
+            if !known.integral || known.interval.finite().is_none() {
+                return None;
+            }
+            // From its parts first: `floor(x / 50) * 50` is an integer in a range of 301 values, but has only 7.
+            match over_parts(expr, scope) {
+                Some(values) => Some(unique(values)),
+                None => listed(&known, data_type),
+            }
         }
     }
+}
+
+/// An expression of one column, of the first variable instead.
+pub(super) fn on_values(expr: &Expr, column: &Column) -> Option<Expr> {
+    let replaced = expr.clone().transform(|expr| {
+        let own = matches!(&expr, Expr::Column(other) if other == column);
+        Ok(if own { Transformed::yes(variable(0)) } else { Transformed::no(expr) })
+    });
+    replaced.ok().map(|replaced| replaced.data)
 }
 
 fn variable(i: usize) -> Expr {
     Expr::Column(Column::new_unqualified(format!("v{i}")))
 }
 
-fn evaluate(
+pub(super) fn evaluate(
     shape: &Expr,
     parts: &[(Expr, Vec<ScalarValue>)],
     points: usize,

@@ -32,6 +32,11 @@ impl Interval {
         (self.low.is_finite() && self.high.is_finite()).then_some((self.low, self.high))
     }
 
+    /// Whether no two of its numbers have different signs.
+    pub(crate) fn has_one_sign(self) -> bool {
+        self.low >= 0.0 || self.high <= 0.0
+    }
+
     /// The smallest interval that contains both.
     pub(crate) fn union(self, other: Self) -> Self {
         Self::new(self.low.min(other.low), self.high.max(other.high))
@@ -103,6 +108,22 @@ impl Interval {
     pub(crate) fn rising(self, f: fn(f64) -> f64) -> Self {
         let at = |x: f64| if x.is_finite() { f(x) } else { x };
         Self::new(at(self.low), at(self.high))
+    }
+
+    /// `x ^ exponent`; `ANY` where some power is no number, or infinite.
+    pub(crate) fn power(self, exponent: f64) -> Self {
+        let whole = exponent.fract() == 0.0;
+        let at = |x: f64| x.powf(exponent);
+        match exponent {
+            _ if self.low < 0.0 && !whole => Self::ANY,
+            negative if negative < 0.0 && self.low <= 0.0 && self.high >= 0.0 => Self::ANY,
+            // An even power of numbers of both signs is least at 0.
+            even if even % 2.0 == 0.0 && whole => {
+                let size = self.abs();
+                Self::hull(&[at(size.low), at(size.high)])
+            }
+            _ => Self::hull(&[at(self.low), at(self.high)]),
+        }
     }
 
     fn hull(ends: &[f64]) -> Self {

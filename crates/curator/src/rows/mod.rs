@@ -9,8 +9,13 @@
 //! | `risky.rs` | refuses conversions that the optimizer added and that could fail |
 //! | `cost.rs` | the work of an expression on one row |
 //! | `expression.rs`, `interval.rs`, `domain.rs` | what is known of a value: its range, its grid, the values it can have |
+//! | `times.rs`, `pieces.rs` | dates and times with bounds: their ranges, and the values of what is computed from them |
 //! | `operator.rs` | operators of our own over one input |
+//! | `in_order.rs` | aggregates of one person's numbers, computed in the order of the numbers |
+//! | `meaning.rs` | PostgreSQL's meaning where the engine has another: dates, intervals, decimals, texts, rounding |
+//! | `moments.rs`, `rounded.rs`, `to_char.rs` | functions that it uses, and `to_char` |
 //! | `added_functions.rs` | functions that the engine lacks: `CLAMP`, aggregates that are only planned |
+//! | `postgres/` | functions with PostgreSQL's meaning: `age`, `to_date`, `width_bucket`, … |
 
 pub(crate) mod added_functions;
 pub(crate) mod admit;
@@ -18,11 +23,18 @@ pub(crate) mod checked;
 pub(crate) mod cost;
 pub(crate) mod domain;
 pub(crate) mod expression;
-
+pub(crate) mod in_order;
 pub(crate) mod interval;
+pub(crate) mod meaning;
+pub(crate) mod moments;
 pub(crate) mod operator;
+pub(crate) mod pieces;
+pub(crate) mod postgres;
 pub(crate) mod risky;
+pub(crate) mod rounded;
 pub(crate) mod search;
+pub(crate) mod times;
+pub(crate) mod to_char;
 pub(crate) mod total;
 
 pub(crate) use crate::statement::parse::RESERVED;
@@ -34,8 +46,13 @@ use datafusion::logical_expr::LogicalPlan;
 
 /// Prefix of columns that hold the unit's id.
 pub(crate) const UNIT: &str = "__demure_unit_";
+/// Prefix of columns that a subquery is compared by.
+pub(crate) const INNER: &str = "__demure_inner_";
 /// Prefix of the tables of releases, followed by a number and the number of key columns.
 pub(crate) const RELEASED: &str = "__demure_released_";
+
+/// Prefix of the placeholders of numbers that the statement itself releases.
+pub(crate) const NUMBER: &str = "$__demure_number_";
 
 /// A plan whose output rows are protected.
 #[derive(Clone, Debug)]
@@ -99,6 +116,16 @@ impl Rows {
     pub(crate) fn is_unit(&self, column: &Column) -> bool {
         self.facts_of(column).is_some_and(|facts| facts.unit)
     }
+}
+
+/// A text for an analyst, without the names of numbers that the statement releases.
+pub(crate) fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(NUMBER);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        format!("{text}(SELECT …){rest}")
+    })
 }
 
 /// Whether values of the type can have any size and are not texts: lists, structures, bytes. Queries cannot use them,

@@ -3,6 +3,7 @@
 
 use crate::refusal::{Refusal, Rule};
 use crate::rows::admit::{LARGEST_PATTERNS, PATTERNS, like_size, pattern_size};
+use crate::statement::names::type_in_words;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::utils::merge_schema;
@@ -21,7 +22,7 @@ pub(crate) fn check(plan: &LogicalPlan) -> Result<(), Refusal> {
                     let from = cast.expr.get_type(&schema);
                     let literal = matches!(cast.expr.as_ref(), Expr::Literal(..));
                     if !literal && !from.is_ok_and(|from| safe(&from, cast.field.data_type())) {
-                        risky = Some(cast.field.data_type().to_string());
+                        risky = Some(type_in_words(cast.field.data_type()).to_owned());
                     }
                 }
                 // Values of unequal types never compare, or fail at the first row that gets there.

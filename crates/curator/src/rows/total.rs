@@ -13,6 +13,7 @@
 use crate::rows::admit::never_fails;
 use crate::rows::checked;
 use crate::rows::expression::{number, text};
+use crate::rows::postgres::{self, text::Edit};
 use crate::rows::search::Search;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
@@ -48,7 +49,10 @@ pub(crate) struct Total {
 enum Inner {
     Function(Arc<ScalarUDF>),
     Search(Search),
+    Edit(Edit),
     Arithmetic(Operator),
+    /// A time moved by an interval.
+    Move(Operator),
     Negation,
     Conversion(DataType),
 }
@@ -71,9 +75,11 @@ impl Total {
         let name = format!("total_{}", function.name());
         let (_, returns) = fields(&function, &arguments, schema)?;
         let returns = returns.data_type().clone();
-        let inner = match Search::of(function.name(), &arguments) {
-            Some(search) => Inner::Search(search),
-            None => Inner::Function(function),
+        let name_of = function.name();
+        let inner = match (Search::of(name_of, &arguments), Edit::of(name_of, &arguments)) {
+            (Some(search), _) => Inner::Search(search),
+            (None, Some(edit)) => Inner::Edit(edit),
+            (None, None) => Inner::Function(postgres::lenient(&function).unwrap_or(function)),
         };
         Ok(Self::call(inner, name, arguments, returns))
     }
@@ -104,6 +110,24 @@ impl Total {
         catch_unwind(AssertUnwindSafe(value)).is_ok_and(|value| value.is_ok())
     }
 
+    /// The value of a function on constants.
+    pub(crate) fn constant(
+        function: &Arc<ScalarUDF>,
+        arguments: &[Expr],
+        schema: &DFSchema,
+    ) -> Result<ScalarValue> {
+        let (arg_fields, return_field) = fields(function, arguments, schema)?;
+        let args = arguments.iter().filter_map(Expr::as_literal).cloned();
+        let value = function.invoke_with_args(ScalarFunctionArgs {
+            args: args.map(ColumnarValue::Scalar).collect(),
+            arg_fields,
+            number_rows: 1,
+            return_field,
+            config_options: Arc::default(),
+        })?;
+        ScalarValue::try_from_array(&value.into_array(1)?, 0)
+    }
+
     /// The total form of `left op right`: wrapping for integers, NULL for a division by 0.
     pub(crate) fn arithmetic(
         op: Operator,
@@ -111,15 +135,17 @@ impl Total {
         right: Expr,
         schema: &DFSchema,
     ) -> Result<Expr> {
+        let (ours, theirs) = (left.get_type(schema)?, right.get_type(schema)?);
         let returns = match op {
             Operator::StringConcat => DataType::Utf8,
-            _ => {
-                let (left, right) = (left.get_type(schema)?, right.get_type(schema)?);
-                BinaryTypeCoercer::new(&left, &op, &right).get_result_type()?
-            }
+            _ => BinaryTypeCoercer::new(&ours, &op, &theirs).get_result_type()?,
+        };
+        let inner = match checked::moves(op, &ours, &theirs) {
+            true => Inner::Move(op),
+            false => Inner::Arithmetic(op),
         };
         let name = format!("total_{op}");
-        Ok(Self::call(Inner::Arithmetic(op), name, vec![left, right], returns))
+        Ok(Self::call(inner, name, vec![left, right], returns))
     }
 
     /// `-expr`, wrapping for integers.
@@ -146,6 +172,14 @@ impl Total {
         call.func.inner().downcast_ref::<Self>()
     }
 
+    /// The type that a call converts its argument to, if it does nothing else.
+    pub(crate) fn converts_to(call: &ScalarFunction) -> Option<&DataType> {
+        match &Self::of(call)?.inner {
+            Inner::Conversion(to) => Some(to),
+            _ => None,
+        }
+    }
+
     /// The type of its values.
     pub(crate) fn returns(&self) -> &DataType {
         &self.returns
@@ -159,8 +193,9 @@ impl Total {
         };
         let float = self.returns.is_floating();
         match &self.inner {
-            Inner::Search(_) | Inner::Negation | Inner::Conversion(_) => false,
-            // Times and intervals may fail; the others are checked row by row.
+            Inner::Search(_) | Inner::Edit(_) | Inner::Negation | Inner::Conversion(_) => false,
+            Inner::Move(_) => false,
+            // Intervals, and times with zones, may fail; the others are checked row by row.
             Inner::Arithmetic(Operator::StringConcat) => false,
             Inner::Arithmetic(_) => !self.returns.is_numeric(),
             Inner::Function(function) => match function.name() {
@@ -230,7 +265,13 @@ impl Total {
                 }
                 None => exec_err!("a search in nothing"),
             },
-            Inner::Arithmetic(op) => arithmetic(*op, &arguments),
+            Inner::Edit(edit) => match arguments.args.first() {
+                Some(text) => Ok(ColumnarValue::Array(
+                    edit.each(&text.to_array(arguments.number_rows)?, LONGEST)?,
+                )),
+                None => exec_err!("an edit of nothing"),
+            },
+            Inner::Arithmetic(op) | Inner::Move(op) => arithmetic(*op, &arguments),
             Inner::Negation => {
                 let arrays = ColumnarValue::values_to_arrays(&arguments.args)?;
                 Ok(ColumnarValue::Array(numeric::neg_wrapping(&arrays[0])?))
@@ -388,7 +429,7 @@ impl ScalarUDFImpl for Total {
         let mut pieces = Vec::new();
         let all = self.columns(arguments)?;
         // Conversions and searches do not fail.
-        let long = !matches!(self.inner, Inner::Conversion(_) | Inner::Search(_))
+        let long = !matches!(self.inner, Inner::Conversion(_) | Inner::Search(_) | Inner::Edit(_))
             && all.args.iter().any(|argument| text(&argument.data_type()));
         let most = if long { MOST_AT_ONCE } else { rows.max(1) };
         for from in (0..rows).step_by(most) {

@@ -1,8 +1,15 @@
 //! Statements before they are planned: which are allowed, how large they may be, and a session's settings.
 
+pub(crate) mod arrays;
+pub(crate) mod clock;
+mod columns;
 pub(crate) mod limits;
+pub(crate) mod literals;
+pub(crate) mod names;
 pub(crate) mod parse;
+mod rewrite;
 pub(crate) mod settings;
+mod shown;
 pub(crate) mod split;
 
 use crate::error::{Error, Result};

@@ -1,16 +1,21 @@
 //! The allowed statements. Everything else is refused before it is planned.
 
+use crate::error::engine::syntax;
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};
-use crate::statement::limits;
+use crate::statement::clock::Clock;
+use crate::statement::names::Names;
+use crate::statement::{columns, limits, literals, rewrite, shown};
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::config::Dialect;
+use datafusion::error::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use datafusion::sql::parser::Statement as Parsed;
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::ParserError;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer, Word};
 use std::ops::ControlFlow;
 
@@ -37,7 +42,7 @@ pub(crate) enum Statement {
 }
 
 /// Reads one statement.
-pub(crate) fn parse(sql: &str, state: &SessionState) -> Result<Statement> {
+pub(crate) fn parse(sql: &str, state: &SessionState, names: &Names) -> Result<Statement> {
     if sql.len() > LONGEST {
         return Err(Refusal::new(
             Rule::Statement,
@@ -46,9 +51,13 @@ pub(crate) fn parse(sql: &str, state: &SessionState) -> Result<Statement> {
         )
         .into());
     }
-    let text = sql.trim().trim_end_matches(';').trim();
+    let text = uncommented(sql).trim_end().trim_end_matches(';').trim_end();
+    let place = |part: &str| began(sql, part);
     if let Some(rest) = after(text, &["explain", "privacy"]) {
-        return Ok(Statement::Explain(Box::new(query(rest, state)?)));
+        return Ok(Statement::Explain(Box::new(query(rest, place(rest), state, names)?)));
+    }
+    if let Some(shown) = shown::as_query(text, names)? {
+        return Ok(Statement::Query(Box::new(query(&shown, (0, 0), state, names)?)));
     }
     if let Some(rest) = after(text, &["set"]) {
         return set(rest);
@@ -59,7 +68,52 @@ pub(crate) fn parse(sql: &str, state: &SessionState) -> Result<Statement> {
     if let Some(rest) = after(text, &["show"]) {
         return Ok(Statement::Show { name: rest.trim().to_owned() });
     }
-    Ok(Statement::Query(Box::new(query(text, state)?)))
+    Ok(Statement::Query(Box::new(query(text, place(text), state, names)?)))
+}
+
+/// Names the kind of a statement that is not available.
+fn only_select(text: &str) -> String {
+    let word: String = text.chars().take_while(|c| c.is_ascii_alphabetic()).take(20).collect();
+    format!("{} is not available, only SELECT is", word.to_ascii_uppercase())
+}
+
+/// The text without spaces and comments at its beginning.
+fn uncommented(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let after = match rest {
+            line if line.starts_with("--") => line.find('\n').map_or("", |end| &line[end..]),
+            block if block.starts_with("/*") => {
+                // Comments nest, as in PostgreSQL.
+                let (mut depth, mut at) = (0usize, 0);
+                while let Some(sign) = block.get(at..).filter(|rest| !rest.is_empty()) {
+                    match sign {
+                        open if open.starts_with("/*") => (depth, at) = (depth + 1, at + 2),
+                        close if close.starts_with("*/") => (depth, at) = (depth - 1, at + 2),
+                        other => at += other.chars().next().map_or(1, char::len_utf8),
+                    }
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                // One that is not closed is the tokenizer's to complain about.
+                if depth > 0 {
+                    return rest;
+                }
+                &block[at..]
+            }
+            _ => return rest,
+        };
+        rest = after.trim_start();
+    }
+}
+
+/// After how many lines of the whole text, and after how many characters of that line, a part of it begins.
+fn began(whole: &str, part: &str) -> (u64, u64) {
+    let at = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
+    let before = whole.get(..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() as u64, line.chars().count() as u64)
 }
 
 /// The text after these words, if it begins with them.
@@ -141,9 +195,12 @@ fn set(rest: &str) -> Result<Statement> {
     Ok(Statement::Set { name: name.trim().to_owned(), value: value.trim().to_owned() })
 }
 
-fn query(text: &str, state: &SessionState) -> Result<Parsed> {
+fn query(text: &str, begins: (u64, u64), state: &SessionState, names: &Names) -> Result<Parsed> {
     let tokens = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize();
-    let tokens = tokens.map_err(|e| Error::Sql(e.to_string()))?;
+    let tokens = tokens.map_err(|e| {
+        let text = format!("{}{}", e.message, e.location);
+        Error::Sql(syntax(&ParserError::TokenizerError(text), begins))
+    })?;
     let words = tokens.iter().filter(|token| !matches!(token, Token::Whitespace(_))).count();
     if words > MOST_TOKENS {
         return Err(Refusal::new(
@@ -168,10 +225,20 @@ fn query(text: &str, state: &SessionState) -> Result<Parsed> {
             return refuse("TABLESAMPLE", "leave it out: sampling is not needed for privacy");
         }
     }
-    let mut parsed =
-        state.sql_to_statement(text, &Dialect::PostgreSQL).map_err(|e| Error::planning(&e))?;
+    if words == 0 {
+        return Err(Error::Sql("there is no statement; write SELECT …".to_owned()));
+    }
+    let parsed = state.sql_to_statement(text, &Dialect::PostgreSQL);
+    let mut parsed = parsed.map_err(|error| match &error {
+        DataFusionError::SQL(error, _) => Error::Sql(syntax(error, begins)),
+        other => Error::planning(other),
+    })?;
     if let Parsed::Statement(statement) = &mut parsed {
         bare(statement);
+        columns::name(statement);
+        names.resolve(statement);
+        rewrite::statement(statement, Clock::now())?;
+        literals::fold(statement);
         limits::statement(statement)?;
     }
     match &parsed {
@@ -183,7 +250,7 @@ fn query(text: &str, state: &SessionState) -> Result<Parsed> {
                 "write EXPLAIN PRIVACY SELECT …",
             ),
             _ => refuse(
-                "only SELECT is available",
+                &only_select(text),
                 "write SELECT …, EXPLAIN PRIVACY SELECT … or SET demure.… = …",
             ),
         },
@@ -192,7 +259,7 @@ fn query(text: &str, state: &SessionState) -> Result<Parsed> {
             "write EXPLAIN PRIVACY SELECT …",
         ),
         _ => refuse(
-            "only SELECT is available",
+            &only_select(text),
             "write SELECT …, EXPLAIN PRIVACY SELECT … or SET demure.… = …",
         ),
     }

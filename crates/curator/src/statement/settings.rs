@@ -79,7 +79,7 @@ impl Settings {
                 let names: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
                 return Err(Refusal::new(
                     Rule::Setting,
-                    "there is no such setting",
+                    format!("there is no setting `{}`", short_name(name)),
                     format!("there is: {}", names.join(", ")),
                 ));
             }
@@ -103,6 +103,11 @@ impl Settings {
             _ => return None,
         })
     }
+}
+
+/// A name that someone wrote, cut to a length that a line has room for.
+pub(crate) fn short_name(name: &str) -> String {
+    name.chars().take(60).collect::<String>().to_ascii_lowercase()
 }
 
 fn wrong(name: &str, allowed: &str) -> Refusal {

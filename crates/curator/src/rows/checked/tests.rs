@@ -1,5 +1,8 @@
 use super::*;
-use datafusion::arrow::array::{Decimal128Array, Decimal256Array, Int64Array};
+use datafusion::arrow::array::{
+    Date32Array, Decimal128Array, Decimal256Array, Int64Array, IntervalMonthDayNanoArray,
+    TimestampMicrosecondArray,
+};
 
 const OPERATORS: [Operator; 5] =
     [Operator::Plus, Operator::Minus, Operator::Multiply, Operator::Divide, Operator::Modulo];
@@ -58,4 +61,44 @@ fn values_are_the_kernels_and_failures_are_null() {
         assert_eq!(found.as_primitive::<Int64Type>(), &Int64Array::from(expected.to_vec()));
     }
     assert!(arithmetic(Operator::Plus, &a, &b).is_none(), "that wraps, and does not fail");
+}
+
+/// Moves every time by every interval, and compares with the kernel row by row.
+#[test]
+fn times_are_moved_as_the_kernels_do_and_failures_are_null() {
+    let intervals = [
+        (0, 0, 0),
+        (1, 0, 0),
+        (-1, 31, 5),
+        (0, -400, 86_400_000_000_000),
+        (i32::MAX, i32::MIN, i64::MAX),
+    ];
+    let intervals = intervals.map(|(m, d, n)| IntervalMonthDayNano::new(m, d, n));
+    let days = [0, 19_782, -719_162, i32::MAX, i32::MIN];
+    let times = [0i64, 1_709_164_800_000_000, -62_135_596_800_000_000, i64::MAX, i64::MIN];
+    let by: IntervalMonthDayNanoArray =
+        intervals.iter().flat_map(|by| [Some(*by); 5]).chain([None]).collect();
+    let by: ArrayRef = Arc::new(by);
+    let dates: Date32Array = (0..5).flat_map(|_| days.map(Some)).chain([Some(0)]).collect();
+    let moments: TimestampMicrosecondArray =
+        (0..5).flat_map(|_| times.map(Some)).chain([Some(0)]).collect();
+    let (dates, moments): (ArrayRef, ArrayRef) = (Arc::new(dates), Arc::new(moments));
+    for time in [&dates, &moments] {
+        for (op, left, right) in
+            [(Operator::Plus, time, &by), (Operator::Minus, time, &by), (Operator::Plus, &by, time)]
+        {
+            assert!(moves(op, left.data_type(), right.data_type()));
+            let ours = arithmetic(op, left, right).unwrap().unwrap();
+            for row in 0..ours.len() {
+                let (a, b) = (left.slice(row, 1), right.slice(row, 1));
+                let theirs =
+                    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| kernel(op, &a, &b)));
+                match theirs {
+                    Ok(Ok(value)) => assert_eq!(&value, &ours.slice(row, 1), "{op} of row {row}"),
+                    _ => assert!(ours.is_null(row), "{op} of row {row}"),
+                }
+            }
+        }
+    }
+    assert!(!moves(Operator::Minus, by.data_type(), dates.data_type()));
 }

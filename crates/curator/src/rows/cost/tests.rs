@@ -61,3 +61,34 @@ fn patterns_cost_as_many_passes_as_they_have_places() {
     // A number of characters beyond all texts.
     assert_eq!(of(&left(col("t"), lit(1i64 << 62))).longest, 4096);
 }
+
+/// The limits on a person's rows count a long row as several short ones.
+#[test]
+fn no_cost_grows_faster_than_the_texts() {
+    let at =
+        |expr: &Expr, times: u64| cost(expr, &|column| 64 * times * u64::from(column.name == "t"));
+    let mut all = vec![
+        col("t").eq(col("t")),
+        col("t").like(lit("%a%b_c%d%")),
+        col("t").in_list(vec![lit("a"), lit("b")], false),
+        col("t").in_list(vec![col("t"), lit("b")], false),
+        concat(vec![initcap(col("t")), left(col("t"), lit(30)), lit("x")]),
+    ];
+    for function in datafusion::functions::all_default_functions() {
+        if !crate::rows::admit::FUNCTIONS.iter().any(|(name, _)| *name == function.name()) {
+            continue;
+        }
+        for others in [vec![], vec![lit("ab+c")], vec![col("t")], vec![col("t"), col("t")]] {
+            all.push(function.call([vec![col("t")], others].concat()));
+        }
+    }
+    assert!(all.len() > 200);
+    for expr in all {
+        let one = at(&expr, 1);
+        for times in [2, 7, 64] {
+            let found = at(&expr, times);
+            assert!(found.cost.units() <= one.cost.units().saturating_mul(times), "{expr} {times}");
+            assert!(found.longest <= times * one.longest, "{expr} {times}");
+        }
+    }
+}

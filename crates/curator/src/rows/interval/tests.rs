@@ -46,3 +46,18 @@ fn unknown_ends_stay_unknown_until_they_are_cut() {
     assert_eq!(i(2.0, 1.0), Interval::ANY);
     assert_eq!(i(f64::NAN, 1.0), Interval::ANY);
 }
+
+#[test]
+fn powers() {
+    let of = |low, high, exponent| Interval::new(low, high).power(exponent);
+    assert_eq!(of(1.4, 2.0, 2.0), Interval::new(1.4f64.powf(2.0), 4.0));
+    assert_eq!(of(-3.0, 2.0, 2.0), Interval::new(0.0, 9.0));
+    assert_eq!(of(-3.0, -2.0, 2.0), Interval::new(4.0, 9.0));
+    assert_eq!(of(-3.0, 2.0, 3.0), Interval::new(-27.0, 8.0));
+    assert_eq!(of(4.0, 9.0, 0.5), Interval::new(2.0, 3.0));
+    assert_eq!(of(2.0, 4.0, -1.0), Interval::new(0.25, 0.5));
+    assert_eq!(of(-4.0, -2.0, -1.0), Interval::new(-0.5, -0.25));
+    assert_eq!(of(-1.0, 4.0, 0.5), Interval::ANY);
+    assert_eq!(of(-1.0, 4.0, -2.0), Interval::ANY);
+    assert_eq!(of(0.0, 4.0, 0.0), Interval::new(1.0, 1.0));
+}
