@@ -7,9 +7,13 @@
 //! public number of a person's rows (`join_rows`). If the unit is a row, nothing is bounded afterwards, so such a join
 //! must not make copies: it must be on a declared key of the public table.
 
-use super::join_rows::{PublicJoin, before_join, one_each, to_compare};
+use super::comma::factored;
+use super::join_rows::{PublicJoin, before_join, before_people, one_each, to_compare};
+use super::padded::Partner;
 use super::rows::planned;
+use super::work::carries;
 use super::{Node, Walk};
+use crate::bound::{CapRows, Most};
 use crate::error::Result;
 use crate::policy::Access;
 use crate::refusal::{Refusal, Rule};
@@ -17,22 +21,65 @@ use crate::rows::admit::admit;
 use crate::rows::expression::{Facts, text};
 use crate::rows::{Owner, RESERVED, Rows};
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, NullEquality};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
-    TableScan,
+    TableScan, lit,
 };
 
-/// Whether an expression is the unit's id. Only casts between integers are allowed around it, because they keep
-/// different ids different.
-fn is_id(expr: &Expr, rows: &Rows) -> bool {
+/// A join as it is written.
+pub(super) struct Written {
+    pub(super) kind: JoinType,
+    /// Conditions that are all met.
+    pub(super) conditions: Vec<Expr>,
+}
+
+impl Written {
+    /// The join of two inputs. INTERSECT and EXCEPT are joins in which NULL equals NULL.
+    fn of(join: &Join) -> Result<Self> {
+        let null_equals = join.null_equality != NullEquality::NullEqualsNothing;
+        let set = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
+            && matches!(join.left.as_ref(), LogicalPlan::Distinct(_));
+        if null_equals && !set {
+            return Err(Refusal::new(
+                Rule::Clause,
+                "INTERSECT ALL or EXCEPT ALL over protected rows",
+                "write INTERSECT or EXCEPT without ALL",
+            )
+            .into());
+        }
+        if join.null_aware {
+            return Err(refuse("a join in which NULL decides", "use JOIN … ON a.id = b.id"));
+        }
+        let pair = |(a, b): &(Expr, Expr)| match null_equals {
+            false => a.clone().eq(b.clone()),
+            true => {
+                let (a, b) = (Box::new(a.clone()), Box::new(b.clone()));
+                Expr::BinaryExpr(BinaryExpr::new(a, Operator::IsNotDistinctFrom, b))
+            }
+        };
+        let equal = join.on.iter().map(pair);
+        let filter = join.filter.iter().cloned().flat_map(split_conjunction_owned);
+        let filter = filter.flat_map(factored);
+        Ok(Self { kind: join.join_type, conditions: equal.chain(filter).collect() })
+    }
+
+    fn is_semi(&self) -> bool {
+        matches!(self.kind, JoinType::LeftSemi | JoinType::LeftAnti)
+    }
+}
+
+/// Whether an expression is the unit's id, or, with `or_null`, either that or NULL. Only casts between integers are
+/// allowed around it, because they keep different ids different.
+fn is_id(expr: &Expr, rows: &Rows, or_null: bool) -> bool {
     match expr {
-        Expr::Column(column) => rows.is_unit(column),
+        Expr::Column(column) => {
+            rows.facts_of(column).is_some_and(|facts| facts.unit || facts.unit_or_null && or_null)
+        }
         Expr::Cast(cast) if cast.field.data_type().is_integer() => {
             let from = cast.expr.get_type(rows.schema());
-            from.is_ok_and(|from| from.is_integer()) && is_id(&cast.expr, rows)
+            from.is_ok_and(|from| from.is_integer()) && is_id(&cast.expr, rows, or_null)
         }
         _ => false,
     }
@@ -117,7 +164,7 @@ fn without_nulls(public: LogicalPlan, keys: &[usize]) -> Result<LogicalPlan> {
 }
 
 /// Whether the conditions use nothing of the right side but whose row it is.
-fn is_about_people(conditions: &[Expr], left: &Rows, right: &Rows) -> bool {
+pub(super) fn is_about_people(conditions: &[Expr], left: &Rows, right: &Rows) -> bool {
     let mut names = conditions.iter().flat_map(Expr::column_refs);
     names.all(|column| {
         let theirs = right.schema().has_column(column);
@@ -125,16 +172,22 @@ fn is_about_people(conditions: &[Expr], left: &Rows, right: &Rows) -> bool {
     })
 }
 
-/// The number of protected tables that a plan reads.
+/// The number of protected tables that a plan reads and that may multiply rows. A table that only says whose the rows
+/// are, and the right side of a semi-join, do not.
 fn protected_scans(plan: &LogicalPlan) -> usize {
-    let mut scans = 0;
-    // The closure never fails, so neither does the walk.
-    let _ = plan.apply(|node| {
-        let public = |scan: &TableScan| scan.table_name.table().starts_with(RESERVED);
-        scans += usize::from(matches!(node, LogicalPlan::TableScan(scan) if !public(scan)));
-        Ok(TreeNodeRecursion::Continue)
-    });
-    scans
+    let public = |scan: &TableScan| scan.table_name.table().starts_with(RESERVED);
+    match plan {
+        LogicalPlan::TableScan(scan) => usize::from(!public(scan)),
+        LogicalPlan::Join(join) => {
+            let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+            let looked_up = join.on.iter().any(|(_, theirs)| carries(theirs));
+            let right = if semi || looked_up { 0 } else { protected_scans(&join.right) };
+            protected_scans(&join.left) + right
+        }
+        // One row per person.
+        _ if CapRows::of(plan).is_some_and(|cap| cap.most() == Most::OneEach) => 0,
+        _ => plan.inputs().into_iter().map(protected_scans).sum(),
+    }
 }
 
 /// The largest number of protected tables in one join: each may multiply a person's rows.
@@ -149,78 +202,71 @@ fn admit_join(condition: Expr, scope: &Rows) -> std::result::Result<Expr, Refusa
     }
 }
 
+/// The column with the person's id, as a query can name it.
+fn id_as_written(rows: &Rows) -> Option<String> {
+    rows.schema().iter().zip(&rows.facts).find_map(|((qualifier, field), facts)| {
+        let named = facts.unit && !field.name().starts_with(RESERVED);
+        named.then(|| Column::new(qualifier.cloned(), field.name()).flat_name())
+    })
+}
+
 fn refuse(what: impl Into<String>, remedy: &str) -> crate::error::Error {
     Refusal::new(Rule::Join, what, remedy).into()
 }
 
 impl Walk<'_> {
-    /// `plan` is the join as written: the join itself, or a filter over `cross`.
-    pub(super) fn join(
-        &mut self,
-        join: &Join,
-        plan: &LogicalPlan,
-        cross: Option<&Join>,
-    ) -> Result<Node> {
-        let (left, right) = (self.visit(&join.left)?, self.visit(&join.right)?);
+    pub(super) fn join(&mut self, join: &Join, plan: &LogicalPlan) -> Result<Node> {
+        let left = self.visit(&join.left)?;
+        let right = self.visit_beside(&join.right)?;
         match (left, right) {
-            (Node::Rows(left), Node::Rows(right)) => self.of_people(join, *left, *right),
-            (Node::Rows(rows), Node::Public(public)) => {
-                if !matches!(
-                    join.join_type,
-                    JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti
-                ) || join.null_aware
-                {
-                    return Err(refuse(
-                        "a join that keeps public rows nobody belongs to",
-                        "use JOIN or LEFT JOIN with the protected table on the left",
-                    ));
-                }
-                self.with_public(join, *rows, public, true)
+            (Node::Rows(left), Node::Rows(right)) => {
+                Ok(rows(self.of_people(Written::of(join)?, *left, *right)?))
             }
-            (Node::Public(public), Node::Rows(rows)) => {
-                if !matches!(join.join_type, JoinType::Inner | JoinType::Right) {
-                    return Err(refuse(
-                        "a join that keeps public rows nobody belongs to",
-                        "use JOIN or LEFT JOIN with the protected table on the left",
-                    ));
+            (Node::Rows(people), Node::Public(public)) => match join.join_type {
+                JoinType::LeftSemi | JoinType::LeftAnti => {
+                    Ok(rows(self.with_public(Written::of(join)?, *people, public, true)?))
                 }
-                self.with_public(join, *rows, public, false)
-            }
-            (Node::Rows(_), Node::Released(_)) | (Node::Released(_), Node::Rows(_)) => Err(refuse(
-                "a join of protected rows with what is itself being released",
-                "ask for the inner values first, then write them into the second query",
-            )),
-            (left, right) => match cross {
-                None => self.again(plan, vec![left, right]),
-                Some(cross) => {
-                    let both = LogicalPlan::Join(cross.clone());
-                    let both = self.again(&both, vec![left, right])?;
-                    self.again(plan, vec![both])
+                JoinType::Inner | JoinType::Left => {
+                    let written = Written::of(join)?;
+                    let mut joined = self.with_public(written, *people, public, true)?;
+                    self.list(&mut joined, &join.right, true, Partner::of(join.join_type));
+                    Ok(rows(joined))
                 }
+                JoinType::Right => {
+                    Ok(rows(self.padded(Written::of(join)?, *people, public, &join.right, true)?))
+                }
+                _ => Err(keeps_both()),
             },
+            (Node::Public(public), Node::Rows(people)) => match join.join_type {
+                JoinType::Inner | JoinType::Right => {
+                    let written = Written::of(join)?;
+                    let mut joined = self.with_public(written, *people, public, false)?;
+                    self.list(&mut joined, &join.left, false, Partner::of(join.join_type));
+                    Ok(rows(joined))
+                }
+                JoinType::Left => {
+                    Ok(rows(self.padded(Written::of(join)?, *people, public, &join.left, false)?))
+                }
+                _ => Err(keeps_both()),
+            },
+            (Node::Rows(people), Node::Released(one)) => {
+                self.with_released(join, *people, one, true)
+            }
+            (Node::Released(one), Node::Rows(people)) => {
+                self.with_released(join, *people, one, false)
+            }
+            (left, right) => self.again(plan, vec![left, right]),
         }
     }
 
-    /// All conditions of a join: `a = b` pairs and the filter.
-    fn conditions(join: &Join) -> Vec<Expr> {
-        let equal = join.on.iter().map(|(a, b)| a.clone().eq(b.clone()));
-        equal.chain(join.filter.iter().cloned().flat_map(split_conjunction_owned)).collect()
-    }
-
-    fn with_public(
+    pub(super) fn with_public(
         &mut self,
-        join: &Join,
+        join: Written,
         rows: Rows,
         public: LogicalPlan,
         rows_left: bool,
-    ) -> Result<Node> {
-        if join.null_equality != NullEquality::NullEqualsNothing {
-            return Err(refuse("a join in which NULL equals NULL", "use JOIN … ON a = b"));
-        }
-        let conditions = Self::conditions(join);
-        let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
-        let copies = !semi && !self.on_key(&conditions, &public);
-        let rows = if copies { before_join(rows) } else { rows };
+    ) -> Result<Rows> {
+        let copies = !join.is_semi() && !self.on_key(&join.conditions, &public);
         if let Owner::Row { .. } = rows.owner
             && copies
         {
@@ -229,9 +275,23 @@ impl Walk<'_> {
                 "declare `key` for the public table in the policy and join on it",
             ));
         }
-        // Unit, then the columns in the join's own order.
+        let rows = if copies { before_join(rows) } else { rows };
+        self.joined(join, rows, public, rows_left, false)
+    }
+
+    /// Joins protected rows with public ones. `single`: the query is refused if several of them match a row.
+    pub(super) fn joined(
+        &mut self,
+        join: Written,
+        rows: Rows,
+        public: LogicalPlan,
+        rows_left: bool,
+        single: bool,
+    ) -> Result<Rows> {
+        let semi = join.is_semi();
+        let Written { kind, conditions } = join;
         let mut public_facts = self.public_facts(&public);
-        if join.join_type != JoinType::Inner {
+        if kind != JoinType::Inner {
             // A row without a match has NULL there.
             public_facts.iter_mut().for_each(|facts| facts.nullable = true);
         }
@@ -239,7 +299,8 @@ impl Walk<'_> {
         let determined = determined(&conditions, &public);
         let public = without_nulls(public, &determined)?;
         let (public, table) = self.read_before(public)?;
-        self.public_joins.push(PublicJoin { table, determined, multiplies: !semi });
+        let multiplies = !semi && !single;
+        self.public_joins.push(PublicJoin { table, determined, multiplies, single });
         let (left, right, facts) = if rows_left {
             let mut facts = rows.facts.clone();
             if !semi {
@@ -263,16 +324,20 @@ impl Walk<'_> {
         };
         let conditions: std::result::Result<Vec<Expr>, Refusal> =
             conditions.into_iter().map(|c| admit(c, &scope)).collect();
+        let mut conditions = conditions?;
+        if conditions.is_empty() && kind != JoinType::Inner {
+            conditions.push(lit(true));
+        }
         let plan = LogicalPlanBuilder::from(left)
-            .join_on(right, join.join_type, conditions?)
+            .join_on(right, kind, conditions)
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
-        let once = semi && matches!(rows.owner, Owner::Person { once: true, .. });
+        let once = (semi || single) && matches!(rows.owner, Owner::Person { once: true, .. });
         let owner = match rows.owner {
             Owner::Person { column, .. } => Owner::Person { column, once },
             row => row,
         };
-        Ok(Node::Rows(Box::new(Rows { plan, owner, facts, limits: rows.limits })))
+        Ok(Rows { plan, owner, facts, limits: rows.limits })
     }
 
     /// What is known of a public side's columns.
@@ -316,7 +381,45 @@ impl Walk<'_> {
         !key.is_empty() && key.iter().all(|k| fixed.contains(&k))
     }
 
-    fn of_people(&mut self, join: &Join, left: Rows, right: Rows) -> Result<Node> {
+    /// Whether a column's values belong to one person each: the id, or a key that carries it.
+    pub(super) fn is_of_one(&self, column: &Column, rows: &Rows) -> bool {
+        rows.is_unit(column) || self.carried_key(column, rows).is_some()
+    }
+
+    fn carried_key(&self, column: &Column, rows: &Rows) -> Option<(String, String)> {
+        self.catalog.carried_key(rows.facts_of(column)?.origin.as_ref()?)
+    }
+
+    /// Whether the conditions pair each person with herself alone: by the equality of ids, or of keys that carry them.
+    pub(super) fn pairs_people(&self, conditions: &[Expr], left: &Rows, right: &Rows) -> bool {
+        // A name that both sides have could mean either.
+        let within = |expr: &Expr, of: &Rows, other: &Rows| {
+            let named = expr.column_refs();
+            named.iter().all(|c| of.schema().has_column(c) && !other.schema().has_column(c))
+        };
+        let key = |expr: &Expr, rows: &Rows| match expr {
+            Expr::Column(column) => self.carried_key(column, rows),
+            _ => None,
+        };
+        // If NULL equals NULL, a key that may be NULL pairs people with others.
+        let pair = |x: &Expr, y: &Expr, equal: bool| {
+            within(x, left, right)
+                && within(y, right, left)
+                && (is_id(x, left, equal) && is_id(y, right, equal)
+                    || equal && key(x, left).is_some_and(|ours| key(y, right) == Some(ours)))
+        };
+        conditions.iter().any(|condition| match condition {
+            Expr::BinaryExpr(BinaryExpr { left: x, op, right: y }) => match op {
+                Operator::Eq => pair(x, y, true) || pair(y, x, true),
+                Operator::IsNotDistinctFrom => pair(x, y, false) || pair(y, x, false),
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// Joins two tables of people.
+    pub(super) fn of_people(&mut self, join: Written, left: Rows, right: Rows) -> Result<Rows> {
         let (Owner::Person { column: ours, once: a }, Owner::Person { column: theirs, once: b }) =
             (left.owner.clone(), right.owner.clone())
         else {
@@ -325,10 +428,7 @@ impl Walk<'_> {
                 "declare the column with the person's id as `unit` in the policy",
             ));
         };
-        if join.null_equality != NullEquality::NullEqualsNothing || join.null_aware {
-            return Err(refuse("a join in which NULL equals NULL", "use JOIN … ON a.id = b.id"));
-        }
-        let kept = match join.join_type {
+        let kept = match join.kind {
             JoinType::Inner | JoinType::Left => &ours,
             JoinType::LeftSemi | JoinType::LeftAnti => &ours,
             JoinType::Right => &theirs,
@@ -339,50 +439,35 @@ impl Walk<'_> {
                 ));
             }
         };
-        let mut conditions = Self::conditions(join);
-        let on_unit = conditions.iter().any(|condition| match condition {
-            Expr::BinaryExpr(BinaryExpr { left: x, op: Operator::Eq, right: y }) => {
-                // A name that both sides have could mean either.
-                let one = |id: &Expr, of: &Rows, other: &Rows| {
-                    let known = |c: &Column| other.schema().has_column(c);
-                    is_id(id, of) && !id.column_refs().into_iter().any(known)
-                };
-                (one(x, &left, &right) && one(y, &right, &left))
-                    || (one(y, &left, &right) && one(x, &right, &left))
-            }
-            _ => false,
-        });
-        // A foreign key that carries the unit pairs people only with themselves. Adding the equality of ids changes
-        // nothing, and holds even if the key turns out not to be unique.
-        let origin = |e: &Expr, rows: &Rows| match e {
-            Expr::Column(c) => rows.facts_of(c).and_then(|facts| facts.origin.clone()),
-            _ => None,
-        };
-        let carried = conditions.iter().any(|condition| match condition {
-            Expr::BinaryExpr(BinaryExpr { left: x, op: Operator::Eq, right: y }) => {
-                let pair = |x: &Expr, y: &Expr| {
-                    let (a, b) = (origin(x, &left), origin(y, &right));
-                    matches!((a, b), (Some(a), Some(b))
-                        if self.catalog.carries(&a, &b) || self.catalog.carries(&b, &a))
-                };
-                pair(x, y) || pair(y, x)
-            }
-            _ => false,
-        });
-        // Whatever the conditions mean to the engine, this one pairs no one with anyone else.
-        conditions.push(Expr::Column(ours.clone()).eq(Expr::Column(theirs.clone())));
-        if !on_unit && !carried {
-            return Err(refuse(
-                "a join of two protected tables that does not pair each person with herself",
-                "add the equality of both tables' person ids to ON, joined by AND",
-            ));
+        let semi = join.is_semi();
+        let Written { kind, mut conditions } = join;
+        if !self.pairs_people(&conditions, &left, &right) {
+            let remedy = match (id_as_written(&left), id_as_written(&right)) {
+                (Some(ours), Some(theirs)) => {
+                    format!("add {ours} = {theirs} to ON or WHERE, joined by AND")
+                }
+                _ => "add the equality of both tables' person ids to ON, joined by AND".to_owned(),
+            };
+            let what = "a join of two protected tables that does not pair each person with herself";
+            return Err(Refusal::new(Rule::Join, what, remedy).into());
         }
-        let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+        // Whatever the conditions mean to the engine, and whether or not a key that carries the id is unique, this one
+        // pairs no one with anyone else.
+        conditions.push(Expr::Column(ours.clone()).eq(Expr::Column(theirs.clone())));
+        // A padded row has no id, so nothing matches it.
+        let (left, right) = match kind {
+            JoinType::Left | JoinType::LeftAnti => (left, right.unpadded()),
+            JoinType::Right => (left.unpadded(), right),
+            _ => (left.unpadded(), right.unpadded()),
+        };
         // A semi-join makes no rows, but compares each of a person's rows on the left with those on the right.
         let (left, right) = match semi {
             true if is_about_people(&conditions, &left, &right) => (left, one_each(right)),
             true => (left, to_compare(right)),
-            false => (before_join(left), before_join(right)),
+            false => {
+                let as_declared = self.settings.max_groups.or(self.settings.max_rows).is_none();
+                (before_people(left, as_declared), before_people(right, as_declared))
+            }
         };
         // If everyone has at most one row, nothing is multiplied.
         let many = |rows: &Rows, once: bool| if once { 0 } else { protected_scans(&rows.plan) };
@@ -401,38 +486,35 @@ impl Walk<'_> {
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
         let all = left.facts.iter().chain(&right.facts).cloned().collect();
-        let limits = left.limits.or(right.limits);
+        // A semi-join makes no rows.
+        let limits = if semi { left.limits } else { left.limits.or(right.limits) };
         let scope = Rows { plan: both, owner: left.owner.clone(), facts: all, limits };
         let conditions: std::result::Result<Vec<Expr>, Refusal> =
             conditions.into_iter().map(|c| admit_join(c, &scope)).collect();
         let plan = LogicalPlanBuilder::from(left.plan)
-            .join_on(right.plan, join.join_type, conditions?)
+            .join_on(right.plan, kind, conditions?)
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
         // If a side may be missing, the facts about its columns hold except for NULL.
-        let nullable = |facts: Facts| Facts { nullable: true, ..facts };
-        let facts: Vec<Facts> = match join.join_type {
-            JoinType::Inner | JoinType::LeftSemi | JoinType::LeftAnti => facts,
-            JoinType::Left => {
-                let n = left.facts.len();
-                facts
-                    .into_iter()
-                    .enumerate()
-                    .map(|(i, f)| if i < n { f } else { nullable(Facts { unit: false, ..f }) })
-                    .collect()
-            }
-            _ => {
-                let n = left.facts.len();
-                facts
-                    .into_iter()
-                    .enumerate()
-                    .map(|(i, f)| if i < n { nullable(Facts { unit: false, ..f }) } else { f })
-                    .collect()
-            }
+        let n = left.facts.len();
+        let missing = |i: usize| match kind {
+            JoinType::Left => i >= n,
+            JoinType::Right => i < n,
+            _ => false,
         };
-        let column: Column = kept.clone();
+        let facts = facts.into_iter().enumerate();
+        let facts = facts.map(|(i, f)| if missing(i) { f.or_missing() } else { f }).collect();
         let once = if semi { a } else { a && b };
-        let owner = Owner::Person { column, once };
-        Ok(Node::Rows(Box::new(Rows { plan, owner, facts, limits })))
+        let owner = Owner::Person { column: kept.clone(), once };
+        Ok(Rows { plan, owner, facts, limits })
     }
+}
+
+/// Protected rows as a node's output.
+pub(super) fn rows(rows: Rows) -> Node {
+    Node::Rows(Box::new(rows))
+}
+
+fn keeps_both() -> crate::error::Error {
+    refuse("a FULL JOIN of protected rows with public ones", "use JOIN or LEFT JOIN")
 }

@@ -8,7 +8,9 @@
 //!    arguments), the columns that joins repeat, the groups that are looked up and the pairs that semi-joins compare
 //!    take at most [`MOST_WORK`] units: a few milliseconds, since a unit is about a nanosecond ([`crate::rows::cost`]).
 //! 3. On rows without a limit, expressions take at most [`FREE_UNITS`] units, [`FREE_PASSES`] passes over the row's
-//!    texts and [`FREE_FAILURES`] failing functions, for each time that a protected table is read.
+//!    texts and [`FREE_FAILURES`] failing functions, for each time that a protected table is read. No window is
+//!    computed on them: the engine copies the rows of a window that it holds with every batch, so that many rows of one
+//!    person would take time in proportion to their square.
 //!
 //! The number of rows kept of a person depends on the query, the policy and public tables alone. A query for which no
 //! number is small enough is refused.
@@ -25,8 +27,8 @@
 //! u branches yield u·Cᵏ·F. C is the largest number for which no step has more than [`MOST_JOINED_ROWS`] rows and the
 //! sum of rows times cost is at most [`MOST_WORK`]; if 1 is too many for the second, the query is refused.
 //!
-//! Inputs of joins that may have several rows of a person are always limited. Tables are limited if the work on
-//! unlimited rows exceeds 3: then each is read through a `CapRows`, and every condition that costs something stays
+//! Inputs of joins that may have several rows of a person are always limited, to one where the policy declares one. Tables are limited if there is a window
+//! on unlimited rows, or the work on them exceeds 3: then each is read through a `CapRows`, and every condition that costs something stays
 //! above it ([`hold`]). The optimizer moves nothing but conditions through a `CapRows`, and the optimized plan is
 //! checked again: if the work below still exceeds 3, all conditions are held, and if that does not help, the query is
 //! refused. ∎
@@ -81,6 +83,8 @@ pub(crate) struct PublicJoin {
     pub(crate) determined: Vec<usize>,
     /// Whether it may make several rows of one. A semi-join only compares.
     pub(crate) multiplies: bool,
+    /// Whether at most one row may match, as a subquery that stands for a value requires.
+    pub(crate) single: bool,
 }
 
 /// A join with public rows, and the most of them that match one protected row.
@@ -123,6 +127,35 @@ pub(super) fn before_join(rows: Rows) -> Rows {
             Rows { plan, ..rows }
         }
         _ => rows,
+    }
+}
+
+/// The rows as input of a join with people. Where the policy declares one row of each person, one goes into the join: it
+/// then multiplies nothing, and the other tables keep more rows.
+pub(super) fn before_people(rows: Rows, as_declared: bool) -> Rows {
+    let one = !rows.limits.learnt && (rows.limits.groups, rows.limits.rows) == (1, 1);
+    match one && as_declared && is_one_table(&rows.plan) {
+        true => one_each(rows),
+        false => before_join(rows),
+    }
+}
+
+/// Whether a plan has at most as many rows as one table.
+fn is_one_table(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::TableScan(_) => true,
+        LogicalPlan::Join(join) => {
+            matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
+                && is_one_table(&join.left)
+        }
+        LogicalPlan::Projection(_)
+        | LogicalPlan::Filter(_)
+        | LogicalPlan::SubqueryAlias(_)
+        | LogicalPlan::Window(_)
+        | LogicalPlan::Extension(_) => {
+            plan.inputs().into_iter().all(is_one_table) && !plan.inputs().is_empty()
+        }
+        _ => false,
     }
 }
 
@@ -178,7 +211,8 @@ fn largest(fits: impl Fn(u64) -> bool) -> Option<u32> {
 /// Whether the work on unlimited rows is in proportion to reading them.
 fn is_free(work: &Work<'_>) -> bool {
     let (cost, scans) = (work.unlimited(), work.scans.max(1));
-    cost.plain <= FREE_UNITS * scans
+    !work.open_windows
+        && cost.plain <= FREE_UNITS * scans
         && cost.passes <= FREE_PASSES * scans
         && cost.failures <= FREE_FAILURES * scans
 }
@@ -251,8 +285,13 @@ fn too_dear() -> Refusal {
 pub(crate) fn join_fanout(joins: Vec<PublicJoin>) -> Result<Vec<JoinFanout>> {
     let mut rows = 1usize;
     let mut known = Vec::with_capacity(joins.len());
-    for PublicJoin { table, determined, multiplies } in joins {
+    for PublicJoin { table, determined, multiplies, single } in joins {
         let most = table.most_alike(&determined).map_err(planned)?;
+        if single && most > 1 {
+            let what = "a subquery that has several rows where one value is expected";
+            let remedy = "aggregate in it (MAX, MIN, COUNT), or compare with IN";
+            return Err(Refusal::new(Rule::Subquery, what, remedy).into());
+        }
         if multiplies {
             rows = rows.saturating_mul(most.max(1));
         }

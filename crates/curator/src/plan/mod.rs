@@ -9,20 +9,46 @@
 //! | `mod.rs` | the walk, and the nodes that need no care |
 //! | `rows.rs` | projections, filters and unions of protected rows |
 //! | `join.rs` | joins of protected rows |
+//! | `lateral.rs` | `LATERAL` subqueries, written as joins |
+//! | `comma.rs` | `FROM a, b, c WHERE …` as joins |
+//! | `padded.rs` | public rows on the left of an outer join |
+//! | `subquery.rs`, `semi.rs` | subqueries as joins: EXISTS, IN, NOT IN, values |
 //! | `join_rows.rs` | how many of a person's rows go into joins and expensive expressions |
 //! | `work.rs`, `hold.rs` | what a plan costs for one person; keeps expensive conditions above the limit |
-//! | `person.rs` | aggregates per person: rows stay rows |
+//! | `person.rs`, `window.rs` | aggregates per person, windows within a person's rows: rows stay rows |
+//! | `frame.rs`, `place.rs` | frames of such windows; conditions that keep one row of each person |
+//! | `number.rs` | numbers that the statement itself releases, used over rows |
+//! | `lookup.rs` | released rows that people's rows are looked up in by a key |
+//! | `nothing.rs` | parts without rows, whatever the tables hold |
 //! | `aggregate.rs` | the private aggregate: what is measured, under which bounds |
+//! | `derive.rs` | aggregates that are computed from others: CORR, COVAR, REGR, COUNT of several columns |
+//! | `rollup.rs` | GROUPING SETS, ROLLUP and CUBE |
 
 mod aggregate;
+mod comma;
+mod derive;
+mod frame;
 mod hold;
 mod join;
 mod join_rows;
+mod lateral;
+mod lookup;
+mod nothing;
+mod number;
+mod padded;
 mod person;
+mod place;
+mod rollup;
 mod rows;
+mod semi;
+mod subquery;
+mod window;
 mod work;
 
 pub(crate) use join_rows::{PublicJoin, join_fanout, share_rows};
+pub(crate) use nothing::without_empty_parts;
+pub(crate) use number::{ReleasedNumber, any_value, replace_numbers};
+pub(crate) use padded::Listings;
 
 use crate::aggregate::{PrivateAggregate, digest};
 use crate::answer::deferred::DeferredTable;
@@ -33,11 +59,13 @@ use crate::refusal::{Refusal, Rule};
 use crate::rows::{Limits, RELEASED, RESERVED, Rows};
 use crate::statement::settings::Settings;
 use crate::tables::catalog::Catalog;
-use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{Column, DFSchema, DataFusionError};
+use comma::Comma;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, DataFusionError, plan_err};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Distinct, Expr, Join, JoinType, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{Distinct, DistinctOn, Expr, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
 
 /// A plan cut at its private aggregates.
@@ -51,6 +79,8 @@ pub(crate) struct Analysis {
     pub(crate) publics: Vec<(LogicalPlan, Arc<DeferredTable>)>,
     /// Joins of protected rows with public ones.
     pub(crate) public_joins: Vec<PublicJoin>,
+    /// Numbers that the statement releases, or computes from public tables, and uses over protected rows.
+    pub(crate) numbers: Vec<Arc<ReleasedNumber>>,
 }
 
 /// What a node's output is.
@@ -67,6 +97,10 @@ pub(crate) struct Walk<'a> {
     aggregates: Vec<(PrivateAggregate, Arc<DeferredTable>)>,
     publics: Vec<(LogicalPlan, Arc<DeferredTable>)>,
     public_joins: Vec<PublicJoin>,
+    numbers: Vec<Arc<ReleasedNumber>>,
+    /// Whether there is a window over protected rows.
+    windows: bool,
+    listings: &'a Listings,
     named: u32,
 }
 
@@ -75,7 +109,26 @@ pub(crate) fn analyse(
     plan: &LogicalPlan,
     catalog: &Catalog,
     settings: &Settings,
+    listings: &Listings,
 ) -> Result<Analysis> {
+    number::check_names(plan)?;
+    let plan = lateral::without_laterals(plan, catalog)?;
+    let (found, windows) = cut_at_aggregates(&plan, catalog, settings, listings);
+    if !windows {
+        return found;
+    }
+    // Only then: a plan that is written in another way is another purchase.
+    let pruned = window::pruned(&plan, &catalog.state());
+    cut_at_aggregates(&pruned, catalog, settings, listings).0
+}
+
+/// The plan cut, and whether it has windows over protected rows.
+fn cut_at_aggregates(
+    plan: &LogicalPlan,
+    catalog: &Catalog,
+    settings: &Settings,
+    listings: &Listings,
+) -> (Result<Analysis>, bool) {
     let state = catalog.state();
     let mut walk = Walk {
         catalog,
@@ -84,22 +137,36 @@ pub(crate) fn analyse(
         aggregates: Vec::new(),
         publics: Vec::new(),
         public_joins: Vec::new(),
+        numbers: Vec::new(),
+        windows: false,
+        listings,
         named: 0,
     };
-    match walk.visit(plan)? {
+    let visited = walk.visit_top(plan);
+    let windows = walk.windows;
+    let found = visited.and_then(|node| match node {
         Node::Public(after) | Node::Released(after) => Ok(Analysis {
             after,
             aggregates: walk.aggregates,
             publics: walk.publics,
             public_joins: walk.public_joins,
+            numbers: walk.numbers,
         }),
-        Node::Rows(_) => Err(Refusal::new(
-            Rule::Rows,
-            "this would show rows of a protected table",
-            "ask for an aggregate: COUNT(*), SUM, AVG, MEDIAN, … , grouped if you like",
-        )
-        .into()),
-    }
+        Node::Rows(_) => {
+            let what =
+                format!("this would show rows of {}, which hold people's data", shown_tables(plan));
+            let remedy = match id_among_keys(plan) {
+                Some(id) => format!(
+                    "leave {id} out of GROUP BY; or aggregate once more: SELECT AVG(n) FROM \
+                     (SELECT {id}, COUNT(*) AS n FROM … GROUP BY {id}) AS t"
+                ),
+                None => "ask for an aggregate: COUNT(*), SUM, AVG, MEDIAN, … , grouped if you like"
+                    .to_owned(),
+            };
+            Err(Refusal::new(Rule::Rows, what, remedy).into())
+        }
+    });
+    (found, windows)
 }
 
 impl Walk<'_> {
@@ -107,6 +174,17 @@ impl Walk<'_> {
     fn fresh(&mut self, what: &str) -> String {
         self.named += 1;
         format!("{RESERVED}{what}_{}", self.named)
+    }
+
+    /// The whole statement. `SELECT * FROM visits LIMIT 100`: what is wrong is that it would show rows.
+    fn visit_top(&mut self, plan: &LogicalPlan) -> Result<Node> {
+        match plan {
+            LogicalPlan::Limit(limit) => match self.visit(&limit.input)? {
+                rows @ Node::Rows(_) => Ok(rows),
+                other => self.again(plan, vec![other]),
+            },
+            other => self.visit(other),
+        }
     }
 
     fn visit(&mut self, plan: &LogicalPlan) -> Result<Node> {
@@ -137,12 +215,22 @@ impl Walk<'_> {
                 Node::Rows(rows) => self.distinct(*rows, plan),
                 other => self.again(plan, vec![other]),
             },
-            LogicalPlan::Join(join) => self.join(join, plan, None),
+            LogicalPlan::Join(join) => self.join(join, plan),
             LogicalPlan::Union(union) => self.union(union, plan),
-            LogicalPlan::Limit(_) | LogicalPlan::Window(_) | LogicalPlan::Distinct(_) => {
-                self.released_only(plan)
-            }
+            LogicalPlan::Window(window) => match self.visit(&window.input)? {
+                Node::Rows(rows) => self.window(*rows, window),
+                other => self.again(plan, vec![other]),
+            },
+            LogicalPlan::Distinct(Distinct::On(on)) => match self.visit(&on.input)? {
+                Node::Rows(rows) => self.distinct_on(*rows, on),
+                other => self.again(plan, vec![other]),
+            },
+            LogicalPlan::Limit(_) => self.released_only(plan),
             LogicalPlan::Subquery(subquery) => self.visit(&subquery.subquery),
+            LogicalPlan::Unnest(_) => Err(statement("unnest()", "write the rows with VALUES")),
+            LogicalPlan::RecursiveQuery(_) => {
+                Err(statement("WITH RECURSIVE", "write the steps out, one query each"))
+            }
             LogicalPlan::Repartition(_)
             | LogicalPlan::Statement(_)
             | LogicalPlan::Explain(_)
@@ -151,25 +239,25 @@ impl Walk<'_> {
             | LogicalPlan::Dml(_)
             | LogicalPlan::Ddl(_)
             | LogicalPlan::Copy(_)
-            | LogicalPlan::DescribeTable(_)
-            | LogicalPlan::Unnest(_)
-            | LogicalPlan::RecursiveQuery(_) => {
+            | LogicalPlan::DescribeTable(_) => {
                 Err(statement("this kind of statement", "write a plain SELECT"))
             }
         }
     }
 
+    /// Visits a plan beside rows that have names already. A cut begins names anew, and theirs are taken.
+    fn visit_beside(&mut self, plan: &LogicalPlan) -> Result<Node> {
+        let named = self.named;
+        let visited = self.visit(plan);
+        self.named = self.named.max(named);
+        visited
+    }
+
     fn over_one(&mut self, plan: &LogicalPlan) -> Result<Node> {
-        // `FROM a, b WHERE a.id = b.id` is a join, however it is written.
         if let LogicalPlan::Filter(filter) = plan
-            && let LogicalPlan::Join(cross) = filter.input.as_ref()
-            && cross.join_type == JoinType::Inner
-            && cross.on.is_empty()
-            && cross.filter.is_none()
-            && !has_subquery(&filter.predicate)
+            && let Some(comma) = Comma::of(filter)
         {
-            let join = Join { filter: Some(filter.predicate.clone()), ..cross.clone() };
-            return self.join(&join, plan, Some(cross));
+            return self.comma(comma, plan);
         }
         let input = plan.inputs().first().copied().ok_or_else(|| unexpected("a missing input"))?;
         match self.visit(input)? {
@@ -221,7 +309,11 @@ impl Walk<'_> {
             released |= noised;
             expressions.push(expr);
         }
-        let plan = plan.with_new_exprs(expressions, plans).map_err(|e| Error::planning(&e))?;
+        let plan = match plan {
+            LogicalPlan::Distinct(Distinct::On(on)) => distinct_on(on, expressions, plans),
+            plan => plan.with_new_exprs(expressions, plans),
+        };
+        let plan = plan.map_err(|e| Error::planning(&e))?;
         Ok(if released { Node::Released(plan) } else { Node::Public(plan) })
     }
 
@@ -293,8 +385,9 @@ impl Walk<'_> {
                           another one: write the value itself (a date, a number)";
             return Err(Refusal::new(Rule::Function, what, remedy).into());
         }
-        let name = format!("{RESERVED}public_{}", digest(&public));
-        let same = self.publics.iter().find(|(plan, _)| *plan == public);
+        let meaning = digest(&public);
+        let name = format!("{RESERVED}public_{meaning}");
+        let same = self.publics.iter().find(|(plan, _)| digest(plan) == meaning);
         let rows = match same {
             Some((_, rows)) => Arc::clone(rows),
             None => {
@@ -320,7 +413,7 @@ impl Walk<'_> {
         });
         let table = Arc::clone(&self.aggregates[place].1);
         // A distinct name: the optimizer treats scans with the same name as one.
-        let name = format!("{RELEASED}{place}_{}", aggregate.key_count);
+        let name = format!("{RELEASED}{place}_{}", aggregate.key_columns());
         let plan = named_scan(&name, table, &aggregate.schema)?;
         Ok(Node::Released(plan))
     }
@@ -337,17 +430,38 @@ fn named_scan(name: &str, table: Arc<DeferredTable>, schema: &DFSchema) -> Resul
     plan.and_then(LogicalPlanBuilder::build).map_err(|e| Error::planning(&e))
 }
 
-fn has_subquery(expr: &Expr) -> bool {
-    let found = expr.exists(|part| {
-        Ok(matches!(
-            part,
-            Expr::ScalarSubquery(_)
-                | Expr::InSubquery(_)
-                | Expr::Exists(_)
-                | Expr::SetComparison(_)
-        ))
+/// The first key of an aggregate at the top whose groups are one person each.
+fn id_among_keys(plan: &LogicalPlan) -> Option<String> {
+    match plan {
+        LogicalPlan::Aggregate(aggregate) if !aggregate.aggr_expr.is_empty() => {
+            aggregate.group_expr.iter().find_map(|key| match key.clone().unalias() {
+                Expr::Column(column) => Some(column.name),
+                _ => None,
+            })
+        }
+        LogicalPlan::Projection(_)
+        | LogicalPlan::Filter(_)
+        | LogicalPlan::Sort(_)
+        | LogicalPlan::Limit(_)
+        | LogicalPlan::Window(_) => plan.inputs().first().and_then(|input| id_among_keys(input)),
+        _ => None,
+    }
+}
+
+/// The tables of a plan, as they were written.
+fn shown_tables(plan: &LogicalPlan) -> String {
+    let mut names: Vec<String> = Vec::new();
+    // The closure never fails, so neither does the walk.
+    let _ = plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            let name = format!("`{}`", scan.table_name.table());
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
     });
-    found.unwrap_or(true)
+    names.join(" and ")
 }
 
 fn statement(what: &str, remedy: &str) -> Error {
@@ -366,20 +480,30 @@ fn protected_subquery() -> Refusal {
     )
 }
 
+/// A DISTINCT ON with other expressions, those of its order last: the engine's own way does not know an order.
+fn distinct_on(
+    on: &DistinctOn,
+    mut parts: Vec<Expr>,
+    mut inputs: Vec<LogicalPlan>,
+) -> datafusion::common::Result<LogicalPlan> {
+    let Some(input) = inputs.pop() else { return plan_err!("a DISTINCT ON of nothing") };
+    let order = parts.split_off(on.on_expr.len() + on.select_expr.len());
+    let select = parts.split_off(on.on_expr.len());
+    let order = on.sort_expr.iter().flatten().zip(order);
+    let order: Vec<Sort> = order.map(|(sort, expr)| Sort { expr, ..sort.clone() }).collect();
+    let order = (!order.is_empty()).then_some(order);
+    let on = DistinctOn::try_new(parts, select, order, Arc::new(input))?;
+    Ok(LogicalPlan::Distinct(Distinct::On(on)))
+}
+
 /// Refuses a clause that looks at all protected rows at once.
 fn whole_table(plan: &LogicalPlan) -> Error {
     let (what, remedy) = match plan {
         LogicalPlan::Limit(_) => (
             "LIMIT over protected rows picks people",
-            "aggregate first; LIMIT may follow the aggregate",
+            "aggregate first; LIMIT may follow the aggregate. For the first rows of each person: \
+             ROW_NUMBER() OVER (PARTITION BY the person's id ORDER BY …), kept where it is 1",
         ),
-        LogicalPlan::Window(_) => (
-            "a window over protected rows compares people with each other",
-            "aggregate first, then use the window over the aggregated rows",
-        ),
-        LogicalPlan::Distinct(_) => {
-            ("DISTINCT ON over protected rows picks rows", "use GROUP BY with an aggregate")
-        }
         _ => ("this clause over protected rows compares people with each other", "aggregate first"),
     };
     Refusal::new(Rule::Clause, what, remedy).into()

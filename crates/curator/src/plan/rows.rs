@@ -1,19 +1,17 @@
 //! Projections, filters, aliases and unions of protected rows. The unit's id is always carried along under its
 //! reserved name, whatever the query selects.
 
-use super::join_rows::{PublicJoin, one_each};
-use super::{Node, Walk, protected_subquery};
+use super::padded::{check_projection, require_all};
+use super::{Node, Walk};
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};
 use crate::rows::admit::{admit, conversion};
+use crate::rows::domain;
 use crate::rows::expression::{Facts, facts};
 use crate::rows::{Owner, Rows};
 use datafusion::common::{Column, DFSchema, DataFusionError, ExprSchema};
-use datafusion::logical_expr::expr::InSubquery;
-use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{
-    Expr, ExprSchemable, Filter, JoinType, LogicalPlan, LogicalPlanBuilder, Projection,
-    SubqueryAlias, Union,
+    Expr, LogicalPlan, LogicalPlanBuilder, Projection, SubqueryAlias, Union,
 };
 
 pub(super) fn planned(error: DataFusionError) -> Error {
@@ -21,88 +19,22 @@ pub(super) fn planned(error: DataFusionError) -> Error {
 }
 
 impl Walk<'_> {
-    pub(super) fn project(&mut self, rows: Rows, projection: &Projection) -> Result<Node> {
+    pub(super) fn project(&mut self, mut rows: Rows, projection: &Projection) -> Result<Node> {
         let names = projection.schema.iter();
         let mut columns = Vec::new();
         for (expr, (qualifier, field)) in projection.expr.iter().zip(names) {
-            let known = facts(expr, &rows);
-            let admitted = admit(expr.clone(), &rows)?;
+            let (with, expr) = self.with_subqueries(rows, expr.clone())?;
+            rows = with;
+            let mut known = facts(&expr, &rows);
+            if let Some(values) = domain::of_times(&expr, &rows, &self.state) {
+                known.list(&values);
+                known.within_times = true;
+            }
+            let admitted = admit(expr, &rows)?;
             columns.push((admitted.alias_qualified(qualifier.cloned(), field.name()), known));
         }
+        check_projection(&rows, &columns)?;
         Ok(Node::Rows(Box::new(select(rows, columns)?)))
-    }
-
-    pub(super) fn filter(&mut self, mut rows: Rows, filter: &Filter) -> Result<Node> {
-        let mut kept = Vec::new();
-        for part in split_conjunction_owned(filter.predicate.clone()) {
-            match part {
-                Expr::InSubquery(within) => rows = self.within(rows, within)?,
-                other => kept.push(admit(other, &rows)?),
-            }
-        }
-        if let Some(predicate) = conjunction(kept) {
-            rows.plan = LogicalPlanBuilder::from(rows.plan)
-                .filter(predicate)
-                .and_then(LogicalPlanBuilder::build)
-                .map_err(planned)?;
-        }
-        Ok(Node::Rows(Box::new(rows)))
-    }
-
-    /// `x IN (SELECT …)`: a public list, or a list of people by id.
-    fn within(&mut self, rows: Rows, within: InSubquery) -> Result<Rows> {
-        if !within.subquery.outer_ref_columns.is_empty() {
-            return Err(protected_subquery().into());
-        }
-        let expr = admit(*within.expr, &rows)?;
-        let is_unit = matches!(&expr, Expr::Column(column) if rows.is_unit(column));
-        match self.visit(&within.subquery.subquery)? {
-            Node::Public(list) => {
-                let join = if within.negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
-                // NOT IN a list with NULL keeps nothing; the list is public, so drop its NULLs
-                // only for IN, where they never match.
-                if within.negated {
-                    return Err(Refusal::new(
-                        Rule::Subquery,
-                        "NOT IN with a subquery",
-                        "write NOT IN with the values themselves, or LEFT JOIN the public table \
-                         and keep the rows where its key IS NULL",
-                    )
-                    .into());
-                }
-                let list = members(list)?;
-                let like =
-                    |list: &LogicalPlan| Some(list.schema().fields().first()?.data_type().clone());
-                // After conversion to another type, different values may be equal.
-                let kept = expr.get_type(rows.schema()).ok() == like(&list);
-                let (list, table) = self.read_before(list)?;
-                let determined = if kept { vec![0] } else { Vec::new() };
-                self.public_joins.push(PublicJoin { table, determined, multiplies: false });
-                semi(rows, expr, list, join)
-            }
-            Node::Rows(others) => {
-                let theirs =
-                    others.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
-                let same = theirs.as_ref().is_some_and(|column| others.is_unit(column));
-                match theirs {
-                    Some(_) if is_unit && same && !within.negated => {
-                        semi(rows, expr, one_each(*others).plan, JoinType::LeftSemi)
-                    }
-                    _ => Err(Refusal::new(
-                        Rule::Subquery,
-                        "a subquery over protected rows that is not about the same person",
-                        "compare the person's id: … WHERE id IN (SELECT id FROM …)",
-                    )
-                    .into()),
-                }
-            }
-            Node::Released(_) => Err(Refusal::new(
-                Rule::Subquery,
-                "protected rows filtered by a value that is itself being released",
-                "ask for the inner value first, then write it into the second query",
-            )
-            .into()),
-        }
     }
 
     pub(super) fn alias(&mut self, rows: Rows, alias: &SubqueryAlias) -> Result<Node> {
@@ -139,6 +71,7 @@ impl Walk<'_> {
                 )
                 .into());
             };
+            require_all(&rows, "UNION")?;
             let rows = named_like(*rows, &union.schema)?;
             merged = Some(match merged {
                 None => rows,
@@ -153,10 +86,13 @@ impl Walk<'_> {
 /// The selected columns, followed by the unit's id.
 pub(super) fn select(rows: Rows, columns: Vec<(Expr, Facts)>) -> Result<Rows> {
     let (mut exprs, mut facts): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    // Whether padded rows are missing is noted, whatever is selected.
+    let padding = rows.facts.iter().filter_map(|facts| facts.listed.clone());
+    let padding = padding.into_iter().find(|listed| listed.padded);
     let mut owner = rows.owner;
     if let Owner::Person { column, once } = owner {
         exprs.push(Expr::Column(column.clone()).alias(&column.name));
-        facts.push(Facts { unit: true, ..Facts::unknown() });
+        facts.push(Facts { unit: true, listed: padding, ..Facts::unknown() });
         owner = Owner::Person { column: Column::new_unqualified(column.name), once };
     }
     let plan = LogicalPlanBuilder::from(rows.plan)
@@ -164,34 +100,6 @@ pub(super) fn select(rows: Rows, columns: Vec<(Expr, Facts)>) -> Result<Rows> {
         .and_then(LogicalPlanBuilder::build)
         .map_err(planned)?;
     Ok(Rows { plan, owner, facts, limits: rows.limits })
-}
-
-/// The first column of a public list without duplicates: a row is compared with all that are equal.
-fn members(list: LogicalPlan) -> Result<LogicalPlan> {
-    let first = list.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
-    let first = first.ok_or_else(|| super::unexpected("a subquery without columns"))?;
-    LogicalPlanBuilder::from(list)
-        .project(vec![Expr::Column(first)])
-        .and_then(LogicalPlanBuilder::distinct)
-        .and_then(LogicalPlanBuilder::build)
-        .map_err(planned)
-}
-
-/// The rows whose `expr` is in the first column of `list`.
-fn semi(rows: Rows, expr: Expr, list: LogicalPlan, join: JoinType) -> Result<Rows> {
-    let theirs = "__demure_member";
-    let first = list.schema().iter().next().map(|(q, f)| Column::new(q.cloned(), f.name()));
-    let first = first.ok_or_else(|| super::unexpected("a subquery without columns"))?;
-    let list = LogicalPlanBuilder::from(list)
-        .project(vec![Expr::Column(first).alias(theirs)])
-        .and_then(LogicalPlanBuilder::build)
-        .map_err(planned)?;
-    let on = expr.eq(Expr::Column(Column::new_unqualified(theirs)));
-    let plan = LogicalPlanBuilder::from(rows.plan)
-        .join_on(list, join, [on])
-        .and_then(LogicalPlanBuilder::build)
-        .map_err(planned)?;
-    Ok(Rows { plan, ..rows })
 }
 
 /// The rows of one branch of a union, with the union's names and types.
@@ -205,7 +113,8 @@ fn named_like(rows: Rows, schema: &DFSchema) -> Result<Rows> {
         let given = Expr::Column(column);
         let cast = conversion(given.clone(), field.data_type(), rows.schema());
         known.unit &= cast == given; // a conversion may merge two ids
-        known.origin = None;
+        known.unit_or_null &= cast == given;
+        (known.origin, known.listed) = (None, None);
         columns.push((cast.alias_qualified(qualifier.cloned(), field.name()), known));
     }
     select(rows, columns)
@@ -270,9 +179,10 @@ fn stack(above: Rows, below: Rows) -> Result<Rows> {
             values,
             grid: if a.grid == b.grid { a.grid } else { None },
             unit: a.unit && b.unit,
-            origin: None,
+            unit_or_null: a.unit_or_null && b.unit_or_null,
             size: a.size.max(b.size),
             depth: a.depth.max(b.depth),
+            ..Facts::unknown()
         }
     };
     let facts = above.facts.iter().zip(&below.facts).map(merge).collect();

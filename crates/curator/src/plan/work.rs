@@ -5,16 +5,17 @@
 
 use super::join_rows::{JoinFanout, MOST_JOINED_ROWS};
 use crate::answer::deferred::DeferredTable;
-use crate::bound::{CapRows, Most};
+use crate::bound::{CapRows, Most, SHORT};
 use crate::policy::{Policy, UnitPolicy};
 use crate::rows::RESERVED;
 use crate::rows::cost::{Computed, Cost, cost};
 use crate::rows::expression::text;
+use crate::rows::in_order::keeps_values;
 use crate::rows::total::LONGEST;
 use datafusion::common::Column;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
-use datafusion::logical_expr::{Aggregate, Expr, Join, JoinType, LogicalPlan, TableScan};
+use datafusion::logical_expr::{Aggregate, Expr, Join, JoinType, LogicalPlan, TableScan, Window};
 use std::collections::HashSet;
 
 /// A bound on the rows of one person.
@@ -74,7 +75,8 @@ struct Output {
     protected: bool,
     /// The rows of one person; for a public table, the rows that match one protected row.
     rows: Count,
-    /// The longest text of each column, in bytes; 0 for a column that holds no text.
+    /// The longest text of each column, in bytes; 0 for a column that holds no text. Under a limit, for each row that counts
+    /// once ([`SHORT`]).
     longest: Vec<u64>,
 }
 
@@ -100,6 +102,8 @@ pub(super) struct Work<'a> {
     rows: Vec<Count>,
     /// Whether a join may make several rows of one.
     pub(super) multiplies: bool,
+    /// Whether a window is computed over rows without a limit.
+    pub(super) open_windows: bool,
     /// How often protected tables are read.
     pub(super) scans: u64,
     /// Whether the next aggregate makes one row per person.
@@ -117,10 +121,20 @@ impl<'a> Work<'a> {
         limits: Limits,
     ) -> Self {
         let (jobs, rows) = (Vec::new(), Vec::new());
-        let (multiplies, scans) = (false, 0);
+        let (multiplies, open_windows, scans) = (false, false, 0);
         let (one_group, used) = (false, None);
-        let mut work =
-            Self { fanouts, policy, limits, jobs, rows, multiplies, scans, one_group, used };
+        let mut work = Self {
+            fanouts,
+            policy,
+            limits,
+            jobs,
+            rows,
+            multiplies,
+            open_windows,
+            scans,
+            one_group,
+            used,
+        };
         let output = work.visit(plan);
         if output.protected {
             // Every output value is mapped to a number: person, group, arguments.
@@ -155,7 +169,7 @@ impl<'a> Work<'a> {
     }
 
     fn visit(&mut self, plan: &LogicalPlan) -> Output {
-        if plan.inputs().len() != 1 {
+        if plan.inputs().len() != 1 || matches!(plan, LogicalPlan::Window(_)) {
             self.one_group = false;
         }
         let output = match plan {
@@ -196,14 +210,19 @@ impl<'a> Work<'a> {
         one_group: bool,
     ) -> Output {
         if let Some(cap) = CapRows::of(plan) {
-            let rows = match cap.most() {
-                Most::Leaf if self.limits != Limits::All => below.rows,
-                Most::Shared if self.limits == Limits::Neither => below.rows,
-                Most::Leaf | Most::Shared => Count::shared(),
-                Most::Rows(rows) => Count::number(u64::from(rows)),
-                Most::OneEach | Most::Once => Count::number(1),
+            // Rows with longer texts count as several.
+            let short = |bytes: u64| bytes.min(SHORT as u64);
+            // Of one row nothing is known.
+            let any = |bytes: u64| if bytes > 0 { LONGEST as u64 } else { 0 };
+            let (rows, longest): (Count, &dyn Fn(u64) -> u64) = match cap.most() {
+                Most::Leaf if self.limits != Limits::All => return below,
+                Most::Shared if self.limits == Limits::Neither => return below,
+                Most::Leaf | Most::Shared => (Count::shared(), &short),
+                Most::Rows(rows) => (Count::number(u64::from(rows)), &short),
+                Most::OneEach | Most::Once => (Count::number(1), &any),
             };
-            return Output { rows, ..below };
+            let longest = below.longest.iter().map(|bytes| longest(*bytes)).collect();
+            return Output { rows, longest, ..below };
         }
         let length = |column: &Column| {
             let place = input.schema().maybe_index_of_column(column);
@@ -216,6 +235,10 @@ impl<'a> Work<'a> {
             if let LogicalPlan::Aggregate(aggregate) = plan {
                 all = all.and(grouping(aggregate, &computed, one_group));
             }
+            if let LogicalPlan::Window(window) = plan {
+                self.open_windows |= below.rows == Count::All;
+                all = all.and(windows(window, &length));
+            }
             if matches!(input, LogicalPlan::TableScan(_)) {
                 let read = expressions.iter().map(|expr| conversions(expr, &length));
                 all = all.less(read.fold(Cost::default(), Cost::and));
@@ -225,6 +248,10 @@ impl<'a> Work<'a> {
         let longest = match plan {
             LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) => {
                 computed.iter().map(|one| one.longest).collect()
+            }
+            LogicalPlan::Window(window) => {
+                let made = window.window_expr.iter().map(|expr| made_text(expr, &length));
+                below.longest.iter().copied().chain(made).collect()
             }
             _ => below.longest,
         };
@@ -271,10 +298,15 @@ impl<'a> Work<'a> {
         let (left, right) = (self.visit(&join.left), self.visit(&join.right));
         let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
         let via = join.on.iter().any(|(_, theirs)| carries(theirs));
+        let limits = self.limits;
         // Each side of a join of people that may have several rows of one is limited. The others have one row per
         // person.
         let limited = |side: &Output| match (&side.rows, via) {
-            (Count::All, false) if left.protected && right.protected => Count::number(1),
+            (Count::All, false)
+                if left.protected && right.protected && limits != Limits::Neither =>
+            {
+                Count::number(1)
+            }
             (rows, _) => rows.clone(),
         };
         let (ours, theirs) = match semi {
@@ -369,7 +401,8 @@ fn grouping(aggregate: &Aggregate, computed: &[Computed], one_group: bool) -> Co
         computed.iter().take(aggregate.group_expr.len()).map(|key| key.longest).collect();
     let is_distinct = |expr: &&Expr| {
         let found = expr.exists(|part| {
-            Ok(matches!(part, Expr::AggregateFunction(call) if call.params.distinct))
+            Ok(matches!(part, Expr::AggregateFunction(call)
+                if call.params.distinct || keeps_values(call.func.name())))
         });
         found.unwrap_or(true)
     };
@@ -377,6 +410,40 @@ fn grouping(aggregate: &Aggregate, computed: &[Computed], one_group: bool) -> Co
     let each = if one_group { DISTINCT } else { DISTINCT_IN_GROUPS };
     let plain = distinct.saturating_mul(each);
     each_value(&keys, LOOKED_UP, HASHED).and(Cost { plain, ..Cost::default() })
+}
+
+/// Units for putting a row in its place, and for each key by which it is compared.
+const SORTED: u64 = 96;
+const COMPARED: u64 = 8;
+/// Units for moving a frame by a row.
+const FRAMED: u64 = 96;
+
+/// The cost of sorting a row into its window, and of each function there.
+fn windows(window: &Window, longest: &impl Fn(&Column) -> u64) -> Cost {
+    let mut keys: Vec<u64> = Vec::new();
+    let mut functions = 0u64;
+    for expr in &window.window_expr {
+        if let Expr::WindowFunction(function) = expr.clone().unalias() {
+            let params = &function.params;
+            let sorted = params.partition_by.iter().chain(params.order_by.iter().map(|s| &s.expr));
+            let of: Vec<u64> = sorted.map(|key| cost(key, longest).longest).collect();
+            keys = if of.len() > keys.len() { of } else { keys };
+            functions += 1;
+        }
+    }
+    let plain = SORTED.saturating_add(functions.saturating_mul(FRAMED));
+    each_value(&keys, COMPARED, HASHED).and(Cost { plain, ..Cost::default() })
+}
+
+/// The longest text that a window function makes: one of its argument's.
+fn made_text(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> u64 {
+    let Expr::WindowFunction(function) = expr.clone().unalias() else { return LONGEST as u64 };
+    match function.fun.name() {
+        "lag" | "lead" | "first_value" | "last_value" | "nth_value" | "min" | "max" => {
+            function.params.args.iter().map(|arg| cost(arg, longest).longest).max().unwrap_or(0)
+        }
+        _ => 0,
+    }
 }
 
 /// The columns of a join that the step above it uses.
@@ -445,7 +512,7 @@ fn conversions(expr: &Expr, longest: &impl Fn(&Column) -> u64) -> Cost {
 }
 
 /// Whether a join key is that of a table which carries another table's unit.
-fn carries(expr: &Expr) -> bool {
+pub(super) fn carries(expr: &Expr) -> bool {
     matches!(expr, Expr::Column(column) if column.name == format!("{RESERVED}key"))
 }
 

@@ -2,11 +2,12 @@
 
 use super::problem::Notes;
 use super::section::{self, Form, Node, Section};
-use super::{ColumnKind, ColumnPolicy, Mistake, Value};
+use super::{ColumnBounds, ColumnKind, ColumnPolicy, Mistake, PointInTime, Value};
 use demure_core::mechanism::Bounds;
 use demure_core::unit::Grid;
 use std::collections::HashSet;
 use toml::de::DeValue;
+use toml::value::Datetime;
 
 /// The longest list of values; longer ones belong in a public table.
 const MOST: usize = 100_000;
@@ -52,36 +53,86 @@ pub(super) fn read(name: &str, at: usize, node: &Node<'_>, notes: &mut Notes<'_>
     ];
     column.kind =
         super::read::choice(&section, "type", &kinds, notes).ok().flatten().map(|(k, _)| k);
-    column.bounds = bounds(name, &section, notes);
+    column.bounds = bounds(name, column.kind, &section, notes);
     column.grid = grid(name, &section, column.bounds, notes);
     column.values = values(name, &section, notes);
     agree(&column, &section, notes);
     column
 }
 
-/// Two finite numbers, the lower first.
-fn bounds(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Option<(f64, f64)> {
+/// Two finite numbers, two dates or two times, the lower first.
+fn bounds(
+    name: &str,
+    kind: Option<ColumnKind>,
+    section: &Section<'_, '_>,
+    notes: &mut Notes<'_>,
+) -> Option<ColumnBounds> {
     let (list, at) = section.typed("bounds", notes, DeValue::as_array).ok()??;
-    let column = name.to_owned();
-    let numbers: Option<Vec<f64>> =
-        list.iter().map(|bound| section::number(bound.get_ref())).collect();
-    let mistake = match numbers.as_deref() {
-        Some(&[low, high]) if !(low.is_finite() && high.is_finite()) => {
-            Mistake::BoundsNotFinite { column }
-        }
-        Some(&[low, high]) if low >= high => Mistake::BoundsReversed { column, low, high },
-        Some(&[low, high]) => return Some((low, high)),
-        _ => Mistake::BoundsLength { column },
+    let written: Vec<&DeValue<'_>> = list.iter().map(|bound| bound.get_ref()).collect();
+    let found = match &written[..] {
+        [DeValue::Datetime(low), DeValue::Datetime(high)] => times(name, low, high),
+        [low, high] => match (section::number(low), section::number(high)) {
+            (Some(low), Some(high)) => numbers(name, low, high),
+            (None, None) => Err(Mistake::BoundsLength { column: name.to_owned() }),
+            _ => Err(Mistake::BoundsMixed { column: name.to_owned() }),
+        },
+        _ => Err(Mistake::BoundsLength { column: name.to_owned() }),
     };
-    notes.mistake(at, mistake);
-    None
+    match found.and_then(|bounds| of_kind(name, bounds, kind)) {
+        Ok(bounds) => Some(bounds),
+        Err(mistake) => {
+            notes.mistake(at, mistake);
+            None
+        }
+    }
+}
+
+fn numbers(name: &str, low: f64, high: f64) -> Result<ColumnBounds, Mistake> {
+    let column = name.to_owned();
+    match () {
+        () if !(low.is_finite() && high.is_finite()) => Err(Mistake::BoundsNotFinite { column }),
+        () if low >= high => Err(Mistake::BoundsReversed { column, low, high }),
+        () => Ok(ColumnBounds::Numbers(low, high)),
+    }
+}
+
+fn times(name: &str, low: &Datetime, high: &Datetime) -> Result<ColumnBounds, Mistake> {
+    let column = || name.to_owned();
+    let read = |written| {
+        PointInTime::read(written)
+            .map_err(|found| Mistake::BoundsNotLocal { column: column(), found })
+    };
+    let (low, high) = (read(low)?, read(high)?);
+    match () {
+        () if low.is_day() != high.is_day() => Err(Mistake::BoundsMixed { column: column() }),
+        () if low >= high => Err(Mistake::BoundsOfTimesReversed { column: column(), low, high }),
+        () => Ok(ColumnBounds::Times(low, high)),
+    }
+}
+
+/// Refuses bounds that values of the declared type cannot have.
+fn of_kind(
+    name: &str,
+    bounds: ColumnBounds,
+    kind: Option<ColumnKind>,
+) -> Result<ColumnBounds, Mistake> {
+    use ColumnKind as K;
+    let column = name.to_owned();
+    match (kind, bounds.times()) {
+        (Some(K::Date), Some((low, _))) if !low.is_day() => Err(Mistake::TimesOfDates { column }),
+        (Some(K::Date | K::Time), None) => Err(Mistake::NumbersOfTimes { column }),
+        (Some(K::Integer | K::Real | K::Text | K::Boolean), Some(_)) => {
+            Err(Mistake::TimesOfOthers { column })
+        }
+        _ => Ok(bounds),
+    }
 }
 
 /// The grid, rounded down to a power of two, after checking that the bounds fit it.
 fn grid(
     name: &str,
     section: &Section<'_, '_>,
-    bounds: Option<(f64, f64)>,
+    bounds: Option<ColumnBounds>,
     notes: &mut Notes<'_>,
 ) -> Option<f64> {
     let given = section.number("grid", notes).ok()?;
@@ -96,9 +147,13 @@ fn grid(
             notes.mistake(at, Mistake::GridAlone { column });
             return None;
         }
+        Some((_, at)) if bounds.is_some_and(|bounds| bounds.times().is_some()) => {
+            notes.mistake(at, Mistake::GridOfTimes { column });
+            return None;
+        }
         Some((grid, at)) => (Some(power_below(grid)), at),
     };
-    let (low, high) = bounds?;
+    let (low, high) = bounds?.numbers()?;
     let wanted = grid.is_some();
     let fit = match grid {
         None => Bounds::new(low, high),
@@ -213,8 +268,12 @@ fn shown(value: &Value) -> String {
 
 /// Checks that bounds and values agree.
 fn agree(column: &ColumnPolicy, section: &Section<'_, '_>, notes: &mut Notes<'_>) {
-    let (Some((low, high)), Some(values)) = (column.bounds, &column.values) else { return };
+    let (Some(bounds), Some(values)) = (column.bounds, &column.values) else { return };
     let at = section.get("values").map_or(section.at, |node| node.span().start);
+    let Some((low, high)) = bounds.numbers() else {
+        notes.mistake(at, Mistake::TimesAndValues { column: column.name.clone() });
+        return;
+    };
     for value in values {
         let number = match value {
             Value::Integer(whole) => *whole as f64,

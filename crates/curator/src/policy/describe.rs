@@ -1,6 +1,6 @@
 //! The budget, access, units and columns in words. Nothing of it comes from protected rows.
 
-use super::{Access, ColumnPolicy, Policy, Protection, UnitPolicy, Value, odds};
+use super::{Access, ColumnBounds, ColumnPolicy, Policy, Protection, UnitPolicy, Value, odds};
 use crate::words::{left, short};
 use demure_ledger::{Accounting, Balance};
 use std::fmt;
@@ -92,8 +92,12 @@ impl Protection {
 impl ColumnPolicy {
     fn in_words(&self) -> String {
         let mut parts = Vec::new();
-        if let Some((low, high)) = self.bounds {
-            parts.push(format!("from {} to {}", short(low), short(high)));
+        match self.bounds {
+            Some(ColumnBounds::Numbers(low, high)) => {
+                parts.push(format!("from {} to {}", short(low), short(high)));
+            }
+            Some(ColumnBounds::Times(low, high)) => parts.push(format!("from {low} to {high}")),
+            None => {}
         }
         if let Some(values) = &self.values {
             let mut shown: Vec<String> = values.iter().take(SHOWN).map(text).collect();

@@ -2,6 +2,7 @@
 //!
 //! Everyone who sees these messages may read the policy, so its names and numbers may be quoted.
 
+use super::PointInTime;
 use demure_core::Error;
 
 /// A mistake, and what to write instead.
@@ -276,8 +277,11 @@ pub enum Mistake {
         path: String,
     },
 
-    /// Bounds that are not two numbers.
-    #[error("`bounds` of column `{column}` are not two numbers: write `bounds = [low, high]`")]
+    /// Bounds that are neither two numbers nor two dates.
+    #[error(
+        "`bounds` of column `{column}` are not two numbers, two dates or two times: write \
+         `bounds = [low, high]`, dates as `[2023-01-01, 2024-12-31]`, without quotes"
+    )]
     BoundsLength {
         /// The column.
         column: String,
@@ -305,6 +309,91 @@ pub enum Mistake {
         low: f64,
         /// The second.
         high: f64,
+    },
+
+    /// A number and a date, or a date and a time.
+    #[error(
+        "`bounds` of column `{column}` are of different kinds: write two numbers, two dates as \
+         `[2023-01-01, 2024-12-31]`, or two times as `[2023-01-01T00:00:00, 2023-12-31T12:00:00]`"
+    )]
+    BoundsMixed {
+        /// The column.
+        column: String,
+    },
+
+    /// A bound that is neither a date nor a time without a zone.
+    #[error(
+        "`bounds` of column `{column}` contain {found}: write dates as `2023-01-01`, or times as \
+         `2023-01-01T12:00:00`; they are in UTC"
+    )]
+    BoundsNotLocal {
+        /// The column.
+        column: String,
+        /// What it is instead.
+        found: &'static str,
+    },
+
+    /// Dates or times that contain no interval.
+    #[error(
+        "`bounds` of column `{column}` go from {low} to {high}: write the earlier first, and a \
+         later one second"
+    )]
+    BoundsOfTimesReversed {
+        /// The column.
+        column: String,
+        /// The first.
+        low: PointInTime,
+        /// The second.
+        high: PointInTime,
+    },
+
+    /// Times as bounds of dates.
+    #[error(
+        "column `{column}` holds dates and its `bounds` are times: write dates, \
+         `bounds = [2023-01-01, 2024-12-31]`, or `type = \"time\"`"
+    )]
+    TimesOfDates {
+        /// The column.
+        column: String,
+    },
+
+    /// Numbers as bounds of dates or times.
+    #[error(
+        "column `{column}` holds dates or times and its `bounds` are numbers: write dates, \
+         `bounds = [2023-01-01, 2024-12-31]`"
+    )]
+    NumbersOfTimes {
+        /// The column.
+        column: String,
+    },
+
+    /// Dates or times as bounds of other values.
+    #[error(
+        "`bounds` of column `{column}` are dates or times, and its `type` is another: write \
+         `type = \"date\"` or `type = \"time\"`, or numbers as `bounds`"
+    )]
+    TimesOfOthers {
+        /// The column.
+        column: String,
+    },
+
+    /// Bounds of dates beside a list of values.
+    #[error(
+        "column `{column}` has `values`, and `bounds` that are dates or times: keep one of the two"
+    )]
+    TimesAndValues {
+        /// The column.
+        column: String,
+    },
+
+    /// A grid for dates or times.
+    #[error(
+        "column `{column}` has a `grid`, which is for numbers, and `bounds` that are dates or \
+         times: remove `grid`"
+    )]
+    GridOfTimes {
+        /// The column.
+        column: String,
     },
 
     /// Bounds too far apart for their grid, too close together, or too large.

@@ -20,6 +20,7 @@
 //! age = { type = "integer", bounds = [0, 120], nullable = false }
 //! sex = { values = ["f", "m"] }
 //! cost = { bounds = [0, 5000], grid = 0.01 }   # rounded down to a power of two
+//! seen = { type = "date", bounds = [2023-01-01, 2024-12-31] }   # the last day included
 //! name = { hidden = true }
 //!
 //! [timing]
@@ -66,6 +67,7 @@ mod describe;
 mod ledger;
 mod links;
 mod mistake;
+mod moment;
 mod name;
 mod odds;
 mod problem;
@@ -73,6 +75,7 @@ mod propose;
 mod read;
 mod rewrite;
 mod section;
+pub(crate) use section::nearest;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -81,6 +84,7 @@ mod timing;
 pub(crate) use ledger::lines as ledger_lines;
 pub use ledger::{LedgerPolicy, Named, with_ledger, with_ledger_in};
 pub use mistake::Mistake;
+pub use moment::PointInTime;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
 pub use propose::{FoundBounds, Proposal, SchemaColumn, budget_lines, with_bounds};
@@ -218,9 +222,9 @@ pub enum UnitPolicy {
 pub struct ColumnPolicy {
     /// As the source spells it.
     pub name: String,
-    /// Finite, the lower first, and accepted by `demure_core::mechanism::Bounds` on `grid`.
-    pub bounds: Option<(f64, f64)>,
-    /// The spacing of values, a power of two; only with `bounds`.
+    /// The lower first. Numbers are finite and accepted by `demure_core::mechanism::Bounds` on `grid`.
+    pub bounds: Option<ColumnBounds>,
+    /// The spacing of values, a power of two; only with `bounds` that are numbers.
     pub grid: Option<f64>,
     /// All possible values: 1 to 100,000, all of one kind, without duplicates, all within `bounds`.
     pub values: Option<Vec<Value>>,
@@ -230,6 +234,35 @@ pub struct ColumnPolicy {
     pub nullable: bool,
     /// Whether no query may use it.
     pub hidden: bool,
+}
+
+/// The range of a column's values, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ColumnBounds {
+    /// Of numbers.
+    Numbers(f64, f64),
+    /// Of dates, or of times: both ends are of the same kind, and a day as the upper end is the whole day.
+    Times(PointInTime, PointInTime),
+}
+
+impl ColumnBounds {
+    /// The ends, if they are numbers.
+    #[must_use]
+    pub fn numbers(self) -> Option<(f64, f64)> {
+        match self {
+            Self::Numbers(low, high) => Some((low, high)),
+            Self::Times(..) => None,
+        }
+    }
+
+    /// The ends, if they are dates or times.
+    #[must_use]
+    pub fn times(self) -> Option<(PointInTime, PointInTime)> {
+        match self {
+            Self::Numbers(..) => None,
+            Self::Times(low, high) => Some((low, high)),
+        }
+    }
 }
 
 /// A value that a column can have.

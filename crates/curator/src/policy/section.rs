@@ -162,7 +162,7 @@ fn meant(name: &str, form: Form) -> String {
 }
 
 /// The name that was probably meant: at most a third of it differs, or one is a prefix of the other.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     // No one misspells that much, and computing the distance takes the product of the lengths.
     if name.len() > 200 {

@@ -132,9 +132,10 @@ contributions = "auto"
 # max_groups = 1
 # max_rows_per_group = 1
 "#;
-const COLUMNS: &str = r#"# A sum or a mean needs bounds; values beyond them are clamped. They must come from
-# what is known about the world (nobody is 200 years old), never from the data: the
-# highest income in a table tells of one person. The same goes for lists of values.
+const COLUMNS: &str = r#"# A median or a variance needs bounds, and a sum or a mean has less noise with them; values
+# beyond them are clamped. They must come from what is known about the world (nobody is 200
+# years old), never from the data: the highest income in a table tells of one person. The
+# same goes for lists of values.
 # Take away the # of a line once it is true.
 "#;
 
@@ -293,9 +294,12 @@ fn column(name: &str, kind: ColumnKind, nullable: bool) -> String {
         }
         (ColumnKind::Boolean, _) => format!("# {key} = {{ values = [false, true]{never} }}"),
         (ColumnKind::Date, _) => {
-            format!("# {key} = {{ values = [2020-01-01]{never} }}   # every day there can be")
+            format!("# {key} = {{ bounds = [2020-01-01, 2024-12-31]{never} }}   # what can be")
         }
-        (ColumnKind::Time | ColumnKind::Other, _) => format!("# {key} = {{ hidden = true }}"),
+        (ColumnKind::Time, _) => {
+            format!("# {key} = {{ bounds = [2020-01-01, 2024-12-31]{never} }}   # what can be")
+        }
+        (ColumnKind::Other, _) => format!("# {key} = {{ hidden = true }}"),
     }
 }
 

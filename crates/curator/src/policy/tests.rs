@@ -77,7 +77,10 @@ fn a_policy_is_read_in_the_order_of_its_file() {
     assert_eq!(names, ["age", "sex", "cost", "born", "grade", "name"]);
     assert_eq!(patients.unit, UnitPolicy::Column("id".to_owned()));
     let age = patients.column("age").unwrap();
-    assert_eq!((age.bounds, age.grid, age.nullable), (Some((0.0, 120.0)), None, false));
+    assert_eq!(
+        (age.bounds, age.grid, age.nullable),
+        (Some(ColumnBounds::Numbers(0.0, 120.0)), None, false)
+    );
     let cost = patients.column("cost").unwrap();
     assert_eq!((cost.grid, cost.nullable, cost.hidden), (Some(1.0 / 128.0), true, false));
     let sex = patients.column("sex").unwrap();
@@ -316,6 +319,45 @@ fn mistakes_of_bounds_and_grids() {
 }
 
 #[test]
+fn bounds_of_dates_and_times() {
+    let bounds = |said: &str| {
+        let policy = parse(&with_column(said)).unwrap();
+        let known = policy.tables[0].protection().unwrap().columns[0].bounds;
+        known.unwrap().times().unwrap()
+    };
+    let (low, high) = bounds("type = 'date', bounds = [2024-02-28, 2024-02-29]");
+    assert_eq!((low.to_string().as_str(), high.to_string().as_str()), ("2024-02-28", "2024-02-29"));
+    assert_eq!(high.end() + 1 - low.microseconds(), 2 * 86_400_000_000);
+    let (low, high) = bounds("bounds = [1969-12-31T23:59:59.5, 2024-01-01 00:00:00]");
+    assert_eq!(
+        (low.microseconds(), low.to_string()),
+        (-500_000, "1969-12-31 23:59:59.5".to_owned())
+    );
+    assert_eq!((high.is_day(), high.end()), (false, high.microseconds()));
+    assert!(parse(&with_column("type = 'time', bounds = [0000-01-01, 9999-12-31]")).is_ok());
+
+    let wrong = |said: &str, message: &str| refused(&with_column(said), &[(8, message)]);
+    wrong("bounds = [2024-01-01, 5]", "are of different kinds");
+    wrong("bounds = [2024-01-01, 2024-01-01T12:00:00]", "are of different kinds");
+    wrong("bounds = ['2024-01-01', '2024-12-31']", "without quotes");
+    wrong(
+        "bounds = [2024-03-01, 2024-02-01]",
+        "go from 2024-03-01 to 2024-02-01: write the earlier",
+    );
+    wrong("bounds = [2024-03-01, 2024-03-01]", "write the earlier first");
+    wrong("bounds = [12:00:00, 13:00:00]", "contain a time of day");
+    wrong("bounds = [2024-01-01T00:00:00Z, 2025-01-01T00:00:00Z]", "contain a time with a zone");
+    wrong(
+        "type = 'date', bounds = [2024-01-01T00:00:00, 2025-01-01T00:00:00]",
+        "holds dates and its",
+    );
+    wrong("type = 'date', bounds = [1, 2]", "its `bounds` are numbers");
+    wrong("type = 'integer', bounds = [2024-01-01, 2025-01-01]", "write `type = \"date\"`");
+    wrong("bounds = [2024-01-01, 2025-01-01], grid = 1", "remove `grid`");
+    wrong("bounds = [2024-01-01, 2025-01-01], values = [2024-02-01]", "keep one of the two");
+}
+
+#[test]
 fn mistakes_of_values() {
     refused(&with_column("values = 'a'"), &[(8, "is a text: write `values")]);
     refused(&with_column("values = []"), &[(8, "are empty")]);
@@ -461,7 +503,7 @@ fn a_template_parses_and_tells_what_to_decide() {
         "# id = { hidden = true }",
         "# age = { bounds = [0, 120], nullable = false }",
         "# smoker = { values = [false, true] }",
-        "# at = { hidden = true }",
+        "# at = { bounds = [2020-01-01, 2024-12-31] }   # what can be",
     ] {
         assert!(text.lines().any(|other| other == line), "{line}\n{text}");
     }
@@ -513,7 +555,10 @@ fn a_line_of_bounds_is_read_back() {
         let error = match parse(&with(&format!("[tables.a.columns]\n{line}"))) {
             Ok(policy) => {
                 let column = &policy.tables[0].protection().unwrap().columns[0];
-                assert_eq!((column.name.as_str(), column.bounds), (name, Some((low, high))));
+                assert_eq!(
+                    (column.name.as_str(), column.bounds),
+                    (name, Some(ColumnBounds::Numbers(low, high)))
+                );
                 continue;
             }
             Err(error) => error,

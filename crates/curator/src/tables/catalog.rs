@@ -3,20 +3,26 @@
 //! The planner sees names and types only: its tables cannot be scanned. The engine's plan of a table reads the source
 //! and yields the visible columns and, under a reserved name, the unit's id.
 
+use crate::error::engine::Known;
 use crate::error::{Error, Result};
 use crate::identity::spelling::{self, sources};
-use crate::policy::{Access, DEFAULT_ROWS, Policy, TablePolicy, UnitPolicy};
+use crate::policy::{Access, Accounting, DEFAULT_ROWS, Policy, TablePolicy, UnitPolicy};
 use crate::rows::added_functions;
-use crate::rows::admit::conversion;
+use crate::rows::admit::{FUNCTIONS, SPELLINGS, conversion};
 use crate::rows::expression::Facts;
-use crate::rows::interval::Interval;
+use crate::rows::meaning::ScaledIntervals;
+use crate::rows::postgres;
+use crate::rows::to_char;
 use crate::rows::total::Total;
 use crate::rows::{Limits, Owner, RESERVED, Rows};
+use crate::statement::names::Names;
+use crate::tables::series::Series;
 use crate::tables::source::{rows_only, rules};
 use crate::tables::table::{Stamp, Table, stamp};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{
     Column, ExprSchema, Result as PlanResult, ScalarValue, TableReference, plan_err,
 };
@@ -25,7 +31,9 @@ use datafusion::execution::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::functions_aggregate::expr_fn::{max, min};
-use datafusion::logical_expr::{AggregateUDF, Expr, JoinType, LogicalPlanBuilder, ident};
+use datafusion::logical_expr::{
+    AggregateUDF, Expr, JoinType, LogicalPlan, LogicalPlanBuilder, ident,
+};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use std::collections::BTreeMap;
@@ -42,6 +50,8 @@ pub(crate) struct Catalog {
     tables: BTreeMap<String, Table>,
     context: SessionContext,
     public: SessionContext,
+    names: Names,
+    accounting: Accounting,
 }
 
 /// A protected table as the planner sees it: names and types.
@@ -142,10 +152,15 @@ impl Catalog {
         options.execution.parquet.schema_force_view_types = false;
         options.sql_parser.map_string_types_to_utf8view = false;
         options.explain.show_statistics = false;
-        let state = state.with_config(config).with_default_features();
+        let mut state = state.with_config(config).with_default_features();
+        let planners = state.expr_planners().get_or_insert_default();
+        planners.insert(0, Arc::new(ScaledIntervals));
         let state = state.with_physical_optimizer_rules(rules()).build();
         let context = SessionContext::new_with_state(state);
         context.register_udf(added_functions::clamp());
+        postgres::functions().for_each(|function| context.register_udf(function));
+        context.register_udtf("generate_series", Arc::new(Series));
+        context.register_udf(to_char::to_char());
         aggregates.into_iter().for_each(|function| context.register_udaf(function));
         let mut tables = BTreeMap::new();
         for table in &policy.tables {
@@ -163,15 +178,37 @@ impl Catalog {
         let runtime = runtime.build_arc().map_err(|e| Error::planning(&e))?;
         let public = SessionStateBuilder::new_from_existing(context.state());
         let public = SessionContext::new_with_state(public.with_runtime_env(runtime).build());
-        let mut catalog = Self { tables, context, public };
+        let mut names = Names::default();
+        tables.values().for_each(|table| names.add(&table.policy.name, &table.schema));
+        let accounting = policy.budget.accounting;
+        let mut catalog = Self { tables, context, public, names, accounting };
         catalog.check_keys().await?;
         catalog.check_owners().await?;
         catalog.list_values().await?;
         Ok(catalog)
     }
 
+    /// How the budget is kept.
+    pub(crate) fn accounting(&self) -> Accounting {
+        self.accounting
+    }
+
     pub(crate) fn state(&self) -> SessionState {
         self.context.state()
+    }
+
+    /// The names that statements may use.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The same for messages, with those of functions.
+    pub(crate) fn known(&self) -> Known {
+        let functions = FUNCTIONS.iter().map(|(name, _)| *name);
+        Known {
+            tables: self.names.tables().map(str::to_owned).collect(),
+            functions: functions.chain(SPELLINGS.iter().copied()).map(str::to_owned).collect(),
+        }
     }
 
     /// The state for plans that touch no protected row: a plan that needs too much memory fails with an error, and the
@@ -226,7 +263,14 @@ impl Catalog {
             }
             UnitPolicy::Via { column, table: parent, key } => {
                 let parent_unit = format!("{unit}_via");
-                let plan = self.carried(plan, name, column, parent, key, &parent_unit)?;
+                let parents = self.rows(parent, &parent_unit)?;
+                // A reference to the id itself is the id: rows without a partner are left out.
+                let is_id = parents.is_unit(&Column::new(Some(parent), key));
+                let named = table.schema.fields().iter().position(|field| field.name() == column);
+                if let Some(at) = named {
+                    facts[at].unit = is_id;
+                }
+                let plan = Self::carried(plan, name, column, parents, parent, key, &parent_unit)?;
                 (plan, Some(Expr::Column(Column::new_unqualified(parent_unit))))
             }
         };
@@ -249,24 +293,25 @@ impl Catalog {
 
     /// Joins the rows with the table that carries their unit.
     ///
-    /// This is an inner join that keeps duplicates: a row belongs to everyone it joins with, once each, and removing a
-    /// person's rows removes that person's copies.
+    /// This is an inner join: a row belongs to everyone it joins with, once each, and removing a person's rows removes
+    /// that person's copies.
     fn carried(
-        &self,
         rows: LogicalPlanBuilder,
         name: &str,
         column: &str,
+        parents: Rows,
         parent: &str,
         key: &str,
         unit: &str,
     ) -> Result<LogicalPlanBuilder> {
         let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
         let theirs = format!("{RESERVED}key");
-        let side = LogicalPlanBuilder::from(self.rows(parent, unit)?.plan)
+        let side = LogicalPlanBuilder::from(parents.plan)
             .project(vec![
                 Expr::Column(Column::new(Some(parent), key)).alias(&theirs),
                 Expr::Column(Column::new_unqualified(unit)),
             ])
+            .and_then(LogicalPlanBuilder::distinct)
             .and_then(LogicalPlanBuilder::build)
             .map_err(planned)?;
         let type_of = |schema: &datafusion::common::DFSchema, column: &Column| {
@@ -293,17 +338,31 @@ impl Catalog {
     pub(crate) fn public_facts(&self, table: &str, column: &str, data_type: &DataType) -> Facts {
         let mut facts = Facts { integral: data_type.is_integer(), ..Facts::unknown() };
         let listed = self.tables.get(table).and_then(|table| table.listed.get(column));
-        let Some(listed) = listed else { return facts };
-        facts.nullable = listed.iter().any(ScalarValue::is_null);
-        let values: Vec<ScalarValue> = listed.iter().filter(|v| !v.is_null()).cloned().collect();
-        let numbers: Vec<f64> = values.iter().filter_map(crate::rows::expression::number).collect();
-        if !numbers.is_empty() && numbers.len() == values.len() {
-            let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            facts.interval = Interval::new(low, high);
+        if let Some(listed) = listed {
+            facts.list(listed);
         }
-        facts.values = Some(values);
         facts
+    }
+
+    /// Whether a plan reads a protected table.
+    pub(crate) fn is_protected(&self, plan: &LogicalPlan) -> bool {
+        let mut protected = false;
+        // The closure never fails, so neither does the walk.
+        let _ = plan.apply_with_subqueries(|node| {
+            if let LogicalPlan::TableScan(scan) = node {
+                let table = self.tables.get(scan.table_name.table());
+                let public =
+                    table.is_some_and(|t| matches!(t.policy.access, Access::Public { .. }));
+                protected |= !public;
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        protected
+    }
+
+    /// Whether a public table is small enough for its values to be listed.
+    pub(crate) fn is_small(&self, table: &str) -> bool {
+        self.tables.get(table).is_some_and(|table| !table.listed.is_empty())
     }
 
     /// Reads the values of small public tables, which are public keys wherever they are joined.
@@ -346,14 +405,26 @@ impl Catalog {
         Ok(())
     }
 
-    /// Whether `child = parent` is a foreign key that carries the unit.
-    pub(crate) fn carries(&self, child: &(String, String), parent: &(String, String)) -> bool {
-        let protection = self.tables.get(&child.0).and_then(|table| table.policy.protection());
-        matches!(
-            protection.map(|protection| &protection.unit),
-            Some(UnitPolicy::Via { column, table, key })
-                if *column == child.1 && *table == parent.0 && *key == parent.1
-        )
+    /// The key that carries a unit and whose values a column holds: the column itself, if other tables take their unit
+    /// from it, or the column that it refers to. Two columns with the same key hold equal values only in rows of the
+    /// same person ([`Self::check_owners`]).
+    pub(crate) fn carried_key(&self, column: &(String, String)) -> Option<(String, String)> {
+        let unit = |table: &str| {
+            let table = self.tables.get(table)?;
+            Some(&table.policy.protection()?.unit)
+        };
+        let mut here = column.clone();
+        // The policy has no circles of references.
+        while let Some(UnitPolicy::Via { column, table, key }) = unit(&here.0)
+            && *column == here.1
+        {
+            here = (table.clone(), key.clone());
+        }
+        let carries = |name: &String| {
+            matches!(unit(name), Some(UnitPolicy::Via { table, key, .. })
+                if *table == here.0 && *key == here.1)
+        };
+        (here != *column || self.tables.keys().any(carries)).then_some(here)
     }
 
     /// Checks that every key that carries a unit belongs to one person: a row with several owners would let each of

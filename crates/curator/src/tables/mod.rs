@@ -2,5 +2,6 @@
 
 pub(crate) mod catalog;
 pub(crate) mod read_all;
+pub(crate) mod series;
 pub(crate) mod source;
 mod table;

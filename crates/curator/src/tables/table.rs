@@ -2,9 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::identity::files::{extension, files};
-use crate::policy::{Access, ColumnKind, ColumnPolicy, Protection, TablePolicy, UnitPolicy, Value};
+use crate::policy::{
+    Access, ColumnBounds, ColumnKind, ColumnPolicy, Protection, TablePolicy, UnitPolicy, Value,
+};
 use crate::rows::expression::Facts;
 use crate::rows::interval::Interval;
+use crate::rows::times::{DAY, is_date, is_moment};
 use crate::rows::{RESERVED, unlimited};
 use crate::tables::source::{RowsOnly, alike, parquet};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
@@ -92,7 +95,12 @@ impl Table {
             Format::Parquet => {
                 let options =
                     ListingOptions::new(Arc::new(parquet())).with_file_extension(".parquet");
-                config.with_listing_options(options).infer_schema(state).await.map_err(failed)?
+                let config = config.with_listing_options(options);
+                let config = config.infer_schema(state).await.map_err(failed)?;
+                match config.file_schema.clone() {
+                    Some(schema) if protected => config.with_schema(with_nulls(&schema)),
+                    _ => config,
+                }
             }
         };
         let source: Arc<dyn TableProvider> =
@@ -123,15 +131,30 @@ impl Table {
             return facts;
         };
         facts.nullable = column.nullable;
-        if let Some((low, high)) = column.bounds {
-            facts.interval = Interval::new(low, high);
+        match column.bounds {
+            Some(ColumnBounds::Numbers(low, high)) => facts.interval = Interval::new(low, high),
+            Some(ColumnBounds::Times(low, high)) if is_moment(data_type) => {
+                let day = |at: i64| at.div_euclid(DAY) * DAY;
+                let (low, high) = match is_date(data_type) {
+                    true => (day(low.microseconds()), day(high.microseconds())),
+                    false => (low.microseconds(), high.end()),
+                };
+                // What nanoseconds can hold.
+                let most = match data_type {
+                    DataType::Timestamp(TimeUnit::Nanosecond, _) => i64::MAX / 1_000,
+                    _ => i64::MAX,
+                };
+                let within = |at: i64| at.clamp(-most, most) as f64;
+                facts.interval = Interval::new(within(low), within(high));
+            }
+            Some(ColumnBounds::Times(..)) | None => {}
         }
         facts.grid = column.grid.map(|grid| grid.log2() as i32);
         if let Some(values) = &column.values {
             let scalars = values.iter().filter_map(|value| scalar(value, data_type));
             facts.values = Some(scalars.collect());
             let numbers: Vec<f64> =
-                facts.values.iter().flatten().filter_map(crate::rows::expression::number).collect();
+                facts.values.iter().flatten().filter_map(crate::rows::expression::place).collect();
             if column.bounds.is_none() && numbers.len() == values.len() {
                 let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
                 let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -140,6 +163,13 @@ impl Table {
         }
         facts
     }
+}
+
+/// The stored columns, each of which may hold NULL. Some writers mark a column without a NULL as one that cannot have any,
+/// and plans would then tell whether somebody has one.
+fn with_nulls(stored: &Schema) -> SchemaRef {
+    let fields = stored.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// A value of the policy, converted to the column's type.
@@ -170,6 +200,13 @@ fn visible(
     let declares = |column: &ColumnPolicy| !matches!(column.kind, None | Some(ColumnKind::Other));
     let shown = |field: &Field| match named(field.name()) {
         Some(column) if csv || declares(column) => csv_type(column),
+        // Bounds of times are in UTC, and so are the times.
+        Some(ColumnPolicy { bounds: Some(ColumnBounds::Times(..)), .. }) => {
+            match plain(field.data_type()) {
+                DataType::Timestamp(unit, _) => DataType::Timestamp(unit, None),
+                other => other,
+            }
+        }
         _ => plain(field.data_type()),
     };
     if let UnitPolicy::Column(unit) = &protection.unit
@@ -197,9 +234,28 @@ fn visible(
             continue;
         }
         readable(field)?;
-        fields.push(Field::new(field.name(), shown(field), true));
+        let kind = shown(field);
+        if let Some(bounds) = column.and_then(|column| column.bounds) {
+            fits(field.name(), bounds, &kind)?;
+        }
+        fields.push(Field::new(field.name(), kind, true));
     }
     Ok(Arc::new(Schema::new(fields)))
+}
+
+/// Refuses bounds that values of the type cannot have.
+fn fits(name: &str, bounds: ColumnBounds, kind: &DataType) -> std::result::Result<(), String> {
+    match bounds {
+        ColumnBounds::Times(..) if !is_moment(kind) => Err(format!(
+            "the `bounds` of `{name}` are dates or times, and it is stored as {kind}: give it \
+             `type = \"date\"` or `type = \"time\"`, or write numbers"
+        )),
+        ColumnBounds::Numbers(..) if kind.is_temporal() => Err(format!(
+            "the `bounds` of `{name}` are numbers, and it holds dates or times: write dates, \
+             `bounds = [2023-01-01, 2024-12-31]`"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a type that the engine cannot read in full. A failure that only happens when a row is reached would reveal
@@ -256,8 +312,12 @@ fn csv_type(column: &ColumnPolicy) -> DataType {
             Some(Value::Boolean(_)) => DataType::Boolean,
             Some(Value::Date(_)) => DataType::Date32,
             Some(Value::Text(_)) => DataType::Utf8,
-            None if column.bounds.is_some() => DataType::Float64,
-            None => DataType::Utf8,
+            None => match column.bounds {
+                Some(ColumnBounds::Numbers(..)) => DataType::Float64,
+                Some(ColumnBounds::Times(low, _)) if low.is_day() => DataType::Date32,
+                Some(ColumnBounds::Times(..)) => DataType::Timestamp(TimeUnit::Microsecond, None),
+                None => DataType::Utf8,
+            },
         },
     }
 }
