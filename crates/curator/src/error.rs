@@ -1,10 +1,13 @@
 //! The curator's errors. No variant holds a value from a protected table.
 
+pub(crate) mod engine;
+
 use crate::policy::PolicyError;
 use crate::refusal::Refusal;
 use crate::words::price as price_in_words;
 use datafusion::error::DataFusionError;
 use demure_ledger::Accounting;
+use engine::Known;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +22,15 @@ pub enum Error {
     /// parser and the planner, which see the schema and no row.
     #[error("{0}")]
     Sql(String),
+    /// The engine's planner refused the statement for a reason that has no words of ours; nothing was spent. Its own
+    /// words are for the steward's log.
+    #[error("{message}")]
+    Unplanned {
+        /// For the analyst.
+        message: String,
+        /// The engine's words.
+        details: String,
+    },
     /// The policy has mistakes.
     #[error("{0}")]
     Policy(#[from] PolicyError),
@@ -190,7 +202,17 @@ impl Error {
 
     /// A planner's message: about names and types, not rows.
     pub(crate) fn planning(error: &DataFusionError) -> Self {
-        Self::Sql(error.strip_backtrace())
+        engine::planning(error, &Known::default())
+    }
+
+    /// The same, with the names that there are.
+    pub(crate) fn planning_with(error: &DataFusionError, known: &Known) -> Self {
+        engine::planning(error, known)
+    }
+
+    /// A failure after the release, in plain words.
+    pub(crate) fn after(error: &DataFusionError) -> Self {
+        Self::After(engine::after(error))
     }
 }
 

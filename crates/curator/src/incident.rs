@@ -7,6 +7,7 @@ use demure_ledger::access;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The log of incidents.
 #[derive(Clone, Debug)]
@@ -33,18 +34,33 @@ impl Incidents {
         Self { file: None }
     }
 
-    /// Logs the details and returns the error for the analyst, which only has an incident number.
-    pub(crate) fn record(&self, details: &str) -> Error {
-        let number = SystemRandom::new().and_then(|mut rng| uniform_below(1 << 40, &mut rng));
-        let id = number.map_or_else(|_| "unnumbered".to_owned(), |n| format!("{n:010x}"));
+    /// Logs words of the engine that no analyst sees; at most so many, since analysts decide how often.
+    pub(crate) fn note(&self, details: &str) {
+        const MOST: usize = 10_000;
+        static NOTED: AtomicUsize = AtomicUsize::new(0);
+        if NOTED.fetch_add(1, Ordering::Relaxed) < MOST {
+            let line: String =
+                details.chars().take(1_000).map(|c| if c == '\n' { ' ' } else { c }).collect();
+            self.write(&format!("not planned\t{line}"));
+        }
+    }
+
+    fn write(&self, line: &str) {
         if let Some(path) = &self.file {
             let mut options = OpenOptions::new();
             options.create(true).append(true);
             #[cfg(unix)]
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
             // If the log cannot be written, the analyst still must not see more.
-            let _ = options.open(path).and_then(|mut file| writeln!(file, "{id}\t{details}"));
+            let _ = options.open(path).and_then(|mut file| writeln!(file, "{line}"));
         }
+    }
+
+    /// Logs the details and returns the error for the analyst, which only has an incident number.
+    pub(crate) fn record(&self, details: &str) -> Error {
+        let number = SystemRandom::new().and_then(|mut rng| uniform_below(1 << 40, &mut rng));
+        let id = number.map_or_else(|_| "unnumbered".to_owned(), |n| format!("{n:010x}"));
+        self.write(&format!("{id}\t{details}"));
         Error::Incident { id }
     }
 }

@@ -23,6 +23,7 @@
 //! | `first_policy/` | a first policy for a table, from its schema or with bounds that are bought privately |
 //! | `clinic/` | a made-up clinic to try things on |
 //! | `refusal`, `error`, `incident` | why there is no answer |
+//! | `calendar` | days and the calendar |
 //!
 //! Rooms import one way: `cargo xtask layers` checks it, in the order of `xtask/src/layers/rooms.rs`.
 //!
@@ -35,6 +36,7 @@
 mod aggregate;
 mod answer;
 pub mod bound;
+mod calendar;
 pub mod clinic;
 mod curator;
 mod error;

@@ -7,10 +7,11 @@ use crate::curator::Curator;
 use crate::error::{Error, Result};
 use crate::pipeline::gate::{Gate, Open};
 use crate::pipeline::{Asker, Planned, bind_parameters, plan_statement};
-use crate::plan::{Analysis, analyse};
+use crate::plan::{Analysis, Listings, analyse};
 use crate::refusal::{Refusal, Rule};
+use crate::statement::clock::is_read_by;
 use crate::statement::parse::{Statement, parse};
-use crate::statement::settings::{SETTINGS, Settings};
+use crate::statement::settings::{SETTINGS, Settings, short_name};
 use crate::statement::{on_large_stack, parameter_types, words};
 use datafusion::common::ScalarValue;
 use datafusion::error::DataFusionError;
@@ -78,7 +79,11 @@ impl Session {
                 return Ok(Outcome::Answer(Box::new(answer.again(balance))));
             }
         }
-        on_large_stack(words(sql), self.run_here(&gate, sql, values)).await
+        let outcome = on_large_stack(words(sql), self.run_here(&gate, sql, values)).await;
+        if let Err(Error::Unplanned { details, .. }) = &outcome {
+            self.curator.incidents.note(details);
+        }
+        outcome
     }
 
     async fn run_here(
@@ -87,13 +92,13 @@ impl Session {
         sql: &str,
         values: &[ScalarValue],
     ) -> Result<Outcome> {
-        let state = self.curator.catalog.state();
-        match parse(sql, &state)? {
+        let catalog = &self.curator.catalog;
+        match parse(sql, &catalog.state(), catalog.names())? {
             Statement::Query(query) => {
                 let asker = self.asker();
                 let quoted = Planned::new(asker, *query, values).await?.quoted(asker)?;
                 let (answer, lasting) = quoted.answered(asker, gate, words(sql)).await?;
-                if lasting {
+                if lasting && !is_read_by(sql) {
                     self.curator.cache.keep(&self.who, sql, &self.settings, values, &answer);
                 }
                 Ok(Outcome::Answer(Box::new(answer)))
@@ -116,7 +121,7 @@ impl Session {
                     let names: Vec<&str> = SETTINGS.iter().map(|(name, _)| *name).collect();
                     Err(Refusal::new(
                         Rule::Setting,
-                        "there is no such setting",
+                        format!("there is no setting `{}`", short_name(&name)),
                         format!("there is: {}", names.join(", ")),
                     )
                     .into())
@@ -133,7 +138,7 @@ impl Session {
 
     async fn describe_here(&self, sql: &str) -> Result<Description> {
         let curator = &self.curator;
-        let query = match parse(sql, &curator.catalog.state())? {
+        let query = match parse(sql, &curator.catalog.state(), curator.catalog.names())? {
             Statement::Query(query) => *query,
             Statement::Explain(_) => return Ok(Description::of_text("explanation")),
             Statement::Show { name } => return Ok(Description::of_text(&name)),
@@ -146,9 +151,10 @@ impl Session {
             types.iter().map(ScalarValue::try_from).collect();
         let plan = bind_parameters(&curator.catalog, plan, &nulls.map_err(planned)?)?;
         // Even if the parameter values decide whether the query is allowed, the columns are known.
-        let plan = match analyse(&plan, &curator.catalog, &self.settings) {
+        let listings = Listings::read(&plan, &curator.catalog).await?;
+        let plan = match analyse(&plan, &curator.catalog, &self.settings, &listings) {
             Ok(Analysis { after, .. }) if self.settings.intervals => {
-                with_intervals(after).map_err(planned)?
+                with_intervals(after).map_err(planned)?.0
             }
             Ok(Analysis { after, .. }) => after,
             Err(error) if types.is_empty() => return Err(error),
@@ -163,8 +169,8 @@ impl Session {
     }
 
     async fn explanation_here(&self, sql: &str) -> Result<Explanation> {
-        let state = self.curator.catalog.state();
-        match parse(sql, &state)? {
+        let catalog = &self.curator.catalog;
+        match parse(sql, &catalog.state(), catalog.names())? {
             Statement::Query(query) | Statement::Explain(query) => self.explain(*query).await,
             _ => Err(Refusal::new(Rule::Statement, "nothing to explain", "write SELECT …").into()),
         }

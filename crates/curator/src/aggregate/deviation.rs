@@ -6,7 +6,12 @@
 //! Half of the budget buys a median m of the group. Given m, the distances |x − m| are values of the same rows, one
 //! per row, so their median is a quantile like any other ([`Ordered`]); it is bought with the other half. The second
 //! depends on the first only through m, which is released, so the two compose: ε/2 + ε/2, or ρ/2 + ρ/2. ∎
+//! # Coverage
+//! Both come with intervals, which hold together but for probability [`BETA`](super::BETA). Another median, at most d from m,
+//! moves each distance by at most d, and so every order statistic of the distances: the interval of the second is widened by
+//! how far the first one's reaches from m.
 
+use super::ends::Located;
 use super::quantile::{Ordered, on_grid};
 use super::{
     Block, BlockPlan, Call, Described, ExactGroups, Family, Measure, Planned, PrivateAggregate,
@@ -19,7 +24,7 @@ use datafusion::logical_expr::AggregateUDF;
 use demure_core::event::Event;
 use demure_core::mechanism::Bounds;
 use demure_core::random::Randomness;
-use demure_core::unit::Beta;
+use demure_core::unit::{Beta, Neighbours};
 
 /// `MEDIAN_ABSOLUTE_DEVIATION(x)` and `MAD(x)`.
 pub(super) struct Deviations;
@@ -44,7 +49,12 @@ impl Family for Deviations {
         format!("median_absolute_deviation({argument})")
     }
 
-    fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
+    fn blocks(
+        &self,
+        measures: &[(usize, Measure)],
+        _: &PrivateAggregate,
+        _: Neighbours,
+    ) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(DeviationPlan(*measure)))
     }
 }
@@ -52,6 +62,10 @@ impl Family for Deviations {
 struct DeviationPlan(Measure);
 
 impl BlockPlan for DeviationPlan {
+    fn has_interval(&self) -> bool {
+        true
+    }
+
     fn calibrate(
         &self,
         share: &Share,
@@ -97,7 +111,8 @@ impl Block for Deviation {
         beta: Beta,
     ) -> Result<Described> {
         let distance = self.distance.describe(of, aggregate, beta)?;
-        let mechanism = format!("{}, for the median and for the distances", distance.mechanism);
+        let mechanism =
+            format!("{}; once for the median, once for the distances", distance.mechanism);
         Ok(Described { mechanism, ..distance })
     }
 
@@ -106,11 +121,13 @@ impl Block for Deviation {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        groups.release_each(self.value, self.bounds, self.centre.weights(), |histogram| {
+        groups.release_each(self.value, self.bounds, self.centre.weights(), 1, |histogram| {
             let mut values = on_grid(&self.bounds, histogram);
-            let centre = self.centre.release_one(&values, rng)?;
+            let Located { value: centre, low, high } = self.centre.release_one(&values, rng)?;
             values.iter_mut().for_each(|(x, _)| *x = (*x - centre).abs());
-            self.distance.release_one(&values, rng)
+            let of = self.distance.release_one(&values, rng)?;
+            let off = (high - centre).max(centre - low);
+            Ok(Located { low: (of.low - off).max(0.0), high: of.high + off, ..of })
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::words::short;
 use demure_core::event::Event;
 use demure_core::mechanism::{Contributions, GroupTotals, Groups};
 use demure_core::random::Randomness;
-use demure_core::unit::Beta;
+use demure_core::unit::{Beta, Neighbours};
 
 /// `COUNT(DISTINCT x)` and `APPROX_DISTINCT(x)`. [`super::numbers`] counts people.
 pub(super) struct Distinct;
@@ -33,7 +33,12 @@ impl Family for Distinct {
         format!("count(distinct {argument})")
     }
 
-    fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
+    fn blocks(
+        &self,
+        measures: &[(usize, Measure)],
+        _: &PrivateAggregate,
+        _: Neighbours,
+    ) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(DistinctPlan(*measure)))
     }
 }

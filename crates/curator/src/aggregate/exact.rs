@@ -1,5 +1,6 @@
 //! The exact groups, as blocks read them.
 
+use super::ends::{Located, LocatedValues};
 use super::{ReleasedColumns, Weights};
 use crate::bound::{ExactArgument, ExactGroup, Form, WeighedArgument, WeighedGroup};
 use crate::error::Result;
@@ -88,23 +89,25 @@ impl<'a> ExactGroups<'a> {
         })
     }
 
-    /// A number for each group, computed from its histogram.
+    /// A number with its interval for each group, computed from its histogram. The intervals hold at confidence
+    /// 1 − `BETA`/`among`.
     pub(super) fn release_each(
         &self,
         value: usize,
         bounds: Bounds,
         weights: Option<&Weights>,
-        mut release: impl FnMut(&BTreeMap<u32, u64>) -> Result<f64>,
+        among: u32,
+        mut release: impl FnMut(&BTreeMap<u32, u64>) -> Result<Located>,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        let number = |histogram| Ok(ScalarValue::Float64(Some(release(&histogram)?)));
-        let made: Result<Vec<ScalarValue>> = match weights {
+        let number = |histogram| release(&histogram);
+        let values: Result<Vec<Located>> = match weights {
             Some(weights) => {
                 let form = Form::Steps { bounds, histogram: true };
                 self.weighted(value, form, weights).map(number).collect()
             }
             None => self.histograms(value, bounds).map(number).collect(),
         };
-        Ok(Box::new(made?))
+        Ok(Box::new(LocatedValues { values: values?, among }))
     }
 
     /// The weight of each value's rows in each group, in steps.

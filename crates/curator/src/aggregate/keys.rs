@@ -86,8 +86,8 @@ pub(crate) fn select_keys(
                      them",
                 names.join(", ")
             ),
-            "list them in the policy (`values = [...]`), give an integer column `bounds`, group by \
-             CASE or FLOOR(x / 10), or give the budget a δ",
+            "list them in the policy (`values = [...]`), give an integer or a date column `bounds`, \
+             group by CASE or FLOOR(x / 10), or give the budget a δ",
         )
         .into());
     }

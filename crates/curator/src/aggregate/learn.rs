@@ -5,13 +5,14 @@
 //! have ([`Sizes`]); the bound of least expected error is chosen from it, which is post-processing.
 //!
 //! People are counted once in each of their groups, so they have a histogram of their own, of how many groups they have; and so
-//! have different values, of how many of them a person has.
+//! have different values, of how many of them a person has. Sums of values without bounds have one of how large they are.
 
 use super::{Block, BlockPlan, Keys, PrivateAggregate, Share, internal};
 use crate::bound::{ExactSizes, Form, Weighing};
 use crate::error::Result;
+use crate::words::short;
 use demure_core::event::Event;
-use demure_core::mechanism::{Bounded, Budget, KeyWeights, Ladder, Learnt, Sizes};
+use demure_core::mechanism::{Bounded, Budget, KeyWeights, Ladder, Learnt, Norms, Sizes};
 use demure_core::random::Randomness;
 use std::fmt;
 
@@ -31,6 +32,8 @@ pub(crate) enum Counted {
     People,
     /// The different values of a column.
     Different(usize),
+    /// The norm of a person's sums of a column without bounds.
+    Norm(usize, Norms),
 }
 
 /// How people are weighed at one bound.
@@ -43,11 +46,23 @@ pub(crate) struct Weights {
     pub(crate) lost: f64,
     /// About which share of people is above the bound.
     pub(crate) above: f64,
+    /// Of sums, about how many of the finest steps are left; 0 if nothing was learnt.
+    pub(crate) kept: f64,
 }
 
 impl Weights {
     fn new(ladder: Ladder, rung: usize, lost: f64, above: f64) -> Self {
-        Self { at: ladder.bounded(rung), rung, lost, above }
+        Self { at: ladder.bounded(rung), rung, lost, above, kept: 0.0 }
+    }
+
+    /// The same for sums.
+    fn of_norm(norms: Norms, rung: usize, lost: f64, above: f64, kept: f64) -> Result<Self> {
+        Ok(Self { at: norms.at(rung)?, rung, lost, above, kept })
+    }
+
+    /// Whether anyone's sums could be seen.
+    pub(super) fn saw_anyone(&self) -> bool {
+        self.kept > 0.0
     }
 
     /// How many steps a row of full weight counts: 1 without weights.
@@ -62,11 +77,14 @@ impl Weights {
 
     /// What the bound means for the answer.
     pub(super) fn in_words(&self, counted: Counted, interval: bool) -> String {
+        if let Counted::Norm(_, norms) = counted {
+            return self.sums_in_words(norms);
+        }
         let (bound, above) = (self.bound(), percent(self.above));
         let (what, unit) = match counted {
             Counted::Rows => ("row", "rows"),
             Counted::People => ("group", "groups"),
-            Counted::Different(_) => ("different value", "different values"),
+            Counted::Different(_) | Counted::Norm(..) => ("different value", "different values"),
         };
         let full = match bound {
             1 => format!("1 {what} of each person counts in full"),
@@ -96,6 +114,33 @@ impl Weights {
         )
     }
 
+    /// What the bound on sums means for the answer.
+    fn sums_in_words(&self, norms: Norms) -> String {
+        if !self.saw_anyone() {
+            return "there are too few people with a value other than 0, at this ε, to learn how large \
+                    their sums are, so a sum without bounds is NULL. Ask with a larger epsilon, or \
+                    write CLAMP(x, low, high)"
+                .to_owned();
+        }
+        let bound = norms.bound(self.rung) * 2f64.powi(norms.exponent());
+        let full = format!("sums of up to {} of each person count in full", in_full(bound));
+        if !self.is_known() {
+            return format!(
+                "{full}, and what that takes away is not known: sums of some people are beyond all \
+                 that can be learnt. Write CLAMP(x, low, high)"
+            );
+        }
+        if self.takes_hardly_anything() {
+            return format!("{full}; hardly anyone seems to have more");
+        }
+        format!(
+            "{full}; about {} of people have more and count with a smaller weight, which takes away \
+             about {} of all amounts, as far as can be seen (the interval allows for it)",
+            percent(self.above),
+            percent(self.lost)
+        )
+    }
+
     /// Whether hardly anything is taken away, as far as can be seen.
     pub(super) fn takes_hardly_anything(&self) -> bool {
         self.lost < HARDLY
@@ -107,17 +152,24 @@ impl Weights {
     }
 
     /// Reads what `Display` writes.
-    fn parse(text: &str, ladder: Ladder) -> Option<Self> {
+    fn parse(text: &str, ladder: Ladder, counted: Counted) -> Option<Self> {
         let mut parts = text.split(' ');
         let rung = parts.next()?.parse().ok()?;
         let mut share = || parts.next()?.parse().ok().filter(|x: &f64| (0.0..=1.0).contains(x));
-        Some(Self::new(ladder, rung, share()?, share()?))
+        let (lost, above) = (share()?, share()?);
+        match counted {
+            Counted::Norm(_, norms) => {
+                let kept = parts.next()?.parse().ok()?;
+                Self::of_norm(norms, rung, lost, above, kept).ok()
+            }
+            _ => Some(Self::new(ladder, rung, lost, above)),
+        }
     }
 }
 
 impl fmt::Display for Weights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.rung, self.lost, self.above)
+        write!(f, "{} {} {} {}", self.rung, self.lost, self.above, self.kept)
     }
 }
 
@@ -126,6 +178,8 @@ pub(crate) struct Learning {
     pub(crate) weighing: Weighing,
     /// What each is of.
     sizes: Vec<(Counted, Sizes)>,
+    /// Whether a unit is one row, so that only sums are learnt.
+    once: bool,
 }
 
 impl Learning {
@@ -143,18 +197,33 @@ impl Learning {
         let ladder = ladder(width, finest, each.budget)?;
         let mut needed: Vec<Counted> = Vec::new();
         for kind in planned.iter().map(|plan| plan.counted()) {
-            // Without groups a person counts once.
-            let once = kind == Counted::People && aggregate.single();
+            // Without groups a person counts once; and a unit that is a row counts as that.
+            let once = match kind {
+                Counted::People => aggregate.single() || !aggregate.limits.learnt,
+                Counted::Rows | Counted::Different(_) => !aggregate.limits.learnt,
+                Counted::Norm(..) => false,
+            };
             if !once && !needed.contains(&kind) {
                 needed.push(kind);
             }
         }
         let share = share.divided(needed.len().max(1))?;
-        let sizes = |kind| Ok((kind, Sizes::new(share.budget, share.neighbours, ladder)?));
+        let sizes = |kind| {
+            let (budget, neighbours) = (share.budget, share.neighbours);
+            let sizes = match kind {
+                Counted::Norm(_, norms) => Sizes::of_norms(budget, neighbours, &norms)?,
+                _ => Sizes::new(budget, neighbours, ladder)?,
+            };
+            Ok((kind, sizes))
+        };
         let sizes = needed.into_iter().map(sizes).collect::<Result<_>>()?;
         let private = matches!(aggregate.keys, Keys::Private);
         let most_groups = private.then_some(KeyWeights::MOST_KEYS);
-        Ok(Self { weighing: Weighing { ladder, most_groups }, sizes })
+        let once = !aggregate.limits.learnt;
+        let people = planned.iter().any(|plan| plan.counted() == Counted::People);
+        let squares = planned.iter().any(|plan| plan.squares());
+        let weighing = Weighing { ladder, most_groups, people, squares };
+        Ok(Self { weighing, sizes, once })
     }
 
     /// What the histograms cost.
@@ -162,15 +231,38 @@ impl Learning {
         self.sizes.iter().map(|(_, sizes)| sizes.event())
     }
 
-    /// The least bound, with which blocks are described before anything is learnt.
-    pub(super) fn least(&self) -> Weights {
-        Weights::new(self.weighing.ladder, 0, 0.0, 0.0)
+    /// The least bound, with which blocks are described before anything is learnt: a row, or a sum of 1.
+    pub(super) fn least(&self, counted: Counted) -> Result<Weights> {
+        match counted {
+            Counted::Norm(_, norms) => {
+                let rung = norms.rung(norms.steps(1.0).unsigned_abs());
+                Weights::of_norm(norms, rung, 0.0, 0.0, 0.0)
+            }
+            _ => Ok(Weights::new(self.weighing.ladder, 0, 0.0, 0.0)),
+        }
     }
 
-    /// The weights at a rung, whatever is learnt.
+    /// Whether there is anything to say about what was learnt.
+    pub(super) fn says(&self, counted: Counted) -> bool {
+        !self.once || matches!(counted, Counted::Norm(..))
+    }
+
+    /// The weights at a rung, whatever is learnt; at the first one if nothing is.
     #[cfg(test)]
-    pub(crate) fn weights_at(&self, rung: usize) -> Weights {
-        Weights::new(self.weighing.ladder, rung.min(self.weighing.ladder.len() - 1), 0.0, 0.0)
+    pub(crate) fn weights_at(&self, counted: Counted, rung: usize) -> Weights {
+        match counted {
+            Counted::Norm(_, norms) => {
+                // A sum of 1/4, 1, 4, 16, …
+                let size = norms.steps(4f64.powi(rung as i32 - 1)).unsigned_abs();
+                let rung = norms.rung(size).min(norms.len() - 1);
+                Weights::of_norm(norms, rung, 0.0, 0.0, 1.0).unwrap()
+            }
+            _ if self.once => Weights::new(self.weighing.ladder, 0, 0.0, 0.0),
+            _ => {
+                let rung = rung.min(self.weighing.ladder.len() - 1);
+                Weights::new(self.weighing.ladder, rung, 0.0, 0.0)
+            }
+        }
     }
 
     /// Buys the histograms, and chooses the bound of each block.
@@ -190,27 +282,41 @@ impl Learning {
                     let place = forms.iter().position(|form| *form == (*value, Form::Code));
                     place.and_then(|place| exact.different.get(place))
                 }
+                Counted::Norm(value, norms) => {
+                    let wanted = (*value, Form::Norm(*norms));
+                    let place = forms.iter().position(|form| *form == wanted);
+                    place.and_then(|place| exact.norms.get(place))
+                }
             };
             let units = units.ok_or_else(|| internal("sizes that were not counted"))?;
             learnt.push((*kind, sizes.release(units, rng)?.into_value()));
         }
         let of = |(counted, block): &(Counted, &dyn Block)| {
             let learnt = learnt.iter().find(|(kind, _)| kind == counted);
-            let Some((_, learnt)) = learnt else { return Ok(self.least()) };
+            let Some((_, learnt)) = learnt else { return self.least(*counted) };
             let rung = learnt.best(block.noise_per_row()?, groups);
             let (lost, above) = (learnt.share_lost(rung), learnt.share_above(rung));
+            if let Counted::Norm(_, norms) = counted {
+                return Weights::of_norm(*norms, rung, lost, above, learnt.kept(rung));
+            }
             Ok(Weights::new(self.weighing.ladder, rung, lost, above))
         };
         blocks.iter().map(of).collect()
     }
 
     /// Reads what [`written`] wrote for so many blocks.
-    pub(super) fn read(&self, text: &str, blocks: usize) -> Option<Vec<Weights>> {
+    pub(super) fn read(&self, text: &str, blocks: &[Counted]) -> Option<Vec<Weights>> {
         let ladder = self.weighing.ladder;
-        let all: Option<Vec<Weights>> =
-            text.split(';').map(|one| Weights::parse(one, ladder)).collect();
-        all.filter(|all| all.len() == blocks)
+        let parts: Vec<&str> = text.split(';').collect();
+        let all = parts.iter().zip(blocks).map(|(one, kind)| Weights::parse(one, ladder, *kind));
+        let all: Option<Vec<Weights>> = all.collect();
+        all.filter(|_| parts.len() == blocks.len())
     }
+}
+
+/// A bound on sums: whole where it is large.
+fn in_full(bound: f64) -> String {
+    if (1.0..1e15).contains(&bound) { (bound as u64).to_string() } else { short(bound) }
 }
 
 /// A share in percent, with two digits.

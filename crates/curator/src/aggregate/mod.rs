@@ -10,10 +10,16 @@
 //! | file | what |
 //! |---|---|
 //! | `mod.rs` | the aggregate, its measures, and the traits that every family implements |
+//! | `canonical.rs` | the meaning of a plan, by which bought answers are found |
 //! | `call.rs` | one call of an aggregate function, as a query writes it |
 //! | `numbers.rs` | COUNT, SUM, AVG, VAR, STDDEV |
+//! | `norm.rs` | SUM and AVG of values without bounds |
 //! | `distinct.rs` | COUNT(DISTINCT x) |
+//! | `distinct_sum.rs` | SUM(DISTINCT x), AVG(DISTINCT x) |
+//! | `boolean.rs` | BOOL_OR, BOOL_AND: a noised count, compared with its error |
+//! | `rollup.rs` | totals over released cells: GROUPING SETS, ROLLUP, CUBE |
 //! | `quantile.rs` | MEDIAN and other quantiles: by ranks, or by smooth sensitivity |
+//! | `ends.rs` | the ends of a quantile's interval, in units of its column |
 //! | `extreme.rs` | MIN and MAX |
 //! | `deviation.rs` | MEDIAN_ABSOLUTE_DEVIATION |
 //! | `mode.rs` | the most common value: chosen by noised counts, or released where it is stable |
@@ -24,18 +30,24 @@
 //! | `quote.rs` | the price of an aggregate: the budget divided between its blocks |
 //! | `release.rs` | exact groups in, noised table out |
 
+mod boolean;
 mod call;
+mod canonical;
 mod deviation;
 mod distinct;
+mod distinct_sum;
+mod ends;
 mod exact;
 mod extreme;
 mod keys;
 mod learn;
 mod mode;
+mod norm;
 mod numbers;
 mod quantile;
 mod quote;
 mod release;
+mod rollup;
 mod share;
 
 pub(crate) use call::{Call, Columns};
@@ -43,43 +55,51 @@ pub(crate) use exact::ExactGroups;
 pub(crate) use keys::{Keys, Selection, select_keys};
 pub(crate) use learn::{Counted, Weights};
 pub(crate) use quote::{Quote, quote};
-pub(crate) use release::{Released, release};
+pub(crate) use release::{AMONG, Released, release};
+pub(crate) use rollup::{GroupingSet, Rollup, summable};
 pub(crate) use share::{Share, part_of};
 #[cfg(test)]
 pub(crate) use {
+    boolean::Decision,
     deviation::Deviation,
     distinct::DistinctBlock,
+    distinct_sum::DistinctSum,
     extreme::Extreme,
     mode::{Chooser, Mode},
+    norm::NormBlock,
     numbers::{NumbersBlock, Source},
     quantile::{Method, Ordered},
 };
 
-use crate::bound::Form;
+use crate::bound::{Form, limit};
 use crate::error::{Error, Result};
 use crate::rows::Limits;
 use crate::rows::expression::Facts;
+use crate::rows::times::{from_number, is_moment};
 use crate::words::short;
+use canonical::Fingerprint;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DFSchemaRef, ScalarValue};
-use datafusion::logical_expr::{AggregateUDF, LogicalPlan};
+use datafusion::logical_expr::{AggregateUDF, Expr, LogicalPlan};
 use demure_core::event::Event;
-use demure_core::mechanism::Bounds;
+use demure_core::mechanism::{Bounds, Norms};
 use demure_core::random::Randomness;
-use demure_core::unit::{Beta, Grid};
-use sha2::{Digest, Sha256};
+use demure_core::unit::{Beta, Grid, Neighbours};
+use sha2::Digest;
 use std::any::Any;
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::Hash;
 
 /// All families, in the order in which they are asked to recognise a call.
 static FAMILIES: &[&dyn Family] = &[
+    &distinct_sum::DistinctSums,
     &numbers::Numbers,
     &distinct::Distinct,
     &extreme::Extremes,
     &quantile::Quantiles,
     &mode::Modes,
     &deviation::Deviations,
+    &boolean::Booleans,
 ];
 
 /// Errors are stated at confidence 1 − `BETA`.
@@ -105,8 +125,13 @@ pub(crate) trait Family: Any + Sync {
         true
     }
 
-    /// The blocks that these measures, all of this family, need.
-    fn blocks(&self, measures: &[(usize, Measure)], aggregate: &PrivateAggregate) -> Vec<Planned>;
+    /// The blocks that these measures, all of this family, need. Which are best may depend on the neighbour relation.
+    fn blocks(
+        &self,
+        measures: &[(usize, Measure)],
+        aggregate: &PrivateAggregate,
+        neighbours: Neighbours,
+    ) -> Vec<Planned>;
 }
 
 /// One aggregate function of a query, to be measured in each group.
@@ -115,7 +140,7 @@ pub(crate) struct Measure {
     pub(crate) family: &'static dyn Family,
     /// The code of the function. It is part of the key of bought answers, so a code must never be reused for another
     /// function: 0 to 7 are numbers and distinct counts, 8 quantiles and extremes, 9 modes, 10 median absolute
-    /// deviations.
+    /// deviations, 11 and 12 booleans, 13 and 14 sums of distinct values.
     pub(crate) code: isize,
     /// The index of the argument among the values; `None` for COUNT(*).
     pub(crate) value: Option<usize>,
@@ -157,7 +182,17 @@ pub(crate) struct Planned {
     pub(crate) place: Place,
     /// The measures that are computed from it.
     pub(crate) serves: Vec<usize>,
+    /// The means whose number of rows it counts: they are sums that another block serves, divided by it.
+    pub(crate) divides: Vec<usize>,
     pub(crate) block: Box<dyn BlockPlan>,
+}
+
+/// The blocks that a measure is computed from, by their index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ComputedFrom {
+    pub(crate) block: usize,
+    /// A mean of values without bounds is a sum over this count.
+    pub(crate) over: Option<usize>,
 }
 
 /// The order of blocks: per-column blocks first, then per-measure blocks.
@@ -181,6 +216,11 @@ pub(crate) trait BlockPlan: Send + Sync {
 
     /// Whether what it releases has an interval.
     fn has_interval(&self) -> bool {
+        false
+    }
+
+    /// Whether it needs the squares of values.
+    fn squares(&self) -> bool {
         false
     }
 
@@ -233,6 +273,22 @@ pub(crate) trait Block: Any + Send + Sync {
 pub(crate) trait ReleasedColumns {
     /// The values of one measure, each with the half-width of its 95 % interval.
     fn column(&self, measure: &Measure) -> Result<Vec<(ScalarValue, Option<f64>)>>;
+
+    /// The half-widths of the same intervals at confidence 1 − `BETA`/`among`, so that so many of them hold at once with
+    /// 95 %; empty if they are not known.
+    fn errors(&self, _: &Measure, _among: u32) -> Result<Vec<Option<f64>>> {
+        Ok(Vec::new())
+    }
+
+    /// The ends of the intervals, where they are not as far below the values as above; otherwise empty.
+    fn ends(&self) -> Vec<(f64, f64)> {
+        Vec::new()
+    }
+
+    /// The numbers of groups taken together, each of so many cells: [`Rollup`].
+    fn together(&self, _: &[Vec<usize>]) -> Result<Box<dyn ReleasedColumns>> {
+        Err(internal("numbers that cannot be added up"))
+    }
 }
 
 /// Values that are released without an error in their own units.
@@ -255,7 +311,8 @@ impl Described {
     /// The quote for a column of this name.
     pub(crate) fn named(self, name: String) -> ColumnQuote {
         let Self { mechanism, sensitivity, scale, error, why } = self;
-        ColumnQuote { name, mechanism, sensitivity, scale, error, per_row: false, why }
+        let (per_row, per_sum) = (false, false);
+        ColumnQuote { name, mechanism, sensitivity, scale, error, per_row, per_sum, why }
     }
 }
 
@@ -275,6 +332,8 @@ pub struct ColumnQuote {
     /// Whether scale and error are for each row of a person that counts in full. How many do is learnt with the
     /// answer.
     pub per_row: bool,
+    /// Whether they are for each 1 of a person's sums that counts in full. How large sums do is learnt with the answer.
+    pub per_sum: bool,
     /// Why this mechanism was chosen, where there was a choice.
     pub why: Option<String>,
 }
@@ -301,6 +360,9 @@ pub enum Expected {
     Lead(f64),
     /// The chosen value occurs at most this many times less often than the most common one.
     Votes(f64),
+    /// Whether there is such a row is decided by whether more than this many are counted. The answer is right in 95 of
+    /// 100 cases if there are none, or twice as many.
+    Decided(f64),
 }
 
 /// An aggregate over protected rows, ready to be priced.
@@ -314,6 +376,10 @@ pub(crate) struct PrivateAggregate {
     pub(crate) limits: Limits,
     pub(crate) keys: Keys,
     pub(crate) key_count: usize,
+    /// GROUPING SETS that are totals over the groups of one release.
+    pub(crate) rollup: Option<Rollup>,
+    /// How many releases share the query's budget, of which this is one: one for each of separate grouping sets.
+    pub(crate) among: u32,
     /// Whether rows are left out whose key is not among the values that the policy lists.
     pub(crate) drops_unlisted: bool,
     /// The argument columns.
@@ -347,9 +413,15 @@ impl Most {
 pub(crate) struct Value {
     /// The SQL text of the argument.
     pub(crate) text: String,
+    /// The first function that asked for it, and the argument, as the analyst wrote them.
+    pub(crate) call: (String, String),
     pub(crate) facts: Facts,
     /// The bounds in which a number is summed or ranked.
     pub(crate) bounds: Option<Bounds>,
+    /// How a number without bounds is summed.
+    pub(crate) norms: Option<Norms>,
+    /// The argument before it was converted to a number.
+    pub(crate) raw: Expr,
 }
 
 /// The most steps of a number whose squares are weighed, as log₂. Weights need room beside them in integers, and a
@@ -369,26 +441,21 @@ impl Value {
     }
 }
 
-/// SHA-256 as a hasher of structures.
-#[derive(Default)]
-struct Fingerprint(Sha256);
-
-impl Hasher for Fingerprint {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    fn finish(&self) -> u64 {
-        0 // never called: the whole digest is taken
-    }
-}
-
-/// A digest of a plan's structure and text.
+/// A digest of what a plan means, or of its structure and text where its meaning is not known.
 pub(crate) fn digest(plan: &LogicalPlan) -> String {
     let mut hasher = Fingerprint::default();
-    plan.hash(&mut hasher);
-    plan.display_indent().to_string().hash(&mut hasher);
+    identify(plan, &mut hasher);
     hasher.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn identify(plan: &LogicalPlan, hasher: &mut Fingerprint) {
+    if let Some(meaning) = canonical::meaning(plan) {
+        ("meaning", meaning).hash(hasher);
+        return;
+    }
+    plan.hash(hasher);
+    // The hash of a number does not include its type, but the text does.
+    plan.display_indent().to_string().hash(hasher);
 }
 
 impl PrivateAggregate {
@@ -400,7 +467,8 @@ impl PrivateAggregate {
             true => "the rows of a person that count in full are learnt".to_owned(),
             false => format!("at most {rows} rows in each of {groups} groups"),
         };
-        format!("{}; {bounds}\n{}", names.join(", "), self.input.display_indent())
+        let sums = if self.has_norms() { "; so are sums without bounds" } else { "" };
+        format!("{}; {bounds}{sums}\n{}", names.join(", "), self.input.display_indent())
     }
 
     /// The SQL text of a measure.
@@ -409,8 +477,11 @@ impl PrivateAggregate {
         measure.family.written(measure, argument.map_or("*", |value| &value.text))
     }
 
-    /// The blocks that the measures need, in order, and the index of each measure's block.
-    pub(crate) fn blocks(&self) -> (Vec<Box<dyn BlockPlan>>, Vec<usize>) {
+    /// The blocks that the measures need, in order, and those that each measure is computed from.
+    pub(crate) fn blocks(
+        &self,
+        neighbours: Neighbours,
+    ) -> (Vec<Box<dyn BlockPlan>>, Vec<ComputedFrom>) {
         let mut planned: Vec<Planned> = Vec::new();
         for family in FAMILIES {
             let own: Vec<(usize, Measure)> = self
@@ -421,14 +492,20 @@ impl PrivateAggregate {
                 // Families are compared by type: values of zero size have no distinct addresses.
                 .filter(|(_, measure)| (*measure.family).type_id() == (**family).type_id())
                 .collect();
-            planned.extend(family.blocks(&own, self));
+            planned.extend(family.blocks(&own, self, neighbours));
         }
         planned.sort_by_key(|one| one.place);
-        let mut from = vec![0; self.measures.len()];
+        let mut from = vec![ComputedFrom { block: 0, over: None }; self.measures.len()];
         for (i, one) in planned.iter().enumerate() {
-            one.serves.iter().for_each(|&measure| from[measure] = i);
+            one.serves.iter().for_each(|&measure| from[measure].block = i);
+            one.divides.iter().for_each(|&measure| from[measure].over = Some(i));
         }
         (planned.into_iter().map(|one| one.block).collect(), from)
+    }
+
+    /// How many columns of the released table are keys, the id of the grouping set among them.
+    pub(crate) fn key_columns(&self) -> usize {
+        self.key_count + usize::from(self.rollup.is_some())
     }
 
     /// The bounds of a number.
@@ -436,9 +513,36 @@ impl PrivateAggregate {
         self.values[value].bounds.ok_or_else(|| internal("a number without bounds"))
     }
 
+    /// Whether the norms of people's sums are learnt, as some values have no bounds.
+    pub(crate) fn has_norms(&self) -> bool {
+        self.values.iter().any(|value| value.norms.is_some())
+    }
+
+    /// Whether anything is learnt before the blocks are released: then people are weighed.
+    pub(crate) fn learns(&self) -> bool {
+        self.limits.learnt || self.has_norms()
+    }
+
     /// Whether there is exactly one group, whatever the data.
     pub(crate) fn single(&self) -> bool {
         matches!(self.keys, Keys::One)
+    }
+
+    /// What the limits before joins and expensive expressions leave out, in words.
+    pub(crate) fn not_read_in_words(&self) -> Option<String> {
+        let (joins, work) = (limit(&self.input, false), limit(&self.input, true));
+        let (rows, why) = match (joins, work) {
+            (Some(rows), None) => (rows, "went into the join"),
+            (None, Some(rows)) => (rows, "were computed on, as each costs much"),
+            (Some(joins), Some(work)) => {
+                (joins.min(work), "went into the join, as each costs much")
+            }
+            (None, None) => return None,
+        };
+        Some(format!(
+            "at most {rows} rows of each person in each table {why}: if anyone has more, they are left out, and no \
+             interval allows for it"
+        ))
     }
 
     /// What limits leave out, in words; `None` if they leave nothing out.
@@ -459,6 +563,15 @@ impl PrivateAggregate {
         Some(format!(
             "{rows}: if anyone has more, they are left out, and no interval allows for it"
         ))
+    }
+
+    /// What totals over the cells of one release leave out, in words.
+    pub(crate) fn totals_in_words(&self) -> Option<String> {
+        (self.rollup.is_some() && self.drops_unlisted).then(|| {
+            "totals are sums over the keys that the policy lists: rows with other values are left \
+             out of them"
+                .to_owned()
+        })
     }
 
     /// The most that one unit can change, in words, where people are weighed.
@@ -502,13 +615,17 @@ impl PrivateAggregate {
         }
     }
 
-    /// Equal for aggregates that ask the same question, and different for all others. Bought answers are found by it.
-    /// It hashes the plan's structure, because two different plans can have the same text.
+    /// Different for aggregates that ask different questions, and equal for those that ask the same one as far as
+    /// [`canonical`] recognises it. Bought answers are found by it. It hashes meaning or structure, because two
+    /// different plans can have the same text.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         let mut hasher = Fingerprint::default();
-        self.input.hash(&mut hasher);
-        // The hash of a number does not include its type, but the text does.
-        self.input.display_indent().to_string().hash(&mut hasher);
+        identify(&self.input, &mut hasher);
+        if let Keys::Public(all) = &self.keys {
+            for value in all.iter().flatten() {
+                (value.data_type(), value).hash(&mut hasher);
+            }
+        }
         (self.bounded, self.limits.groups, self.limits.rows, self.key_count).hash(&mut hasher);
         if self.limits.learnt {
             "learnt".hash(&mut hasher);
@@ -518,6 +635,8 @@ impl PrivateAggregate {
                 .bounds
                 .map(|b| (b.lower().to_bits(), b.upper().to_bits(), b.grid().exponent()));
             (bounds, value.facts.nullable, &value.facts.values).hash(&mut hasher);
+            // Answers that were bought before there were norms keep their key.
+            value.norms.iter().for_each(|norms| ("norms", norms).hash(&mut hasher));
         }
         for Measure { code, value, rank, .. } in &self.measures {
             code.hash(&mut hasher);
@@ -526,6 +645,12 @@ impl PrivateAggregate {
         }
         for field in self.schema.fields() {
             field.data_type().hash(&mut hasher);
+        }
+        if let Some(rollup) = &self.rollup {
+            ("rollup", &rollup.sets).hash(&mut hasher);
+        }
+        if self.among > 1 {
+            ("among", self.among).hash(&mut hasher);
         }
         hasher.0.finalize().into()
     }
@@ -552,7 +677,8 @@ pub(crate) fn each_its_block(
             Some((_, planned)) => planned.serves.push(*i),
             None => {
                 let (place, serves) = (Place::Measure(*i), vec![*i]);
-                found.push((*measure, Planned { place, serves, block: plan(measure) }));
+                let (block, divides) = (plan(measure), Vec::new());
+                found.push((*measure, Planned { place, serves, divides, block }));
             }
         }
     }
@@ -573,10 +699,31 @@ pub(crate) fn as_type(value: ScalarValue, data_type: &DataType) -> Result<Scalar
         (S::Float64(Some(x)), T::UInt16) => S::UInt16(Some(x.round() as u16)),
         (S::Float64(Some(x)), T::UInt32) => S::UInt32(Some(x.round() as u32)),
         (S::Float64(Some(x)), T::UInt64) => S::UInt64(Some(x.round() as u64)),
+        (S::Float64(Some(x)), kind) if is_moment(kind) => from_number(x, kind)
+            .ok_or_else(|| Error::After("a released date does not fit".to_owned()))?,
         (value, data_type) => value
             .cast_to(data_type)
             .map_err(|_| Error::After("a released number does not fit".to_owned()))?,
     })
+}
+
+/// The error of a released number, once it has its column's type ([`as_type`]).
+///
+/// A column of whole numbers has a whole truth t. If a number x is within e of it, then x rounded is within e + ½, and the
+/// distance of two whole numbers is whole: |round(x) − t| ≤ ⌊e + ½⌋. A decimal moves by at most half its last digit.
+fn error_as_type(error: f64, data_type: &DataType) -> f64 {
+    match data_type {
+        kind if kind.is_integer() => rounded_error(error),
+        DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) => {
+            error + 0.5 * 10f64.powi(-i32::from(*scale))
+        }
+        _ => error,
+    }
+}
+
+/// The error of a number that is rounded to a whole one, and whose truth is whole: see [`error_as_type`].
+fn rounded_error(error: f64) -> f64 {
+    (error + 0.5).floor()
 }
 
 /// The description of a range of bounds in a sensitivity.

@@ -12,7 +12,7 @@ use super::{
 use crate::bound::Form;
 use crate::error::Result;
 use crate::refusal::{Refusal, Rule};
-use crate::rows::added_functions::{Returns, planned_only};
+use crate::rows::added_functions::{Returns, ordered_set};
 use crate::rows::domain::normal;
 use crate::words::short;
 use datafusion::arrow::row::{RowConverter, SortField};
@@ -40,7 +40,7 @@ impl Family for Modes {
     }
 
     fn functions(&self) -> Vec<AggregateUDF> {
-        vec![planned_only("mode", Returns::Argument)]
+        vec![ordered_set("mode", 1, Returns::Argument)]
     }
 
     fn written(&self, _: &Measure, argument: &str) -> String {
@@ -53,7 +53,12 @@ impl Family for Modes {
         value.is_some_and(|value| value.facts.values.is_some())
     }
 
-    fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
+    fn blocks(
+        &self,
+        measures: &[(usize, Measure)],
+        _: &PrivateAggregate,
+        _: Neighbours,
+    ) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(ModePlan(*measure)))
     }
 }

@@ -6,7 +6,15 @@
 //! mechanism has a two-sided exponential error of scale r, so √2·r. The smooth sensitivity of values that lie d apart
 //! is `d·max_k (k+1)e^(−tk)`, so its noise has that many deviations. A stable release would find that the values next
 //! to the quantile differ, and would never answer, whatever ε is.
+//!
+//! The value takes half of a block's budget, and each end of its interval a quarter (`ends.rs`). A larger part for the ends
+//! narrows the interval by less than it costs the value, and a smaller part the other way round: simulated on ages,
+//! salaries, costs with many zeros, Pareto amounts, ratings and uniform numbers, 300 to 30,000 rows, ε 0.1 to 1, medians and
+//! 0.9-quantiles, a third for each makes the value's error 2.07 times as large for an interval 0.76 times as wide (geometric
+//! means), and 0.6 : 0.2 : 0.2 makes it 0.83 times as large for one 1.21 times as wide. If errors are proportional to
+//! 1/ε, or to 1/√ρ, the product of both is least where the value has half.
 
+use super::ends::{self, Ends, Located};
 use super::share::down;
 use super::{
     BETA, Block, BlockPlan, Call, Described, ExactGroups, Expected, Family, Measure, Most, Planned,
@@ -14,7 +22,13 @@ use super::{
 };
 use crate::bound::Form;
 use crate::error::Result;
+use crate::rows::added_functions::{Returns, of_times_too, ordered_set};
 use crate::words::short;
+use datafusion::functions_aggregate::approx_median::approx_median_udaf;
+use datafusion::functions_aggregate::approx_percentile_cont::approx_percentile_cont_udaf;
+use datafusion::functions_aggregate::median::median_udaf;
+use datafusion::functions_aggregate::percentile_cont::percentile_cont_udaf;
+use datafusion::logical_expr::AggregateUDF;
 use demure_core::event::Event;
 use demure_core::mechanism::{Bounds, Budget, Guarantee, Quantile};
 use demure_core::random::Randomness;
@@ -34,13 +48,23 @@ pub(super) struct Quantiles;
 pub(super) const CODE: isize = 8;
 
 impl Family for Quantiles {
+    fn functions(&self) -> Vec<AggregateUDF> {
+        let known = [median_udaf(), approx_median_udaf()];
+        let with_rank = [percentile_cont_udaf(), approx_percentile_cont_udaf()];
+        let known = known.into_iter().map(|function| of_times_too(function, false));
+        let with_rank = with_rank.into_iter().map(|function| of_times_too(function, true));
+        let disc = ordered_set("percentile_disc", 2, Returns::Argument);
+        known.chain(with_rank).chain([disc]).collect()
+    }
+
     fn recognise(&'static self, call: &mut Call<'_>) -> Result<Option<Measure>> {
         let rank = match call.name() {
             "median" | "approx_median" => 0.5,
-            "approx_percentile_cont" | "percentile_cont" => call.take_rank()?,
+            // On a grid of values there is nothing between two of them: the released quantile is the same.
+            "approx_percentile_cont" | "percentile_cont" | "percentile_disc" => call.take_rank()?,
             _ => return Ok(None),
         };
-        let value = Some(call.ranked_number()?);
+        let value = Some(call.ranked_value()?);
         let inside = rank > 0.0 && rank < 1.0;
         let family: &'static dyn Family = if inside { self } else { &extreme::Extremes };
         Ok(Some(Measure { family, code: CODE, value, rank: Some(rank) }))
@@ -50,7 +74,12 @@ impl Family for Quantiles {
         format!("quantile({argument}, {})", measure.rank.unwrap_or(0.5))
     }
 
-    fn blocks(&self, measures: &[(usize, Measure)], _: &PrivateAggregate) -> Vec<Planned> {
+    fn blocks(
+        &self,
+        measures: &[(usize, Measure)],
+        _: &PrivateAggregate,
+        _: Neighbours,
+    ) -> Vec<Planned> {
         each_its_block(measures, |measure| Box::new(QuantilePlan(*measure)))
     }
 }
@@ -58,6 +87,10 @@ impl Family for Quantiles {
 struct QuantilePlan(Measure);
 
 impl BlockPlan for QuantilePlan {
+    fn has_interval(&self) -> bool {
+        true
+    }
+
     fn calibrate(
         &self,
         share: &Share,
@@ -76,6 +109,7 @@ pub(crate) struct Ordered {
     pub(crate) rank: f64,
     bounds: Bounds,
     method: Method,
+    pub(crate) ends: Ends,
     weights: Option<Weights>,
     event: Event,
     /// Why this mechanism, where there was a choice.
@@ -96,56 +130,22 @@ impl Ordered {
         aggregate: &PrivateAggregate,
         weights: Option<&Weights>,
     ) -> Result<Self> {
-        let ordered = Self::new(of, bounds, share, aggregate.most(weights), aggregate.single())?;
-        Ok(Self { weights: weights.copied(), ..ordered })
+        Self::new(of, bounds, share, (aggregate.most(weights), aggregate.single()), weights)
     }
 
+    /// The same, given the most that a unit contributes, and whether there is one group.
     pub(super) fn new(
         (value, rank): (usize, f64),
         bounds: Bounds,
         share: &Share,
-        most: Most,
-        single: bool,
+        reach: (Most, bool),
+        weights: Option<&Weights>,
     ) -> Result<Self> {
-        // The quantile rounds its rank to 2⁻³².
-        let h = rank.max(1.0 - rank) + 2f64.powi(-32);
-        let epsilon = share.per_row(most, single, h)?;
-        let (low, high) = (bounds.lower(), bounds.upper());
-        let ranks =
-            Quantile::with_grid(epsilon, share.neighbours, rank, low..=high, bounds.grid())?;
-        if most.weighted {
-            let (method, why) = (Method::Ranks(Box::new(ranks)), None);
-            let event = share.event();
-            return Ok(Self { value, rank, bounds, method, weights: None, event, why });
-        }
-        let by_ranks = SQRT_2 * ranks.scale();
-        let limits = (most.groups, most.rows);
-        let smooth = smooth(share.budget, share.neighbours, limits, single);
-        let by_smooth = smooth.as_ref().map_or(f64::INFINITY, even_deviation);
-        let (method, chosen, other, least, more) = match smooth {
-            Some(noise) if by_smooth < by_ranks => (
-                Method::Smooth(noise),
-                "smooth sensitivity",
-                "the exponential mechanism",
-                by_smooth,
-                by_ranks,
-            ),
-            _ => (
-                Method::Ranks(Box::new(ranks)),
-                "the exponential mechanism",
-                "smooth sensitivity",
-                by_ranks,
-                by_smooth,
-            ),
-        };
-        let why = format!(
-            "on evenly spread values {chosen} is off by {} ranks (root mean square), {other} by {}; \
-             a stable release would give no answer",
-            short(least),
-            short(more)
-        );
-        let (event, why) = (share.event(), Some(why));
-        Ok(Self { value, rank, bounds, method, weights: None, event, why })
+        let half = share.half()?;
+        let (method, why) = method(rank, bounds, &half, reach)?;
+        let ends = Ends::new(rank, bounds, &half.half()?, reach, weights)?;
+        let (weights, event) = (weights.copied(), share.event());
+        Ok(Self { value, rank, bounds, method, ends, weights, event, why })
     }
 
     #[cfg(test)]
@@ -184,7 +184,7 @@ impl Ordered {
         }
     }
 
-    /// Releases the quantile of a group's values, each with the number of its rows.
+    /// Releases the quantile of a group's values and the ends of its interval; the values come each with the number of its rows.
     ///
     /// # Guarantee
     /// The block's budget, for all groups together: see [`Share::per_row`] and [`smooth`].
@@ -192,7 +192,12 @@ impl Ordered {
         &self,
         values: &[(f64, u64)],
         rng: &mut dyn Randomness,
-    ) -> Result<f64> {
+    ) -> Result<Located> {
+        let value = self.release_value(values, rng)?;
+        self.ends.around(value, values, rng)
+    }
+
+    fn release_value(&self, values: &[(f64, u64)], rng: &mut dyn Randomness) -> Result<f64> {
         match &self.method {
             Method::Ranks(quantile) => Ok(quantile.release_counted(values, rng)?.into_value()),
             Method::Smooth(noise) => {
@@ -227,6 +232,12 @@ impl Block for Ordered {
         let weights = self.weights.as_ref();
         let rows = weights.map_or(f64::from(of.limits.rows), |weights| weights.bound() as f64);
         let (mechanism, sensitivity, scale) = self.told(rows);
+        let mechanism = match self.method {
+            Method::Ranks(_) => format!("{mechanism}, for the value and each end of its interval"),
+            Method::Smooth(_) => {
+                format!("{mechanism}; exponential mechanism on ranks for each end of its interval")
+            }
+        };
         let error = match &self.method {
             Method::Ranks(quantile) => Expected::Ranks(quantile.error(beta)? / self.steps()),
             Method::Smooth(noise) => Expected::EvenRanks(Self::even_error(noise)),
@@ -240,10 +251,49 @@ impl Block for Ordered {
         groups: &ExactGroups<'_>,
         rng: &mut dyn Randomness,
     ) -> Result<Box<dyn ReleasedColumns>> {
-        groups.release_each(self.value, self.bounds, self.weights.as_ref(), |histogram| {
-            self.release_one(&on_grid(&self.bounds, histogram), rng)
-        })
+        groups.release_each(
+            self.value,
+            self.bounds,
+            self.weights.as_ref(),
+            ends::AMONG,
+            |histogram| self.release_one(&on_grid(&self.bounds, histogram), rng),
+        )
     }
+}
+
+/// The mechanism of the value, and why, where there was a choice.
+fn method(
+    rank: f64,
+    bounds: Bounds,
+    share: &Share,
+    (most, single): (Most, bool),
+) -> Result<(Method, Option<String>)> {
+    // The quantile rounds its rank to 2⁻³².
+    let h = rank.max(1.0 - rank) + 2f64.powi(-32);
+    let epsilon = share.per_row(most, single, h)?;
+    let (low, high) = (bounds.lower(), bounds.upper());
+    let ranks = Quantile::with_grid(epsilon, share.neighbours, rank, low..=high, bounds.grid())?;
+    if most.weighted {
+        return Ok((Method::Ranks(Box::new(ranks)), None));
+    }
+    let by_ranks = SQRT_2 * ranks.scale();
+    let limits = (most.groups, most.rows);
+    let smooth = smooth(share.budget, share.neighbours, limits, single);
+    let by_smooth = smooth.as_ref().map_or(f64::INFINITY, even_deviation);
+    let (exponential, smoothed) = ("the exponential mechanism", "smooth sensitivity");
+    let (method, chosen, other, least, more) = match smooth {
+        Some(noise) if by_smooth < by_ranks => {
+            (Method::Smooth(noise), smoothed, exponential, by_smooth, by_ranks)
+        }
+        _ => (Method::Ranks(Box::new(ranks)), exponential, smoothed, by_ranks, by_smooth),
+    };
+    let why = format!(
+        "on evenly spread values {chosen} is off by {} ranks (root mean square), {other} by {}; \
+         a stable release would give no answer",
+        short(least),
+        short(more)
+    );
+    Ok((method, Some(why)))
 }
 
 /// The values in a histogram, on the grid, each with the number of its rows.

@@ -2,11 +2,25 @@
 //!
 //! Private keys get their share of a query's budget first, then a tenth of the rest goes to what is learnt; what is left is
 //! divided evenly between its blocks.
+//!
+//! # Why evenly
+//! With a share sᵢ of the budget, block i errs by eᵢ/sᵢ (or eᵢ/√sᵢ under zCDP), where eᵢ is its error with all of it. Blocks
+//! have different units: rows, people, euros, ranks. Public information has no exchange rate between them, so an objective may
+//! only use how many times larger each error is than it would be alone, 1/sᵢ (or 1/√sᵢ). It does not depend on eᵢ, on bounds or
+//! on limits, and the largest of these numbers, their sum and their product are all least where all shares are equal. Errors relative to the width
+//! of the bounds are no way out: the shares would then depend on how generously somebody chose the bounds of another column,
+//! and a count has none.
+//!
+//! What can be gained is gained by fewer blocks: numbers whose parts cannot all be large for the same row share a
+//! vector (`numbers.rs`), which is released with the budget of all of them. Sums of two columns are not such numbers: a row may
+//! be at both bounds. In units of their widths, their joint vector has an ℓ₁ norm of 2 and an ℓ₂ norm of √2 for
+//! each row, which with all of the budget is the noise that each has with half of ε, or of ρ. So one vector would be as good as two, not better.
 
 use super::learn::{self, Learning};
 use super::{
-    BETA, Block, BlockPlan, ColumnQuote, Expected, Keys, Measure, PrivateAggregate, Released,
-    Selection, Share, Weights, internal, part_of, select_keys,
+    BETA, Block, BlockPlan, ColumnQuote, ComputedFrom, Counted, Expected, Keys, Measure,
+    PrivateAggregate, Released, Selection, Share, Weights, error_as_type, internal, part_of,
+    select_keys,
 };
 use crate::bound::{Argument, BoundSpec, Exact, Form};
 use crate::error::{Error, Result};
@@ -31,8 +45,8 @@ pub(crate) struct Quote {
     /// What is learnt before the blocks are released, and what they are then calibrated from.
     pub(crate) learning: Option<Learning>,
     planned: Vec<(Box<dyn BlockPlan>, Share)>,
-    /// The index of each measure's block.
-    pub(crate) from: Vec<usize>,
+    /// The blocks that each measure is computed from.
+    pub(crate) from: Vec<ComputedFrom>,
     pub(crate) event: Event,
     /// ε of the query; `None` if nothing is measured.
     pub(crate) epsilon: Option<Epsilon>,
@@ -67,13 +81,30 @@ impl Spend {
     }
 }
 
+impl Spend {
+    /// One of so many equal parts, which together cost at most the whole: ε, δ and ρ add up.
+    fn divided(self, among: u32, accounting: Accounting) -> Result<Self> {
+        if among <= 1 {
+            return Ok(self);
+        }
+        let parts = f64::from(among);
+        let parts_of_epsilon = match accounting {
+            Accounting::Pure => parts,
+            // ρ = ε²/2.
+            Accounting::Zcdp => parts.sqrt(),
+        };
+        let epsilon = Epsilon::new(self.epsilon.get() / parts_of_epsilon * (1.0 - 1e-14))?;
+        Ok(Self { epsilon, delta: Delta::new(self.delta.get() / parts * (1.0 - 1e-14))? })
+    }
+}
+
 /// Prices an aggregate at the requested ε, or at the smallest ε that meets the requested error.
 pub(crate) fn quote(
     aggregate: &PrivateAggregate,
     budget: &BudgetPolicy,
     settings: &Settings,
 ) -> Result<Quote> {
-    let spend = Spend::of(settings, budget)?;
+    let spend = Spend::of(settings, budget)?.divided(aggregate.among, budget.accounting)?;
     quoted(aggregate, budget, settings, spend).map_err(|error| match error {
         Error::Core(source) => out_of_reach(spend, settings, &source).into(),
         other => other,
@@ -99,20 +130,25 @@ fn quoted(
     let Some(wanted) = settings.error_at_most else { return at(aggregate, budget, spend) };
     let worst = |quote: &Quote| {
         let known = quote.columns.iter().filter_map(|column| match column.error {
-            Expected::Within(error) if !column.per_row => Some(error),
+            Expected::Within(error) if !(column.per_row || column.per_sum) => Some(error),
             _ => None,
         });
         known.fold(None, |worst: Option<f64>, error| Some(worst.map_or(error, |w| w.max(error))))
     };
     if worst(&at(aggregate, budget, spend)?).is_none() {
-        let (what, remedy) = match aggregate.limits.learnt {
-            true => (
+        let (what, remedy) = match (aggregate.has_norms(), aggregate.limits.learnt) {
+            (true, _) => (
+                "demure.error_at_most: the error is not known in advance, as it depends on how large the \
+                 sums of a person are, which is learnt from the data",
+                "write CLAMP(x, low, high) or declare bounds, or set demure.epsilon instead",
+            ),
+            (false, true) => (
                 "demure.error_at_most: the error is not known in advance, as it depends on how many \
                  rows of a person count in full, which is learnt from the data",
                 "set demure.max_groups and demure.max_rows_per_group too, or set demure.epsilon \
                  instead",
             ),
-            false => (
+            (false, false) => (
                 "demure.error_at_most: the error of none of these columns is known in advance (an \
                  average's depends on the number of rows, which is protected)",
                 "ask for a COUNT or SUM too, or set demure.epsilon instead",
@@ -131,7 +167,7 @@ fn quoted(
 
 /// Prices an aggregate at one ε.
 fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Result<Quote> {
-    let (planned, from) = aggregate.blocks();
+    let (planned, from) = aggregate.blocks(budget.neighbours);
     let selecting = matches!(aggregate.keys, Keys::Private);
     let keys_share = match (selecting, planned.is_empty()) {
         (false, _) => 0.0,
@@ -141,7 +177,7 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
     let mut events = Vec::new();
     // If only keys are selected, there are no blocks to share with.
     let rest = 1.0 - keys_share;
-    let learning = aggregate.limits.learnt;
+    let learning = aggregate.learns();
     let of_blocks = if learning { rest * (1.0 - learn::SHARE) } else { rest };
     let share = if planned.is_empty() { 1.0 } else { of_blocks / planned.len() as f64 };
     let part = part_of(spend.epsilon, budget.accounting, share)?;
@@ -161,13 +197,14 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
             Some(Learning::new(&planned, aggregate, share, divided(1))?)
         }
     };
-    let weights = learning.as_ref().map(Learning::least);
+    let least =
+        |plan: &dyn BlockPlan| learning.as_ref().map(|l| l.least(plan.counted())).transpose();
     let wanting = planned.iter().filter(|plan| plan.wants_delta()).count();
     let most = usize::from(selecting) + wanting;
     let mut takers = usize::from(selecting);
     let mut blocks = Vec::with_capacity(planned.len());
     for plan in &planned {
-        let block = plan.calibrate(&divided(most), aggregate, weights.as_ref())?;
+        let block = plan.calibrate(&divided(most), aggregate, least(&**plan)?.as_ref())?;
         takers += usize::from(takes_delta(&*block)?);
         blocks.push(block);
     }
@@ -188,7 +225,7 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         let takes = takes_delta(&**block)?;
         let share = divided(if takes { takers } else { most });
         if takes {
-            *block = plan.calibrate(&share, aggregate, weights.as_ref())?;
+            *block = plan.calibrate(&share, aggregate, least(&*plan)?.as_ref())?;
         }
         events.push(block.event()?);
         priced.push((plan, share));
@@ -198,7 +235,15 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
         _ => Event::Compose(events),
     };
     let mut columns = described(aggregate, &blocks, &from)?;
-    columns.iter_mut().for_each(|column| column.per_row = learning.is_some());
+    for (column, of) in columns.iter_mut().zip(&from) {
+        let (plan, _): &(Box<dyn BlockPlan>, Share) = &priced[of.block];
+        column.per_sum = matches!(plan.counted(), Counted::Norm(..));
+        column.per_row = aggregate.limits.learnt && !column.per_sum;
+    }
+    // What is for each row or sum is multiplied before it is rounded.
+    if !aggregate.learns() {
+        in_types(aggregate, &mut columns);
+    }
     let (epsilon, planned) = (Some(spend.epsilon), priced);
     Ok(Quote { blocks, selection, learning, planned, from, event, epsilon, columns })
 }
@@ -207,14 +252,26 @@ fn at(aggregate: &PrivateAggregate, budget: &BudgetPolicy, spend: Spend) -> Resu
 fn described(
     aggregate: &PrivateAggregate,
     blocks: &[Box<dyn Block>],
-    from: &[usize],
+    from: &[ComputedFrom],
 ) -> Result<Vec<ColumnQuote>> {
     let beta = Beta::new(BETA)?;
-    let describe = |(measure, &block): (&Measure, &usize)| {
-        let described = blocks[block].describe(measure, aggregate, beta)?;
+    let describe = |(measure, of): (&Measure, &ComputedFrom)| {
+        let described = blocks[of.block].describe(measure, aggregate, beta)?;
         Ok(described.named(aggregate.written(measure)))
     };
     aggregate.measures.iter().zip(from).map(describe).collect()
+}
+
+/// States the errors of the numbers as they are released, in their columns' types.
+fn in_types(aggregate: &PrivateAggregate, columns: &mut [ColumnQuote]) {
+    for (i, column) in columns.iter_mut().enumerate() {
+        let place = aggregate.key_columns() + i;
+        if let (Expected::Within(error), Some(field)) =
+            (&mut column.error, aggregate.schema.fields().get(place))
+        {
+            *error = error_as_type(*error, field.data_type());
+        }
+    }
 }
 
 fn takes_delta(block: &dyn Block) -> Result<bool> {
@@ -277,9 +334,18 @@ impl Quote {
         planned.map(|((plan, share), w)| plan.calibrate(share, aggregate, Some(w))).collect()
     }
 
+    /// The weights of all blocks at a rung, whatever is learnt.
+    #[cfg(test)]
+    pub(crate) fn weights_at(&self, rung: usize) -> Option<Vec<Weights>> {
+        let learning = self.learning.as_ref()?;
+        let all = self.planned.iter().map(|(plan, _)| learning.weights_at(plan.counted(), rung));
+        Some(all.collect())
+    }
+
     /// The weights with which a table was released, one for each block; none if nothing was learnt.
     pub(crate) fn weights(&self, released: &Released) -> Vec<Weights> {
-        let read = |text: &str| self.learning.as_ref()?.read(text, self.blocks.len());
+        let kinds: Vec<Counted> = self.planned.iter().map(|(plan, _)| plan.counted()).collect();
+        let read = |text: &str| self.learning.as_ref()?.read(text, &kinds);
         released.learnt().and_then(|text| read(&text)).unwrap_or_default()
     }
 
@@ -291,7 +357,11 @@ impl Quote {
     ) -> Result<Vec<ColumnQuote>> {
         match weights {
             [] => Ok(self.columns.clone()),
-            weights => described(aggregate, &self.at(aggregate, weights)?, &self.from),
+            weights => {
+                let mut columns = described(aggregate, &self.at(aggregate, weights)?, &self.from)?;
+                in_types(aggregate, &mut columns);
+                Ok(columns)
+            }
         }
     }
 
@@ -299,7 +369,11 @@ impl Quote {
     pub(crate) fn learnt_in_words(&self, weights: &[Weights]) -> Vec<String> {
         let mut lines = Vec::new();
         for ((plan, _), one) in self.planned.iter().zip(weights) {
-            let line = one.in_words(plan.counted(), plan.has_interval());
+            let counted = plan.counted();
+            if !self.learning.as_ref().is_some_and(|learning| learning.says(counted)) {
+                continue;
+            }
+            let line = one.in_words(counted, plan.has_interval());
             if !lines.contains(&line) {
                 lines.push(line);
             }

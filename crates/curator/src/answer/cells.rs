@@ -1,6 +1,7 @@
 //! An answer cell by cell, for those who show it: values, and half of their intervals.
 
 use super::Answer;
+use super::intervals::is_end;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
@@ -27,8 +28,21 @@ pub struct AnswerCell {
     pub text: String,
     /// As a number, if it is one.
     pub number: Option<f64>,
-    /// Half of its interval, where that was asked for and is finite.
+    /// Half of its interval, where that was asked for and is finite. If one end is farther away, it is that distance.
     pub error: Option<f64>,
+    /// The ends of its interval, where it was asked for and is finite.
+    pub ends: Option<(f64, f64)>,
+}
+
+impl AnswerCell {
+    /// Whether one end of the interval is the value itself, so that `±` would mislead: a largest value is known to be at
+    /// least what was released, and at most the column's bound.
+    #[must_use]
+    pub fn is_lopsided(&self) -> bool {
+        let (Some(x), Some((low, high))) = (self.number, self.ends) else { return false };
+        let (below, above) = (x - low, high - x);
+        below.min(above) <= 0.0 && below.max(above) > 0.0
+    }
 }
 
 impl Answer {
@@ -38,9 +52,8 @@ impl Answer {
         let name = |at: usize| fields.get(at).map(|field| field.name().as_str());
         let (mut columns, mut at) = (Vec::new(), 0);
         while let Some(this) = name(at) {
-            let ends = intervals
-                && name(at + 1) == Some(&format!("{this}_low"))
-                && name(at + 2) == Some(&format!("{this}_high"));
+            let is = |at: usize, end: &str| name(at).is_some_and(|name| is_end(name, this, end));
+            let ends = intervals && is(at + 1, "low") && is(at + 2, "high");
             let kind = fields[at].data_type();
             let mut column = AnswerColumn {
                 name: this.to_owned(),
@@ -49,8 +62,8 @@ impl Answer {
                 cells: Vec::new(),
             };
             for batch in &self.batches {
-                let high = ends.then(|| batch.column(at + 2));
-                add(batch.column(at), high, &mut column.cells)?;
+                let ends = ends.then(|| (batch.column(at + 1), batch.column(at + 2)));
+                add(batch.column(at), ends, &mut column.cells)?;
             }
             columns.push(column);
             at += if ends { 3 } else { 1 };
@@ -61,7 +74,7 @@ impl Answer {
 
 fn add(
     values: &ArrayRef,
-    high: Option<&ArrayRef>,
+    ends: Option<(&ArrayRef, &ArrayRef)>,
     cells: &mut Vec<AnswerCell>,
 ) -> Result<(), ArrowError> {
     let options = FormatOptions::default().with_null("NULL");
@@ -74,9 +87,11 @@ fn add(
             array.is_valid(row).then(|| array.value(row))
         };
         let number = numbers.as_ref().and_then(at);
-        let error = number.and_then(|x| Some((high.and_then(at)? - x).abs()));
-        let error = error.filter(|error| error.is_finite());
-        cells.push(AnswerCell { text: formatter.value(row).to_string(), number, error });
+        let ends = ends.and_then(|(low, high)| Some((at(low)?, at(high)?)));
+        let ends = ends.filter(|(low, high)| number.is_some() && (high - low).is_finite());
+        let farther = |(x, (low, high)): (f64, (f64, f64))| (high - x).abs().max((x - low).abs());
+        let error = number.zip(ends).map(farther);
+        cells.push(AnswerCell { text: formatter.value(row).to_string(), number, error, ends });
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! Tables that a plan names before they have rows: releases, and public rows that are read before any protected row.
 
-use crate::aggregate::Released;
+use crate::aggregate::{AMONG, Released};
 use async_trait::async_trait;
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, new_null_array,
+};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::catalog::{Session, TableProvider};
@@ -31,11 +33,18 @@ impl DeferredTable {
     }
 
     /// A table for a release: the columns of the aggregate, then `e0`, …, the half-width of each column's 95 %
-    /// interval, or NULL if it has none.
+    /// interval, or NULL if it has none; then the same for intervals that hold together with others; then the lower and
+    /// the upper ends of intervals that are not as wide below as above.
     pub(crate) fn released(of: &DFSchema) -> Self {
-        let errors =
-            (0..of.fields().len()).map(|i| Field::new(Self::error(i), DataType::Float64, true));
-        Self::with(Self::values(of).chain(errors).collect())
+        let real = |name: String| Field::new(name, DataType::Float64, true);
+        let columns = 0..of.fields().len();
+        let errors = columns.clone().map(|i| real(Self::error(i)));
+        let together = AMONG
+            .into_iter()
+            .flat_map(|k| columns.clone().map(move |i| real(Released::error_among(i, k))));
+        let ends = (0..2)
+            .flat_map(|end| columns.clone().map(move |i| real(Released::ends(i)[end].clone())));
+        Self::with(Self::values(of).chain(errors).chain(together).chain(ends).collect())
     }
 
     fn with(fields: Vec<Field>) -> Self {
@@ -56,12 +65,16 @@ impl DeferredTable {
         Released::error(i)
     }
 
-    /// Whether a stored table has these columns.
+    /// Whether a stored table has these columns. Those that were stored first have no errors for several intervals at
+    /// once, and later ones no ends.
     pub(crate) fn fits(&self, released: &Released) -> bool {
+        let columns = self.schema.fields().len() / (4 + AMONG.len());
         let types = |schema: &Schema| -> Vec<DataType> {
             schema.fields().iter().map(|field| field.data_type().clone()).collect()
         };
-        types(&released.batch().schema()) == types(&self.schema)
+        let (stored, ours) = (types(&released.batch().schema()), types(&self.schema));
+        let kinds = [4 + AMONG.len(), 2 + AMONG.len(), 2];
+        kinds.into_iter().any(|kinds| stored == ours[..kinds * columns])
     }
 
     /// The largest number of rows that agree in these columns, none of them NULL. 0 before the table is filled.
@@ -118,7 +131,13 @@ impl DeferredTable {
 
     /// Fills the table with a noised table.
     pub(crate) fn fill(&self, released: &Released) -> Result<()> {
-        self.put(vec![released.batch().clone()])
+        let batch = released.batch();
+        let mut columns = batch.columns().to_vec();
+        let missing = self.schema.fields().iter().skip(columns.len());
+        columns.extend(missing.map(|field| new_null_array(field.data_type(), batch.num_rows())));
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let whole = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?;
+        self.put(vec![whole])
     }
 
     /// Fills the table with rows, under its own column names. Only the first call has an effect.

@@ -3,9 +3,12 @@
 use crate::aggregate::Quote;
 use crate::aggregate::{ColumnQuote, Expected};
 use crate::aggregate::{Keys, PrivateAggregate};
-use crate::bound::limit;
+use crate::bound::{SHORT, limit, reads_texts};
 use crate::policy::odds;
+use crate::rows::expression::plain_text;
+use crate::rows::{RESERVED, without_numbers};
 use crate::words::{price, rounded, short};
+use datafusion::logical_expr::LogicalPlan;
 use demure_core::unit::{Epsilon, Neighbours};
 use demure_ledger::Price;
 
@@ -46,8 +49,11 @@ pub struct AggregateExplanation {
 
 impl AggregateExplanation {
     pub(crate) fn new(aggregate: &PrivateAggregate, quote: &Quote, bought: bool) -> Self {
-        let names: Vec<&str> =
-            (0..aggregate.key_count).map(|i| aggregate.schema.field(i).name().as_str()).collect();
+        let name = |i: usize| match aggregate.schema.field(i).name() {
+            ours if ours.starts_with(RESERVED) => "the column that is compared".to_owned(),
+            name => plain_text(&without_numbers(name)),
+        };
+        let names: Vec<String> = (0..aggregate.key_count).map(name).collect();
         let names = names.join(", ");
         let keys = match (&aggregate.keys, &quote.selection) {
             (Keys::Public(keys), _) => {
@@ -64,12 +70,31 @@ impl AggregateExplanation {
             }
             _ => "one group".to_owned(),
         };
+        let keys = match &aggregate.rollup {
+            Some(rollup) => format!("{keys}; {}", rollup.why),
+            None if aggregate.among > 1 => {
+                let among = aggregate.among;
+                format!(
+                    "{keys}; one of {among} grouping sets, released separately: each has 1/{among} of the budget"
+                )
+            }
+            None => keys,
+        };
         let (g, m) = (aggregate.limits.groups, aggregate.limits.rows);
         let contributions = match (aggregate.bounded, g) {
             (true, _) if aggregate.limits.learnt => {
-                "all rows of a person. How many count in full is \
-                                                     learnt from the data; people who have more \
-                                                     count with a smaller weight"
+                let sums = match aggregate.has_norms() {
+                    true => ", and so is how large sums without bounds may be",
+                    false => "",
+                };
+                format!(
+                    "all rows of a person. How many count in full is learnt from the data{sums}; people \
+                     who have more count with a smaller weight"
+                )
+            }
+            (false, _) if aggregate.has_norms() => {
+                "one row a unit, by construction. How large a value counts in full is learnt from the \
+                 data; larger ones count as that"
                     .to_owned()
             }
             (false, _) if m == 1 => "one row a unit, by construction".to_owned(),
@@ -86,13 +111,15 @@ impl AggregateExplanation {
             work: limit(&aggregate.input, true).map(|rows| {
                 format!(
                     "at most {rows} of a person's rows of each table, chosen at random after the \
-                     cheap filters on it: what is computed on each costs much"
+                     cheap filters on it: what is computed on each costs much{}",
+                    long_texts(&aggregate.input)
                 )
             }),
             joins: limit(&aggregate.input, false).map(|rows| {
                 format!(
                     "at most {rows} of a person's rows of each table, chosen at random after the \
-                     filters on it"
+                     filters on it{}",
+                    long_texts(&aggregate.input)
                 )
             }),
             event: rounded(&quote.event.to_string()),
@@ -101,10 +128,22 @@ impl AggregateExplanation {
     }
 }
 
+/// How rows with long texts count against a limit, if there can be any.
+fn long_texts(input: &LogicalPlan) -> String {
+    match reads_texts(input) {
+        true => format!("; a row counts once for every {SHORT} bytes of its longest text"),
+        false => String::new(),
+    }
+}
+
 /// A column's expected error in words.
 #[must_use]
 pub fn expected(column: &ColumnQuote) -> String {
-    let each = if column.per_row { ", for each row of a person that counts in full" } else { "" };
+    let each = match (column.per_row, column.per_sum) {
+        (_, true) => ", for each 1 of a person's sum that counts in full",
+        (true, _) => ", for each row of a person that counts in full",
+        _ => "",
+    };
     format!("{}{each}", error(&column.error))
 }
 
@@ -123,6 +162,13 @@ fn error(error: &Expected) -> String {
         }
         Expected::Lead(lead) => {
             format!("none if the value leads by {} rows; otherwise often NULL", rows(*lead))
+        }
+        Expected::Decided(most) => {
+            let least = rows(2.0 * most);
+            format!(
+                "more than {} rows are needed; right if there are none, or {least} or more",
+                short(most.floor())
+            )
         }
         Expected::Votes(votes) => {
             format!("at most {} rows fewer than the most common value", rows(*votes))

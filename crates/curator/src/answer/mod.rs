@@ -5,6 +5,7 @@
 //! | `cells.rs` | an answer cell by cell, for those who show it |
 //! | `deferred.rs` | the noised table that the rest of a plan reads |
 //! | `intervals.rs` | the columns `x_low` and `x_high` |
+//! | `term.rs` | the interval of what is computed from released numbers |
 //! | `lasting.rs` | functions whose result changes from run to run |
 //! | `cache.rs` | answers of this process, by the text of their question |
 //! | `flight.rs` | buys an answer once if several analysts ask at the same time |
@@ -17,6 +18,7 @@ pub(crate) mod explain;
 pub(crate) mod flight;
 pub(crate) mod intervals;
 pub(crate) mod lasting;
+mod term;
 
 use crate::aggregate::ColumnQuote;
 use crate::words;

@@ -8,8 +8,15 @@
 //!
 //! # Guarantee
 //! The rows of a person that a [`CapRows`] keeps are a function of that person's own rows and the secret key of the
-//! query, and there are at most `rows` of them. So every statement about whose rows depend on whose holds with the
-//! node as it does without.
+//! query, and their sizes add up to at most `rows`. The size of a row is 1, or the number of times that its longest text
+//! fills [`SHORT`] bytes, if that is more. So every statement about whose rows depend on whose holds with the node as it
+//! does without.
+//!
+//! # Why sizes
+//! What an expression costs on a row grows at most in proportion to its texts. So if the sizes of a person's rows add up to C,
+//! the expression costs no more on them than on C rows with texts of [`SHORT`] bytes; and a join of C with D such rows makes pairs
+//! whose larger sizes add up to at most C·D. Otherwise a row would have to be taken for one with the longest text that there can
+//! be, and a person with many rows and short texts would lose most of them.
 //!
 //! # Where filters go
 //! The optimizer may move a filter from above the node to below it. That changes which rows stay, never whose they
@@ -18,6 +25,7 @@
 //! above, which is how expensive conditions are kept there (`plan::hold`).
 
 use super::key::Key;
+use crate::rows::expression::text;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchemaRef, Result, plan_err};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNodeCore};
@@ -26,6 +34,9 @@ use std::collections::HashSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+/// A row counts once for every so many bytes of its longest text.
+pub(crate) const SHORT: usize = 64;
 
 /// How many rows of each person stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +94,11 @@ impl CapRows {
         }
     }
 
+    /// Whether rows count by their size. Where one row stays, any may.
+    pub(super) fn by_size(&self) -> bool {
+        matches!(self.most, Most::Rows(_))
+    }
+
     pub(super) fn input(&self) -> &LogicalPlan {
         &self.input
     }
@@ -99,6 +115,13 @@ impl CapRows {
     fn into_plan(self) -> LogicalPlan {
         LogicalPlan::Extension(Extension { node: Arc::new(self) })
     }
+}
+
+/// The parts of a [`CapRows`]: its input, the index of the person's id among the columns, and how many rows it keeps and
+/// which conditions stay above it, as a text. `None` if the plan is something else.
+pub(crate) fn cap_parts(plan: &LogicalPlan) -> Option<(&LogicalPlan, usize, String)> {
+    let cap = CapRows::of(plan)?;
+    Some((&cap.input, cap.unit().ok()?, format!("{:?} {}", cap.most, cap.holds)))
 }
 
 /// Sets every undecided limit of a plan: before joins, and where tables are read. Nodes without a limit are removed.
@@ -143,7 +166,7 @@ pub(super) fn with_key(plan: LogicalPlan, key: &Key) -> Result<LogicalPlan> {
     Ok(keyed.data)
 }
 
-/// The limit before the joins of a plan (or, with `leaves`, where its tables are read), if there is any.
+/// The least limit before the joins of a plan (or, with `leaves`, where its tables are read), if there is any.
 pub(crate) fn limit(plan: &LogicalPlan, leaves: bool) -> Option<u32> {
     let mut found = None;
     // The closure never fails, so neither does the walk.
@@ -151,11 +174,21 @@ pub(crate) fn limit(plan: &LogicalPlan, leaves: bool) -> Option<u32> {
         if let Some(cap) = CapRows::of(node).filter(|cap| cap.holds == leaves)
             && let Most::Rows(rows) = cap.most
         {
-            found = found.max(Some(rows));
+            found = Some(found.map_or(rows, |least: u32| least.min(rows)));
         }
         Ok(TreeNodeRecursion::Continue)
     });
     found
+}
+
+/// Whether a limit of a plan is on rows with texts.
+pub(crate) fn reads_texts(plan: &LogicalPlan) -> bool {
+    let texts = |cap: &CapRows| {
+        let fields = cap.input.schema().fields().iter();
+        cap.by_size() && fields.map(|field| field.data_type()).any(text)
+    };
+    // The closure never fails, so neither does the walk.
+    plan.exists(|node| Ok(CapRows::of(node).is_some_and(texts))).unwrap_or(true)
 }
 
 impl fmt::Debug for CapRows {

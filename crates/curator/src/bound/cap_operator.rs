@@ -1,9 +1,10 @@
 //! The operator of [`super::cap::CapRows`]: limits the number of rows of each person.
 //!
 //! It requests a distribution that puts all rows of one person into one partition. Each partition reads its input to
-//! the end and counts the rows of each person. Then it emits the rows: those of people within the limit as they came,
-//! those of the others after the same choice as in contribution bounding ([`Chooser`]), with the whole row as its
-//! content.
+//! the end and adds up the sizes of each person's rows. Then it emits the rows: those of people within the limit as they
+//! came, those of the others after the same choice as in contribution bounding ([`Chooser`]), with the whole row as its
+//! content. A person above the limit m whose largest row has a size of at most 2^j keeps max(1, ⌊m/2^j⌋) rows, so their
+//! sizes add up to at most m. A row that is larger than m by itself is left out before.
 //!
 //! Every row is looked up in both passes, whether or not anyone is above the limit. Otherwise one person's rows would
 //! decide whether a second pass over all rows takes place.
@@ -12,6 +13,7 @@
 //! Rows, counts and the index of each row's person are counted against the memory pool. If the pool is full, the rows
 //! so far go to a temporary file (see `spill`) and are read back in the same order.
 
+use super::cap::SHORT;
 use super::choose::{Chooser, Scratch};
 use super::encode::Encoder;
 use super::intern::{Interned, lock};
@@ -20,6 +22,7 @@ use super::output::Output;
 use super::spec::{Argument, BoundSpec, Form};
 use super::spill::{Spill, Store};
 use crate::rows::operator::Operator;
+use crate::rows::total::LONGEST;
 use datafusion::arrow::array::{
     ArrayRef, AsArray, BinaryArray, BooleanArray, RecordBatch, RecordBatchOptions,
 };
@@ -43,11 +46,22 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc::Sender;
 
-/// Keeps at most `most` rows of each person, as the module `bound::cap` defines.
+/// How much of each person stays.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    pub(super) most: u32,
+    /// Whether rows count by their size, and not once each.
+    pub(super) by_size: bool,
+}
+
+/// The largest size of a row, as log₂: texts have at most [`LONGEST`] bytes.
+const LARGEST: u32 = (LONGEST / SHORT).ilog2();
+
+/// Keeps at most `limit` of each person's rows, as the module `bound::cap` defines.
 pub(super) struct Cap {
     input: Arc<dyn ExecutionPlan>,
     unit: usize,
-    most: u32,
+    limit: Limit,
     key: Key,
     properties: Arc<PlanProperties>,
 }
@@ -57,10 +71,10 @@ impl Cap {
     pub(super) fn new(
         input: Arc<dyn ExecutionPlan>,
         unit: usize,
-        most: u32,
+        limit: Limit,
         key: Key,
     ) -> Result<Self> {
-        if unit >= input.schema().fields().len() || most == 0 {
+        if unit >= input.schema().fields().len() || limit.most == 0 {
             return internal_err!("CapExec needs a person's id and a limit");
         }
         let properties = Arc::new(PlanProperties::new(
@@ -69,13 +83,13 @@ impl Cap {
             EmissionType::Final,
             Boundedness::Bounded,
         ));
-        Ok(Self { input, unit, most, key, properties })
+        Ok(Self { input, unit, limit, key, properties })
     }
 }
 
 impl fmt::Display for Cap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CapExec: most={}", self.most)
+        write!(f, "CapExec: most={}", self.limit.most)
     }
 }
 
@@ -87,7 +101,7 @@ impl Operator for Cap {
     }
 
     fn over(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
-        Self::new(input, self.unit, self.most, self.key.clone())
+        Self::new(input, self.unit, self.limit, self.key.clone())
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -112,7 +126,7 @@ impl Operator for Cap {
         let capping = Capping {
             schema,
             unit: self.unit,
-            most: self.most,
+            limit: self.limit,
             key: self.key.clone(),
             held: Held::new(&context),
             context,
@@ -123,14 +137,57 @@ impl Operator for Cap {
     }
 }
 
-/// The index of a row whose id is NULL.
+/// The index of a row whose id is NULL, or that is too large.
 const NOBODY: u32 = u32::MAX;
+
+/// The rows of one person.
+#[derive(Clone, Copy, Default)]
+struct Own {
+    /// Their sizes, added up.
+    sizes: u32,
+    largest: u32,
+}
+
+impl Own {
+    /// The least j with `largest ≤ 2^j`.
+    fn class(self) -> u32 {
+        self.largest.next_power_of_two().ilog2()
+    }
+}
+
+/// The size of each row of a batch: one for every [`SHORT`] bytes of its longest text, and at least one.
+fn sizes(batch: &RecordBatch, sizes: &mut Vec<u32>) {
+    sizes.clear();
+    sizes.resize(batch.num_rows(), 1);
+    let mut grow = |row: usize, bytes: usize| {
+        let size = u32::try_from(bytes.div_ceil(SHORT)).unwrap_or(u32::MAX);
+        sizes[row] = sizes[row].max(size);
+    };
+    for column in batch.columns() {
+        match column.data_type() {
+            DataType::Utf8 => {
+                let lengths = column.as_string::<i32>().offsets().lengths();
+                lengths.enumerate().for_each(|(row, bytes)| grow(row, bytes));
+            }
+            DataType::LargeUtf8 => {
+                let lengths = column.as_string::<i64>().offsets().lengths();
+                lengths.enumerate().for_each(|(row, bytes)| grow(row, bytes));
+            }
+            DataType::Utf8View => {
+                // The length is in the low half of a view.
+                let views = column.as_string_view().views().iter();
+                views.enumerate().for_each(|(row, view)| grow(row, *view as u32 as usize));
+            }
+            _ => {}
+        }
+    }
+}
 
 /// One partition.
 struct Capping {
     schema: SchemaRef,
     unit: usize,
-    most: u32,
+    limit: Limit,
     key: Key,
     held: Held,
     context: Arc<TaskContext>,
@@ -139,29 +196,37 @@ struct Capping {
 
 impl Capping {
     async fn run(mut self, mut input: SendableRecordBatchStream) -> Result<()> {
-        let spec = self.spec(self.unit, Vec::new());
+        let spec = spec(self.unit, Vec::new(), self.limit.most);
         let interned = Arc::new(Interned::new(&spec, &self.schema, self.key.clone())?);
         let mut encoder = Encoder::new(&spec, &interned);
-        // Each person's index in order of arrival, and how many rows each has.
-        let (mut numbers, mut counts) = (HashMap::<u64, u32>::default(), Vec::<u32>::new());
+        // Each person's index in order of arrival, and what each has.
+        let (mut numbers, mut counts) = (HashMap::<u64, u32>::default(), Vec::<Own>::new());
         // The person's index for every row.
         let mut people: Vec<u32> = Vec::new();
+        let mut sizes_of_rows = Vec::new();
         while let Some(batch) = input.next().await.transpose()? {
+            if self.limit.by_size {
+                sizes(&batch, &mut sizes_of_rows);
+            }
             let rows = encoder.encode(&batch)?;
             for (i, &person) in rows.people.iter().enumerate() {
-                if rows.somebody.as_ref().is_some_and(|known| known.is_null(i)) {
+                let size = sizes_of_rows.get(i).copied().unwrap_or(1);
+                let nobody = rows.somebody.as_ref().is_some_and(|known| known.is_null(i));
+                if nobody || size > self.limit.most {
                     people.push(NOBODY);
                     continue;
                 }
                 let next = counts.len() as u32;
                 let number = *numbers.entry(person).or_insert(next);
                 if number == next {
-                    counts.push(0);
+                    counts.push(Own::default());
                 }
-                counts[number as usize] = counts[number as usize].saturating_add(1);
+                let own = &mut counts[number as usize];
+                own.sizes = own.sizes.saturating_add(size);
+                own.largest = own.largest.max(size);
                 people.push(number);
             }
-            let tables = people.capacity() * 4 + counts.capacity() * 4 + numbers.capacity() * 20;
+            let tables = people.capacity() * 4 + counts.capacity() * 8 + numbers.capacity() * 20;
             self.held.add(batch, tables, &self.context)?;
             tokio::task::yield_now().await;
         }
@@ -170,34 +235,44 @@ impl Capping {
     }
 
     /// Emits all rows in the order they came. Rows of people above the limit are set aside and chosen from.
-    async fn hand_on(mut self, people: &[u32], counts: &[u32]) -> Result<()> {
-        let mut above = Above::new(&self)?;
+    async fn hand_on(mut self, people: &[u32], counts: &[Own]) -> Result<()> {
+        let most = self.limit.most;
+        let classes = if self.limit.by_size { 0..=LARGEST } else { 0..=0 };
+        let above = classes.map(|class| Above::new(&self, (most >> class).max(1)));
+        let mut above: Vec<Above> = above.collect::<Result<_>>()?;
         let mut at = 0;
         let held = std::mem::replace(&mut self.held, Held::new(&self.context));
         for batch in held.into_batches() {
             let batch = batch?;
             let own = &people[at..at + batch.num_rows()];
             at += batch.num_rows();
-            let those = |which: &dyn Fn(u32) -> bool| {
+            let those = |which: &dyn Fn(Own) -> bool| {
                 let count = |row: usize| counts.get(own[row] as usize).copied();
                 let those = |row: usize| count(row).is_some_and(which);
                 let mask = BooleanArray::new(BooleanBuffer::collect_bool(own.len(), those), None);
                 filter_record_batch(&batch, &mask)
             };
-            above.add(&those(&|count| count > self.most)?, &self)?;
-            let few = those(&|count| count <= self.most)?;
+            for (class, above) in above.iter_mut().enumerate() {
+                let those = those(&|own| own.sizes > most && own.class() == class as u32)?;
+                above.add(&those, &self)?;
+            }
+            let few = those(&|own| own.sizes <= most)?;
             if few.num_rows() > 0 && self.out.send(Ok(few)).await.is_err() {
                 return Ok(()); // the receiver is gone
             }
             tokio::task::yield_now().await;
         }
-        above.choose(&self).await
+        for above in above {
+            above.choose(&self).await?;
+        }
+        Ok(())
     }
+}
 
-    fn spec(&self, unit: usize, arguments: Vec<Argument>) -> BoundSpec {
-        let (keys, max_rows) = (Vec::new(), self.most);
-        BoundSpec { unit: Some(unit), keys, arguments, max_groups: 1, max_rows, weighing: None }
-    }
+/// At most `max_rows` rows of each person.
+fn spec(unit: usize, arguments: Vec<Argument>, max_rows: u32) -> BoundSpec {
+    let keys = Vec::new();
+    BoundSpec { unit: Some(unit), keys, arguments, max_groups: 1, max_rows, weighing: None }
 }
 
 /// The rows of people above the limit. [`Chooser`] decides which stay, as if they were rows of one group whose
@@ -214,7 +289,8 @@ struct Above {
 }
 
 impl Above {
-    fn new(of: &Capping) -> Result<Self> {
+    /// With the number of rows that each of them keeps.
+    fn new(of: &Capping, most: u32) -> Result<Self> {
         let fields = of.schema.fields().iter();
         let fields = fields.map(|field| SortField::new(field.data_type().clone())).collect();
         let unit = of.schema.field(of.unit).data_type().clone();
@@ -222,7 +298,7 @@ impl Above {
             Field::new("unit", unit, true),
             Field::new("row", DataType::Binary, false),
         ]));
-        let spec = of.spec(0, vec![Argument { column: 1, form: Form::Code }]);
+        let spec = spec(0, vec![Argument { column: 1, form: Form::Code }], most);
         let interned = Arc::new(Interned::new(&spec, &pair, of.key.clone())?);
         Ok(Self {
             encoder: Encoder::new(&spec, &interned),

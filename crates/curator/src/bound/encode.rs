@@ -28,7 +28,7 @@ pub(super) struct Encoded {
     /// Which rows have an id; `None` if all do.
     pub(super) somebody: Option<NullBuffer>,
     pub(super) groups: Vec<u32>,
-    /// The number of each value; [`NONE`] for NULL.
+    /// The number of each value; [`NONE`] for NULL. After all arguments, the second words of those that have two.
     pub(super) arguments: Vec<Vec<u32>>,
 }
 
@@ -40,8 +40,13 @@ pub(super) struct Encoder {
     tuples: Cache,
     codes: Vec<Cache>,
     scratch: Vec<Vec<u32>>,
+    /// The number of the next row, where each row is weighed by itself: different in all partitions.
+    next: u64,
     out: Encoded,
 }
+
+/// The number of rows of an input partition is less than 2^this.
+const PARTITION_BITS: u32 = 48;
 
 impl Encoder {
     pub(super) fn new(spec: &BoundSpec, interned: &Arc<Interned>) -> Self {
@@ -52,13 +57,16 @@ impl Encoder {
             tuples: Cache::new(seed),
             codes: caches(spec.arguments.len()),
             scratch: vec![Vec::new(); spec.keys.len()],
-            out: Encoded {
-                arguments: vec![Vec::new(); spec.arguments.len()],
-                ..Encoded::default()
-            },
+            next: 0,
+            out: Encoded { arguments: vec![Vec::new(); spec.words()], ..Encoded::default() },
             spec: spec.clone(),
             interned: Arc::clone(interned),
         }
+    }
+
+    /// For one of several input partitions.
+    pub(super) fn of_partition(self, partition: usize) -> Self {
+        Self { next: (partition as u64) << PARTITION_BITS, ..self }
     }
 
     /// Encodes a batch. The result is valid until the next call.
@@ -66,8 +74,14 @@ impl Encoder {
         if let Some(unit) = self.spec.unit {
             self.out.somebody = batch.column(unit).logical_nulls().filter(|n| n.null_count() > 0);
             people(batch.column(unit), &self.interned, &mut self.out.people)?;
+        } else if self.spec.weighing.is_some() {
+            let (key, rows) = (self.interned.key(), self.next..);
+            self.next += batch.num_rows() as u64;
+            self.out.people.clear();
+            self.out.people.extend(rows.take(batch.num_rows()).map(|row| key.permute(row)));
         }
         self.groups(batch)?;
+        let mut second = self.spec.arguments.len();
         for (i, argument) in self.spec.arguments.iter().enumerate() {
             let (array, out) = (batch.column(argument.column), &mut self.out.arguments[i]);
             match argument.form {
@@ -84,6 +98,18 @@ impl Encoder {
                     let column = self.interned.codes(i);
                     let column = column.ok_or_else(|| exec_datafusion_err!("no table of codes"))?;
                     self.codes[i].encode(column, self.interned.key(), array, false, out)?;
+                }
+                Form::Norm(_) => {
+                    let values = array
+                        .as_primitive_opt::<Float64Type>()
+                        .ok_or_else(|| exec_datafusion_err!("a column changed its type"))?;
+                    out.clear();
+                    out.extend(values.values().iter().map(|&x| real(x)[0]));
+                    blank(values.nulls(), out, NONE);
+                    let out = &mut self.out.arguments[second];
+                    second += 1;
+                    out.clear();
+                    out.extend(values.values().iter().map(|&x| real(x)[1]));
                 }
                 Form::Present => {
                     out.clear();
@@ -109,6 +135,18 @@ impl Encoder {
         }
         self.tuples.encode_tuples(&self.interned, &self.scratch, batch.num_rows(), out)
     }
+}
+
+/// A finite number by its bits, the high ones first: NaN is 0, and what is infinite is the largest. The first word is
+/// never [`NONE`], which would be a NaN's.
+fn real(x: f64) -> [u32; 2] {
+    let x = if x.is_nan() { 0.0 } else { x.clamp(f64::MIN, f64::MAX) };
+    [(x.to_bits() >> 32) as u32, x.to_bits() as u32]
+}
+
+/// The number of these words.
+pub(super) fn of_words(high: u32, low: u32) -> f64 {
+    f64::from_bits(u64::from(high) << 32 | u64::from(low))
 }
 
 /// Writes `number` at each NULL.

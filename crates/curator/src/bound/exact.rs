@@ -1,7 +1,7 @@
 //! Exact aggregates of bounded rows, to which noise will be added.
 
 use super::intern::Interned;
-use super::spec::{BoundSpec, Form};
+use super::spec::{Argument, BoundSpec, Form};
 use super::weigh::{Cell, Weighed, What};
 use datafusion::arrow::array::{Array, AsArray, UInt32Array};
 use datafusion::arrow::datatypes::UInt32Type;
@@ -31,6 +31,8 @@ pub struct ExactSizes {
     pub groups: Vec<u64>,
     /// By their different values of each column, in the order of the specification.
     pub different: Vec<Vec<u64>>,
+    /// By the norm of their sums of each column, if they are not all 0; empty but for [`Form::Norm`].
+    pub norms: Vec<Vec<u64>>,
 }
 
 /// The exact aggregates of one group. Protected: `Debug` shows nothing.
@@ -77,6 +79,8 @@ pub struct WeighedArgument {
     pub codes: Vec<(ScalarValue, u32)>,
     /// Of [`Form::Code`]: how many different values are there from which rung on.
     pub different: BTreeMap<usize, u64>,
+    /// Of [`Form::Norm`], by scale: the positive and the negative sums of people.
+    pub sums: Vec<[Contribution; 2]>,
 }
 
 /// The exact aggregates of one column in one group, over values that are not NULL.
@@ -175,7 +179,7 @@ impl Column {
                 Self::Steps(Vec::new(), histogram.then(Counts::default))
             }
             Form::Code => Self::Code(Counts::default()),
-            Form::Present => Self::Present(Vec::new()),
+            Form::Present | Form::Norm(_) => Self::Present(Vec::new()),
         }
     }
 
@@ -249,7 +253,12 @@ fn of_weighed(
     let mut by_group: BTreeMap<u32, WeighedGroup> = BTreeMap::new();
     let nobody = vec![0; ladder.len() + 1];
     let different = vec![nobody.clone(); spec.arguments.len()];
-    let mut sizes = ExactSizes { rows: nobody.clone(), groups: nobody, different };
+    let norms = |argument: &Argument| match argument.form {
+        Form::Norm(norms) => vec![0; norms.len() + 1],
+        _ => Vec::new(),
+    };
+    let norms = spec.arguments.iter().map(norms).collect();
+    let mut sizes = ExactSizes { rows: nobody.clone(), groups: nobody, different, norms };
     for (Cell { what, group, number }, total) in weighed.into_cells() {
         let count = |to: &mut Vec<u64>| {
             for (rung, units, _) in total.by_rung() {
@@ -260,6 +269,7 @@ fn of_weighed(
             What::SizesOfRows => count(&mut sizes.rows),
             What::SizesOfGroups => count(&mut sizes.groups),
             What::SizesOfDifferent(i) => count(&mut sizes.different[i]),
+            What::SizesOfNorm(i) => count(&mut sizes.norms[i]),
             _ => {
                 let arguments = || vec![WeighedArgument::default(); spec.arguments.len()];
                 let to = by_group.entry(group).or_insert_with(|| WeighedGroup {
@@ -272,6 +282,11 @@ fn of_weighed(
                     What::Present(i) => to.arguments[i].present = total,
                     What::Sum(i) => to.arguments[i].sum = total,
                     What::Squares(i) => to.arguments[i].squares = total,
+                    What::Norm(i, scale, negative) => {
+                        let sums = &mut to.arguments[i].sums;
+                        sums.resize_with(sums.len().max(scale + 1), Default::default);
+                        sums[scale][usize::from(negative)] = total;
+                    }
                     What::Value(i) => _ = to.arguments[i].values.insert(number, total),
                     What::Different(i) => {
                         let first = total.by_rung().map(|(rung, _, _)| rung).min();

@@ -216,7 +216,7 @@ impl Interned {
         let keys = spec.keys.iter().map(|&k| Column::new(kind(k), 1)).collect::<Result<_>>()?;
         let code = |a: &super::spec::Argument| match a.form {
             Form::Code => Column::new(kind(a.column), 1).map(Some),
-            Form::Steps { .. } | Form::Present => Ok(None),
+            Form::Steps { .. } | Form::Present | Form::Norm(_) => Ok(None),
         };
         let codes = spec.arguments.iter().map(code).collect::<Result<_>>()?;
         Ok(Self { key, unit, keys, tuples: Mutex::default(), codes })

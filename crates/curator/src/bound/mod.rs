@@ -9,6 +9,7 @@
 //! | `encode`, `steps` | a batch as numbers |
 //! | `spill` | rows by radix partition, in memory and in temporary files |
 //! | `choose` | which rows stay: the definition, with its proof |
+//! | `weigh`, `dense` | totals for every bound, where none is declared |
 //! | `output`, `operator` | the native operator, `BoundExec` in plans |
 //! | `node` | the logical node [`BoundContributions`] and its planner |
 //! | `cap`, `cap_operator` | limits a person's rows before a join |
@@ -44,6 +45,7 @@
 mod cap;
 mod cap_operator;
 mod choose;
+mod dense;
 mod encode;
 mod engine;
 mod exact;
@@ -64,7 +66,9 @@ mod weigh;
 mod windows;
 mod words;
 
-pub(crate) use cap::{CapRows, Most, limit, with_rows, without_leaves};
+pub(crate) use cap::{
+    CapRows, Most, SHORT, cap_parts, limit, reads_texts, with_rows, without_leaves,
+};
 pub use engine::{Engine, Native, Task};
 pub use exact::{
     Exact, ExactArgument, ExactGroup, ExactSizes, WeighedArgument, WeighedGroup, accumulate,

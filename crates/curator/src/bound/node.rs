@@ -1,7 +1,7 @@
 //! The logical node, and the planner that turns it into an operator.
 
 use super::cap::{CapRows, with_key};
-use super::cap_operator::Cap;
+use super::cap_operator::{Cap, Limit};
 use super::intern::Interned;
 use super::key::Key;
 use super::operator::{Bound, MEMORY_LIMIT};
@@ -172,7 +172,8 @@ impl ExtensionPlanner for BoundPlanner {
             let (Some(rows), Some(key)) = (cap.rows(), cap.key()) else {
                 return plan_err!("rows before a join are bounded by a number and under a key");
             };
-            let exec = Cap::new(Arc::clone(input), cap.unit()?, rows, key.clone())?;
+            let limit = Limit { most: rows, by_size: cap.by_size() };
+            let exec = Cap::new(Arc::clone(input), cap.unit()?, limit, key.clone())?;
             return Ok(Some(Arc::new(Exec(exec))));
         }
         let Some(node) = node.as_any().downcast_ref::<BoundContributions>() else {

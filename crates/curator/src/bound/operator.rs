@@ -10,7 +10,7 @@ use super::intern::{Interned, lock};
 use super::output::{Output, batch_of_firsts};
 use super::spec::{BoundSpec, Weighing};
 use super::spill::{HEAD, PARTITIONS, Partition, Row, Store};
-use super::weigh::{self, Weighed, Weigher};
+use super::weigh::{self, Weigher};
 use crate::rows::operator::Operator;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::runtime::JoinSet;
@@ -55,7 +55,10 @@ impl Bound {
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(spec.output()),
             Partitioning::UnknownPartitioning(1),
-            if spec.unit.is_some() { EmissionType::Final } else { EmissionType::Incremental },
+            match (spec.unit, spec.weighing) {
+                (None, None) => EmissionType::Incremental,
+                _ => EmissionType::Final,
+            },
             Boundedness::Bounded,
         ));
         Ok(Self { input, spec, interned, memory_limit, properties })
@@ -104,11 +107,11 @@ impl Operator for Bound {
             context,
             out: builder.tx(),
         };
-        let words = HEAD + self.spec.arguments.len();
-        match self.spec.unit {
-            None => builder.spawn(work.pass()),
+        let words = HEAD + self.spec.words();
+        match (self.spec.unit, self.spec.weighing) {
+            (None, None) => builder.spawn(work.pass()),
             // A few widths instead of one per number of arguments, which is less code.
-            Some(_) => match words {
+            _ => match words {
                 0..=3 => builder.spawn(work.bound::<3>()),
                 4 => builder.spawn(work.bound::<4>()),
                 5 => builder.spawn(work.bound::<5>()),
@@ -172,7 +175,8 @@ impl Work {
             let work = self.clone();
             tasks.spawn(async move {
                 let mut stream = work.input.execute(i, Arc::clone(&work.context))?;
-                let mut encoder = Encoder::new(&work.spec, &work.interned);
+                let encoder = Encoder::new(&work.spec, &work.interned);
+                let mut encoder = encoder.of_partition(i);
                 let mut store = Store::<W>::new(work.memory, work.reservation("rows", true));
                 while let Some(batch) = stream.next().await.transpose()? {
                     store.add(encoder.encode(&batch)?, &work.context)?;
@@ -240,7 +244,7 @@ impl Work {
             let (partitions, weigher) = (Arc::clone(partitions), Arc::clone(&weigher));
             let (next, work) = (Arc::clone(&next), self.clone());
             tasks.spawn(async move {
-                let (mut totals, mut scratch) = (Weighed::default(), weigh::Scratch::default());
+                let (mut totals, mut scratch) = (weigher.totals(), weigh::Scratch::default());
                 let memory = work.reservation("weights", false);
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);

@@ -77,7 +77,7 @@ pub(super) fn read(answers: Vec<Vec<RecordBatch>>, spec: &BoundSpec) -> Result<E
                 }
                 five
             }
-            Form::Present => vec![totals.numbers()?],
+            Form::Present | Form::Norm(_) => vec![totals.numbers()?],
             Form::Code => Vec::new(),
         };
         let mut values = match argument.form {
@@ -92,7 +92,7 @@ pub(super) fn read(answers: Vec<Vec<RecordBatch>>, spec: &BoundSpec) -> Result<E
             let wide = |which: usize| i128::from(at(which));
             group.arguments.push(match argument.form {
                 Form::Code => ExactArgument::Code(values.take().unwrap_or_default()),
-                Form::Present => ExactArgument::Present(unsigned(at(0))),
+                Form::Present | Form::Norm(_) => ExactArgument::Present(unsigned(at(0))),
                 Form::Steps { .. } => ExactArgument::Steps {
                     rows: unsigned(at(0)),
                     sum: wide(1),

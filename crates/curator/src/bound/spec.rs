@@ -2,7 +2,7 @@
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{Result, plan_err};
-use demure_core::mechanism::{Bounds, Ladder};
+use demure_core::mechanism::{Bounds, Ladder, Norms};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub const MOST_ARGUMENTS: usize = 65;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BoundSpec {
     /// The column that holds the person's id. `None` if the rows are bounded already (a row is the unit, or a person
-    /// has one row): then all of them stay.
+    /// has one row): then all of them stay, and each is weighed by itself.
     pub unit: Option<usize>,
     /// The group keys, of any type. Without keys, everything is one group.
     pub keys: Vec<usize>,
@@ -38,6 +38,10 @@ pub struct Weighing {
     pub ladder: Ladder,
     /// The most groups of a person that count at all, where keys are private: which ones is decided by chance.
     pub most_groups: Option<u64>,
+    /// Whether people are counted, each once in a group.
+    pub people: bool,
+    /// Whether squares of values are added up, for variances.
+    pub squares: bool,
 }
 
 /// A column and what is kept of its values.
@@ -63,6 +67,8 @@ pub enum Form {
     Code,
     /// For any type: only whether there is a value.
     Present,
+    /// For a `Float64` without bounds: the number itself, in two words. Only where people are weighed.
+    Norm(Norms),
 }
 
 impl Hash for Form {
@@ -71,10 +77,20 @@ impl Hash for Form {
         if let Self::Steps { bounds, histogram } = self {
             (bounds.lower().to_bits(), bounds.upper().to_bits(), histogram).hash(state);
         }
+        if let Self::Norm(norms) = self {
+            norms.hash(state);
+        }
     }
 }
 
 impl BoundSpec {
+    /// How many words hold the arguments of a row: one for each, and after these a second one for each number without
+    /// bounds, in their order.
+    pub(super) fn words(&self) -> usize {
+        let norm = |argument: &&Argument| matches!(argument.form, Form::Norm(_));
+        self.arguments.len() + self.arguments.iter().filter(norm).count()
+    }
+
     /// Every column that is read, in order: the id, the keys, the arguments.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         let arguments = self.arguments.iter().map(|a| a.column);
@@ -100,7 +116,7 @@ impl BoundSpec {
         if self.max_groups == 0 || self.max_rows == 0 {
             return plan_err!("max_groups and max_rows must be at least 1");
         }
-        if self.arguments.len() > MOST_ARGUMENTS {
+        if self.words() > MOST_ARGUMENTS {
             return plan_err!("a query can have at most {MOST_ARGUMENTS} aggregated columns");
         }
         if self.columns().any(|column| column >= input.fields().len()) {
@@ -108,8 +124,13 @@ impl BoundSpec {
         }
         for argument in &self.arguments {
             let kind = input.field(argument.column).data_type();
-            if matches!(argument.form, Form::Steps { .. }) && *kind != DataType::Float64 {
+            if matches!(argument.form, Form::Steps { .. } | Form::Norm(_))
+                && *kind != DataType::Float64
+            {
                 return plan_err!("only a Float64 can be put on a grid: add a CAST");
+            }
+            if matches!(argument.form, Form::Norm(_)) && self.weighing.is_none() {
+                return plan_err!("a sum without bounds needs weights");
             }
         }
         Ok(())

@@ -6,9 +6,8 @@
 //! the size. Other totals of the person's rows (of values, of people) are scaled with the same weight.
 //!
 //! # Proof
-//! All rows of one person are in one radix partition, and there in one bucket. They are put in order by person and
-//! group and processed person by person: the totals of each group, then the size, then
-//! `Unit::add` or `Unit::values` for each total. Nothing else is written. ∎
+//! All rows of one person are in one radix partition, and there in one bucket. They are processed person by person: first
+//! the size, then each total, scaled by [`Unit::part`]. Nothing else is written. ∎
 //!
 //! The size of a person is the number of that person's rows, so the vector has an ℓ₁ norm, and with it an ℓ₂ norm, of at most R.
 //!
@@ -16,7 +15,12 @@
 //! count: a value is there if it is among the first R of anyone.
 //!
 //! People are counted with a size of their own: the number of the person's groups, as each counts once a group.
+//!
+//! Values without bounds are added up by person and group, exactly in integers; the sums are scaled by their own norm, as
+//! [`Norms`] describes, on each of its scales.
 
+use super::dense::Dense;
+use super::encode::of_words;
 use super::intern::{Contents, Interned};
 use super::spec::{BoundSpec, Form, Weighing};
 use super::spill::{HEAD, Partition, Row, by_bucket, person};
@@ -28,7 +32,7 @@ use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, Field, Schema, SchemaRef, UInt16Type, UInt32Type,
 };
 use datafusion::common::{HashMap, HashSet, Result};
-use demure_core::mechanism::{Contribution, KeyWeights, Unit};
+use demure_core::mechanism::{Contribution, KeyWeights, Norms, Unit};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -57,6 +61,10 @@ pub(super) enum What {
     Different(usize),
     /// Units on each rung, by how many different values they have in all groups.
     SizesOfDifferent(usize),
+    /// Units on each rung, by the norm of their sums of this argument.
+    SizesOfNorm(usize),
+    /// People's sums of this argument on this scale: those that are not negative, or the others.
+    Norm(usize, usize, bool),
 }
 
 impl What {
@@ -64,8 +72,11 @@ impl What {
     const FIRST: [Self; 5] =
         [Self::SizesOfRows, Self::SizesOfGroups, Self::People, Self::Rows, Self::Key];
 
+    /// How many there are for each argument.
+    const EACH: usize = 7 + 2 * Norms::MOST_SCALES;
+
     fn code(self) -> u16 {
-        let of = |which: u16, i: usize| Self::FIRST.len() as u16 + 6 * i as u16 + which;
+        let of = |which: usize, i: usize| (Self::FIRST.len() + Self::EACH * i + which) as u16;
         match self {
             Self::SizesOfRows => 0,
             Self::SizesOfGroups => 1,
@@ -78,6 +89,8 @@ impl What {
             Self::Value(i) => of(3, i),
             Self::Different(i) => of(4, i),
             Self::SizesOfDifferent(i) => of(5, i),
+            Self::SizesOfNorm(i) => of(6, i),
+            Self::Norm(i, scale, negative) => of(7 + 2 * scale + usize::from(negative), i),
         }
     }
 
@@ -86,13 +99,15 @@ impl What {
             return *first;
         }
         let rest = usize::from(code) - Self::FIRST.len();
-        match (rest % 6, rest / 6) {
+        match (rest % Self::EACH, rest / Self::EACH) {
             (0, i) => Self::Present(i),
             (1, i) => Self::Sum(i),
             (2, i) => Self::Squares(i),
             (3, i) => Self::Value(i),
             (4, i) => Self::Different(i),
-            (_, i) => Self::SizesOfDifferent(i),
+            (5, i) => Self::SizesOfDifferent(i),
+            (6, i) => Self::SizesOfNorm(i),
+            (which, i) => Self::Norm(i, (which - 7) / 2, which % 2 == 0),
         }
     }
 }
@@ -115,6 +130,8 @@ pub(super) struct Weighed {
     totals: Vec<Vec<Contribution>>,
     /// Those of single values.
     values: HashMap<Cell, Contribution>,
+    /// All of them, in the common case.
+    dense: Option<Dense>,
 }
 
 impl Weighed {
@@ -134,15 +151,8 @@ impl Weighed {
         &mut totals[group]
     }
 
-    fn add(
-        &mut self,
-        what: What,
-        (group, number): (u32, u32),
-        unit: &Unit,
-        amount: u128,
-        part: u128,
-    ) {
-        self.at(Cell { what, group, number }).add(unit.rung(), amount, part);
+    fn add(&mut self, what: What, (group, number): (u32, u32), unit: &Unit, amount: u128) {
+        self.at(Cell { what, group, number }).add(unit.rung(), amount, unit.part(amount));
     }
 
     /// Adds what a batch says: the totals of other people.
@@ -161,11 +171,16 @@ impl Weighed {
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         let totals: usize = self.totals.iter().map(Vec::len).sum();
-        totals * TOTAL + self.values.len() * (TOTAL + size_of::<Cell>())
+        let dense = self.dense.as_ref().map_or(0, Dense::bytes);
+        totals * TOTAL + self.values.len() * (TOTAL + size_of::<Cell>()) + dense
     }
 
     /// Every total that is not 0.
-    pub(super) fn into_cells(self) -> impl Iterator<Item = (Cell, Contribution)> {
+    pub(super) fn into_cells(mut self) -> impl Iterator<Item = (Cell, Contribution)> {
+        let dense = self.dense.take().map(Dense::into_totals).unwrap_or_default();
+        for (what, group, rung, amount, part) in dense {
+            self.at(Cell { what, group, number: 0 }).add(rung, amount, part);
+        }
         let totals = self.totals.into_iter().enumerate().flat_map(|(code, totals)| {
             let what = What::of(code as u16);
             let cell = move |group: usize| Cell { what, group: group as u32, number: 0 };
@@ -234,6 +249,8 @@ struct Group {
     rows: u64,
     /// By argument: rows with a value, its sum and its squares.
     values: Vec<(u64, u128, u128)>,
+    /// By argument without bounds: its sum, in the finest steps.
+    sums: Vec<i128>,
 }
 
 /// Memory kept between partitions.
@@ -246,6 +263,7 @@ pub(super) struct Scratch<const W: usize> {
     groups: Vec<Group>,
     numbers: Vec<u32>,
     pairs: Vec<Pair>,
+    sums: Vec<i128>,
 }
 
 /// A value that a person has in a group, with its place among the person's values.
@@ -280,15 +298,37 @@ impl Weigher {
             for &to in &ends {
                 let bucket = &mut rows[from..to as usize];
                 from = to as usize;
-                bucket.sort_unstable_by_key(|row| (person(row), row[HEAD - 1]));
-                for own in bucket.chunk_by(|a, b| person(a) == person(b)) {
-                    self.person(own, scratch, totals);
+                match &mut totals.dense {
+                    Some(dense) => self.bucket(bucket, dense),
+                    None => {
+                        bucket.sort_unstable_by_key(|row| (person(row), row[HEAD - 1]));
+                        for own in bucket.chunk_by(|a, b| person(a) == person(b)) {
+                            self.person(own, scratch, totals);
+                        }
+                    }
                 }
             }
             (scratch.ends, scratch.rows) = (ends, rows);
         })?;
         scratch.read = read;
         Ok(())
+    }
+
+    /// Totals of nobody yet.
+    pub(super) fn totals(&self) -> Weighed {
+        let dense = Dense::new(&self.weighing, &self.forms, self.contents.groups.len());
+        Weighed { dense, ..Weighed::default() }
+    }
+
+    /// Adds the people of a bucket where the order of their groups does not matter.
+    fn bucket<const W: usize>(&self, rows: &mut [Row<W>], to: &mut Dense) {
+        let Some(first) = rows.first().map(person) else { return };
+        if rows.iter().any(|row| person(row) != first) {
+            rows.sort_unstable_by_key(person);
+        }
+        for own in rows.chunk_by(|a, b| person(a) == person(b)) {
+            to.person(own, &self.weighing.ladder.unit(own.len() as u64));
+        }
     }
 
     /// Adds one person, whose rows are in the order of their groups.
@@ -335,39 +375,59 @@ impl Weigher {
             used += 1;
             (group.group, group.rows) = (own[0][HEAD - 1], own.len() as u64);
             group.values.clear();
-            for i in 0..self.forms.len() {
+            group.sums.clear();
+            let mut second = HEAD + self.forms.len();
+            for (i, form) in self.forms.iter().enumerate() {
                 let mut total = (0, 0, 0);
-                for number in own.iter().map(|row| row[HEAD + i]).filter(|n| *n != NONE) {
+                if let Form::Norm(norms) = form {
+                    let known = own.iter().filter(|row| row[HEAD + i] != NONE);
+                    // At most 2⁹⁰ steps each: they add up in any order, without an overflow.
+                    let steps = known.map(|row| norms.steps(of_words(row[HEAD + i], row[second])));
+                    group.sums.push(steps.fold(0, i128::saturating_add));
+                    second += 1;
+                    group.values.push((0, 0, 0));
+                    continue;
+                }
+                group.sums.push(0);
+                let numbers = own.iter().map(|row| row[HEAD + i]).filter(|n| *n != NONE);
+                for number in numbers {
                     let step = u64::from(number);
                     total = (total.0 + 1, total.1 + step, total.2 + u128::from(step * step));
                 }
                 group.values.push((total.0, u128::from(total.1), total.2));
             }
         }
-        let ladder = self.weighing.ladder;
-        let size = groups[..used].iter().fold(0u64, |sum, group| sum.saturating_add(group.rows));
-        let (unit, member) = (ladder.unit(size), ladder.unit(used as u64));
-        to.add(What::SizesOfRows, (0, 0), &unit, 1, 0);
-        to.add(What::SizesOfGroups, (0, 0), &member, 1, 0);
+        let Weighing { ladder, most_groups, people, squares } = self.weighing;
+        let (unit, member) = (ladder.unit(rows.len() as u64), ladder.unit(used as u64));
+        to.add(What::SizesOfRows, (0, 0), &unit, 1);
+        if people {
+            to.add(What::SizesOfGroups, (0, 0), &member, 1);
+        }
         let weight = KeyWeights::weight(used as u64);
-        for Group { group, rows, values } in &groups[..used] {
+        for Group { group, rows, values, .. } in &groups[..used] {
             let at = (*group, 0);
-            to.add(What::People, at, &member, 1, member.part(1));
-            // Not scaled: only the first rung is used.
-            to.at(Cell { what: What::Key, group: *group, number: 0 }).add(0, u128::from(weight), 0);
-            to.add(What::Rows, at, &unit, u128::from(*rows), unit.part(*rows));
-            for (i, (form, &(present, sum, squares))) in self.forms.iter().zip(values).enumerate() {
+            if people {
+                to.add(What::People, at, &member, 1);
+            }
+            if most_groups.is_some() {
+                // Not scaled: only the first rung is used.
+                let key = Cell { what: What::Key, group: *group, number: 0 };
+                to.at(key).add(0, u128::from(weight), 0);
+            }
+            to.add(What::Rows, at, &unit, u128::from(*rows));
+            for (i, (form, &(present, sum, of_squares))) in
+                self.forms.iter().zip(values).enumerate()
+            {
                 if present == 0 {
                     continue;
                 }
-                let Form::Steps { bounds, .. } = form else {
-                    to.add(What::Present(i), at, &unit, u128::from(present), unit.part(present));
-                    continue;
-                };
-                let parts = unit.values(bounds.steps(), present, sum, squares);
-                to.add(What::Present(i), at, &unit, u128::from(present), parts[0]);
-                to.add(What::Sum(i), at, &unit, sum, parts[1]);
-                to.add(What::Squares(i), at, &unit, squares, parts[2]);
+                to.add(What::Present(i), at, &unit, u128::from(present));
+                if let Form::Steps { .. } = form {
+                    to.add(What::Sum(i), at, &unit, sum);
+                    if squares {
+                        to.add(What::Squares(i), at, &unit, of_squares);
+                    }
+                }
             }
         }
         for (i, form) in self.forms.iter().enumerate() {
@@ -376,6 +436,9 @@ impl Weigher {
             }
             if *form == Form::Code {
                 self.different(i, rows, &mut scratch.pairs, to);
+            }
+            if let Form::Norm(norms) = form {
+                norm((i, norms), &groups[..used], &mut scratch.sums, to);
             }
         }
         scratch.groups = groups;
@@ -440,8 +503,29 @@ impl Weigher {
             numbers.sort_unstable();
             for same in numbers.chunk_by(|a, b| a == b) {
                 let (at, rows) = ((own[0][HEAD - 1], same[0]), same.len() as u64);
-                to.add(What::Value(i), at, unit, u128::from(rows), unit.part(rows));
+                to.add(What::Value(i), at, unit, u128::from(rows));
             }
+        }
+    }
+}
+
+/// Adds a person's sums of an argument without bounds, by the norm of all of them.
+fn norm((i, norms): (usize, &Norms), groups: &[Group], sums: &mut Vec<i128>, to: &mut Weighed) {
+    sums.clear();
+    sums.extend(groups.iter().map(|group| group.sums[i]));
+    let size = sums.iter().fold(0u128, |size, sum| size.saturating_add(sum.unsigned_abs()));
+    if size == 0 {
+        return;
+    }
+    let sizes = Cell { what: What::SizesOfNorm(i), group: 0, number: 0 };
+    to.at(sizes).add(norms.rung(size), 1, 0);
+    for scale in 0..norms.scales() {
+        let unit = norms.unit(scale, sums);
+        for (group, &sum) in groups.iter().zip(sums.iter()).filter(|(_, sum)| **sum != 0) {
+            let (amount, part) = unit.parts(sum);
+            let what = What::Norm(i, scale, sum < 0);
+            let cell = Cell { what, group: group.group, number: 0 };
+            to.at(cell).add(unit.rung(), amount, part);
         }
     }
 }

@@ -117,6 +117,15 @@ impl fmt::Debug for Windows {
 #[async_trait]
 impl Engine for Windows {
     async fn prepare(&self, input: LogicalPlan, spec: &BoundSpec, key: Key) -> crate::Result<Task> {
+        if spec.arguments.iter().any(|argument| matches!(argument.form, Form::Norm(_))) {
+            return Err(Refusal::new(
+                Rule::Bounds,
+                "this engine cannot weigh people, so it cannot sum values without bounds",
+                "declare `bounds = [low, high]` for the column in the policy, or write \
+                 CLAMP(x, low, high)",
+            )
+            .into());
+        }
         if spec.weighing.is_some() {
             return Err(Refusal::new(
                 Rule::Clause,
@@ -180,7 +189,10 @@ fn bounded(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<LogicalPla
         let value = match argument.form {
             Form::Steps { bounds, .. } => steps(at(argument.column), &bounds)?,
             Form::Code => plain(argument.column),
-            Form::Present => when(at(argument.column).is_not_null(), lit(0i64)).end()?,
+            // Refused before: it needs weights.
+            Form::Present | Form::Norm(_) => {
+                when(at(argument.column).is_not_null(), lit(0i64)).end()?
+            }
         };
         first.push(value.alias(format!("a{i}")));
     }
@@ -198,7 +210,7 @@ fn bounded(input: LogicalPlan, spec: &BoundSpec, key: &Key) -> Result<LogicalPla
     };
     let argument_kind = |i: usize| match spec.arguments[i].form {
         Form::Code => kind(spec.arguments[i].column),
-        Form::Steps { .. } | Form::Present => DataType::Int64,
+        Form::Steps { .. } | Form::Present | Form::Norm(_) => DataType::Int64,
     };
     let owner = named("u");
     let own =

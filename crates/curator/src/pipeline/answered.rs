@@ -5,7 +5,7 @@ use super::gate::{Gate, Reads};
 use super::{Asker, Part, Quoted, least};
 use crate::answer::Answer;
 use crate::answer::explain::advice;
-use crate::answer::intervals::with_intervals;
+use crate::answer::intervals::{CHOSEN, with_intervals};
 use crate::answer::lasting::changing;
 use crate::curator::Curator;
 use crate::error::{Error, Result};
@@ -45,19 +45,22 @@ impl Quoted {
             columns.extend(part.quote.columns_at(&part.aggregate, &weights)?);
             notes.extend(part.quote.learnt_in_words(&weights));
             notes.extend(part.aggregate.left_out_in_words());
+            notes.extend(part.aggregate.not_read_in_words());
+            notes.extend(part.aggregate.totals_in_words().filter(|note| !notes.contains(note)));
             if let (Some(selection), 0) = (&part.quote.selection, released.batch().num_rows()) {
                 notes.push(format!("no key came back: {}", selection.needs()?));
             }
-            part.table.fill(&released).map_err(|e| Error::After(e.strip_backtrace()))?;
+            part.table.fill(&released).map_err(|e| Error::after(&e))?;
         }
-        let after = match asker.settings.intervals {
-            true => with_intervals(after).map_err(|e| Error::After(e.strip_backtrace()))?,
-            false => after,
+        let (after, chosen) = match asker.settings.intervals {
+            true => with_intervals(after).map_err(|e| Error::after(&e))?,
+            false => (after, false),
         };
+        notes.extend(chosen.then(|| CHOSEN.to_owned()));
         let lasting = matches!(changing(&after), Ok(None));
         let (schema, held) = post_process(curator, after).await?;
         let bought = parts.iter().find(|part| !part.is_known());
-        if let Some(epsilon) = bought.and_then(|part| part.quote.epsilon)
+        if let Some(epsilon) = bought.and_then(|part| part.asked(asker))
             && !(0.1..=5.0).contains(&epsilon.get())
         {
             notes.push(advice(epsilon, curator.policy.budget.neighbours));
@@ -76,12 +79,15 @@ impl Quoted {
 }
 
 /// Runs everything above the cut: an ordinary query over released and public tables.
-async fn post_process(curator: &Curator, plan: LogicalPlan) -> Result<(SchemaRef, CollectedRows)> {
+pub(super) async fn post_process(
+    curator: &Curator,
+    plan: LogicalPlan,
+) -> Result<(SchemaRef, CollectedRows)> {
     let mut state: SessionState = curator.catalog.public_state();
     // One partition: rows keep the order of the public keys unless the query asks for another.
     state.config_mut().options_mut().execution.target_partitions = 1;
     let frame = DataFrame::new(state, plan);
     let schema = Arc::new(frame.schema().as_arrow().clone());
     let held = collected(frame, PUBLIC_MEMORY).await;
-    Ok((schema, held.map_err(|e| Error::After(e.strip_backtrace()))?))
+    Ok((schema, held.map_err(|e| Error::after(&e))?))
 }

@@ -19,7 +19,7 @@ impl Quoted {
         }
         let balance = curator.ledger.balance_for(asker.who)?;
         let mut notes = Vec::new();
-        if let Some(epsilon) = parts.first().and_then(|first| first.quote.epsilon) {
+        if let Some(epsilon) = parts.first().and_then(|first| first.asked(asker)) {
             notes = vec![advice(epsilon, curator.policy.budget.neighbours)];
         }
         if least::too_little(to_buy(), &curator.policy.budget).is_some() {

@@ -18,6 +18,8 @@
 //! | file | what |
 //! |---|---|
 //! | `planned.rs`, `quoted.rs`, `reserved.rs` | the stages |
+//! | `constants.rs` | constants above the cut, computed before anything is bought |
+//! | `staged.rs` | writes numbers that one part releases into the plan of a later one |
 //! | `purchase.rs` | obtains each table: known, received from the ledger, or bought |
 //! | `answered.rs`, `explained.rs` | the answer; the price and the expected error |
 //! | `collected.rs` | rows of public and released tables, held in memory |
@@ -27,6 +29,7 @@
 
 mod answered;
 mod collected;
+mod constants;
 mod explained;
 pub(crate) mod gate;
 mod least;
@@ -34,6 +37,7 @@ mod planned;
 mod purchase;
 mod quoted;
 mod reserved;
+mod staged;
 pub(crate) mod workers;
 
 pub(crate) use planned::{Planned, bind_parameters, plan_statement};

@@ -33,11 +33,24 @@ struct Paid {
 }
 
 impl Obtained {
-    fn add(&mut self, place: usize, table: Released, price: Price) {
-        self.tables[place] = Some(table);
+    fn add(
+        &mut self,
+        parts: &[Arc<Part>],
+        place: usize,
+        table: Released,
+        price: Price,
+    ) -> Result<()> {
         self.price.main += price.main;
         self.price.delta += price.delta;
+        fill(&parts[place], &table)?;
+        self.tables[place] = Some(table);
+        Ok(())
     }
+}
+
+/// Fills the table from which the rest of the statement reads a release.
+fn fill(part: &Part, table: &Released) -> Result<()> {
+    part.table.fill(table).map_err(|e| Error::After(e.strip_backtrace()))
 }
 
 impl Asker<'_> {
@@ -55,13 +68,21 @@ impl Asker<'_> {
                 Purchase::Public => Some(Released::public_keys(&part.aggregate)?),
                 Purchase::Buy => None,
             });
+            if let Some(Some(table)) = tables.last() {
+                fill(part, table)?;
+            }
         }
         let mut obtained = Obtained { tables, price: Price::ZERO };
         loop {
             // A query waits for others only after all that it leads has ended, so no two wait for each other.
             let (mut leads, mut joined) = (Vec::new(), Vec::new());
             for (place, p) in parts.iter().enumerate() {
-                if obtained.tables[place].is_none() {
+                // What uses another's number is bought together with that, or once it is there.
+                let ready = p.needs().all(|need| {
+                    let led = leads.iter().any(|(at, _)| *at == need);
+                    led || obtained.tables.get(need).is_some_and(Option::is_some)
+                });
+                if obtained.tables[place].is_none() && ready {
                     match self.curator.flights.claim(&p.key) {
                         Claim::Lead(lead) => leads.push((place, lead)),
                         Claim::Join(flight) => joined.push((place, flight)),
@@ -73,9 +94,9 @@ impl Asker<'_> {
             }
             let paid = self.pay(parts, leads, &mut obtained).await;
             let paid = paid.map_err(|error| self.partly(error, &obtained))?;
-            self.compute(gate, paid, words, &mut obtained).await?;
+            self.compute(gate, parts, paid, words, &mut obtained).await?;
             for (place, flight) in joined {
-                let waited = self.wait(&parts[place], place, &flight, &mut obtained).await;
+                let waited = self.wait(parts, place, &flight, &mut obtained).await;
                 waited.map_err(|error| self.partly(error, &obtained))?;
             }
         }
@@ -112,7 +133,7 @@ impl Asker<'_> {
             match one {
                 Bought::Given(table, price) => {
                     lead.found();
-                    obtained.add(place, table, price);
+                    obtained.add(parts, place, table, price)?;
                 }
                 Bought::Reserved(reservation) => {
                     let reserved = Reserved::new(Arc::clone(&parts[place]), task, reservation);
@@ -172,6 +193,7 @@ impl Asker<'_> {
     async fn compute(
         &self,
         gate: &Arc<dyn Gate>,
+        parts: &[Arc<Part>],
         paid: Vec<Paid>,
         words: usize,
         obtained: &mut Obtained,
@@ -193,7 +215,7 @@ impl Asker<'_> {
             return Err(self.curator.incidents.record("the release panicked"));
         };
         for ((place, price), table) in bills.into_iter().zip(tables) {
-            obtained.add(place, table?, price);
+            obtained.add(parts, place, table?, price)?;
         }
         Ok(())
     }
@@ -201,16 +223,16 @@ impl Asker<'_> {
     /// Waits for another's purchase, and takes what it bought. Adds nothing if that purchase was abandoned.
     async fn wait(
         &self,
-        p: &Part,
+        parts: &[Arc<Part>],
         place: usize,
         flight: &Flight,
         obtained: &mut Obtained,
     ) -> Result<()> {
         match flight.ended().await {
             Some(End::Settled) => {
-                for one in self.purchase(&[p]).await? {
+                for one in self.purchase(&[&parts[place]]).await? {
                     match one {
-                        Bought::Given(table, price) => obtained.add(place, table, price),
+                        Bought::Given(table, price) => obtained.add(parts, place, table, price)?,
                         Bought::Reserved(reservation) => self.cancel(reservation)?,
                     }
                 }

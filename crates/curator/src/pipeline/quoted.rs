@@ -1,5 +1,6 @@
 //! The second stage: every aggregate is priced, and it is known which are bought already.
 
+use super::staged::{UsedNumber, used_numbers};
 use super::{Asker, Planned};
 use crate::aggregate::{PrivateAggregate, Quote, Released, quote};
 use crate::answer::deferred::DeferredTable;
@@ -7,6 +8,7 @@ use crate::curator::Curator;
 use crate::error::Result;
 use datafusion::logical_expr::LogicalPlan;
 use demure_core::event::Event;
+use demure_core::unit::Epsilon;
 use demure_ledger::Hash;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -27,6 +29,8 @@ pub(crate) struct Part {
     pub(crate) table: Arc<DeferredTable>,
     pub(crate) quote: Quote,
     pub(crate) purchase: Purchase,
+    /// The numbers that it uses over rows: of parts before this one, or of public tables.
+    pub(super) numbers: Vec<UsedNumber>,
     /// The cache key of the answer in the first storage format, and in the one that this build reads.
     first_key: String,
     pub(crate) key: String,
@@ -51,6 +55,15 @@ impl Part {
     /// Whether it is free because it was bought before.
     pub(crate) fn is_known(&self) -> bool {
         matches!(self.purchase, Purchase::Known(_))
+    }
+
+    /// The ε that was asked for. Grouping sets that are released separately share it.
+    pub(super) fn asked(&self, asker: Asker<'_>) -> Option<Epsilon> {
+        let (settings, budget) = (asker.settings, &asker.curator.policy.budget);
+        match self.aggregate.among > 1 && settings.error_at_most.is_none() {
+            true => Some(settings.epsilon.unwrap_or(budget.per_query)),
+            false => self.quote.epsilon,
+        }
     }
 
     /// Decodes the table in `bytes`, if it fits this aggregate.
@@ -98,7 +111,8 @@ impl Planned {
     pub(crate) fn quoted(self, asker: Asker<'_>) -> Result<Quoted> {
         let curator = asker.curator;
         let mut parts = Vec::with_capacity(self.aggregates.len());
-        for (aggregate, table) in self.aggregates {
+        for (mut aggregate, table) in self.aggregates {
+            let numbers = used_numbers(&mut aggregate, &self.numbers, &parts)?;
             let quote = quote(&aggregate, &curator.policy.budget, asker.settings)?;
             let answers = curator.policy.budget.answers;
             let hers = |key: &str| Ok(curator.ledger.recall(asker.who, key, answers)?.is_some());
@@ -108,7 +122,7 @@ impl Planned {
                 false => Purchase::Buy,
             };
             let first_key = key.clone();
-            let mut part = Part { aggregate, table, quote, purchase, first_key, key };
+            let mut part = Part { aggregate, table, quote, purchase, numbers, first_key, key };
             if let Some(released) = part.known(asker)? {
                 part.purchase = Purchase::Known(released);
             }

@@ -5,6 +5,7 @@ use crate::aggregate::{Released, release};
 use crate::bound::{Exact, Key, Task};
 use crate::curator::Curator;
 use crate::error::{Error, Result};
+use datafusion::logical_expr::LogicalPlan;
 use demure_ledger::{Price, Reading, Reservation};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -32,11 +33,16 @@ pub(crate) struct Noised {
 }
 
 impl Part {
-    /// Plans the engine's part, with a fresh key. No row is read yet.
+    /// Plans the engine's part, with a fresh key. No row is read yet. Where it uses a number that is not known yet, the plan is
+    /// of another one, and made again before rows are read.
     pub(super) async fn task(&self, curator: &Curator) -> Result<Task> {
+        self.task_over(curator, self.tried_input()?).await
+    }
+
+    async fn task_over(&self, curator: &Curator, input: LogicalPlan) -> Result<Task> {
         let key = Key::draw(&mut **curator.rng())?;
         let spec = self.quote.spec(&self.aggregate);
-        curator.engine.prepare(self.aggregate.input.clone(), &spec, key).await
+        curator.engine.prepare(input, &spec, key).await
     }
 }
 
@@ -54,8 +60,19 @@ impl Reserved {
     pub(super) async fn measured(self, curator: &Curator) -> Result<Measured> {
         // From here on protected rows may have been read.
         let reading = self.reservation.begin()?;
+        let task = match self.part.numbers.is_empty() {
+            true => self.task,
+            false => {
+                let paid = |error| match error {
+                    after @ Error::After(_) => after,
+                    other => Error::Paid(Box::new(other)),
+                };
+                let input = self.part.known_input(curator).await.map_err(paid)?;
+                self.part.task_over(curator, input).await.map_err(paid)?
+            }
+        };
         // Panic messages may contain protected data, just like errors.
-        let exact = match AssertUnwindSafe(self.task.run(&reading)).catch_unwind().await {
+        let exact = match AssertUnwindSafe(task.run(&reading)).catch_unwind().await {
             Ok(Ok(exact)) => exact,
             Ok(Err(error)) => return Err(curator.incidents.record(&error.to_string())),
             Err(_) => return Err(curator.incidents.record("the engine panicked")),
@@ -74,6 +91,8 @@ impl Measured {
         let stored = released
             .stored()
             .ok_or_else(|| Error::After("the released table could not be stored".to_owned()))?;
+        // For later parts of the same statement, which leave together with this one.
+        self.part.table.fill(&released).map_err(|e| Error::After(e.strip_backtrace()))?;
         Ok(Noised { released, stored, reading: self.reading })
     }
 }

@@ -10,29 +10,47 @@ fn bounds() -> Bounds {
     Bounds::on(0.0, 1000.0, grid()).unwrap()
 }
 
-/// A median by this method.
-fn by(method: Method, bounds: Bounds) -> Ordered {
-    let event = Event::Compose(Vec::new());
-    Ordered { value: 0, rank: 0.5, bounds, method, weights: None, event, why: None }
-}
-
-fn pure(epsilon: f64, neighbours: Neighbours) -> Ordered {
+/// The method of a median whose value has this much.
+fn pure(epsilon: f64, neighbours: Neighbours) -> (Method, Option<String>) {
     let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
     let share = Share { budget, delta: None, neighbours };
-    Ordered::new((0, 0.5), bounds(), &share, Most::of(1, 1), true).unwrap()
+    method(0.5, bounds(), &share, (Most::of(1, 1), true)).unwrap()
+}
+
+/// A median within these bounds by this method.
+fn by(method: Method, bounds: Bounds) -> Ordered {
+    let budget = Budget::Pure(Epsilon::new(1.0).unwrap());
+    let share = Share { budget, delta: None, neighbours: Neighbours::Replace };
+    let any = Ordered::new((0, 0.5), bounds, &share, (Most::of(1, 1), true), None).unwrap();
+    Ordered { method, ..any }
+}
+
+#[test]
+fn a_value_and_its_ends_cost_the_whole() {
+    for epsilon in [0.1, 1.0 / 3.0, 0.7] {
+        let budget = Budget::Pure(Epsilon::new(epsilon).unwrap());
+        let share = Share { budget, delta: None, neighbours: Neighbours::AddRemove };
+        let of = Ordered::new((0, 0.5), bounds(), &share, (Most::of(1, 1), true), None).unwrap();
+        let Method::Ranks(value) = of.method() else { panic!("smooth at a small ε") };
+        // 2Δ/ε is the scale.
+        let cost = |quantile: &Quantile| 2.0 * quantile.sensitivity() / quantile.scale();
+        let ends: f64 = of.ends.drawn().map(|(_, end)| cost(&end.quantile)).sum();
+        assert!((cost(value) + ends - epsilon).abs() < 1e-12);
+        assert!((ends / epsilon - 0.5).abs() < 1e-12);
+    }
 }
 
 #[test]
 fn little_epsilon_goes_by_ranks_and_much_by_smooth_sensitivity() {
     for neighbours in [Neighbours::AddRemove, Neighbours::Replace] {
-        assert!(matches!(pure(1.0, neighbours).method, Method::Ranks(_)), "{neighbours}");
+        assert!(matches!(pure(1.0, neighbours).0, Method::Ranks(_)), "{neighbours}");
     }
     let much = pure(20.0, Neighbours::Replace);
-    assert!(matches!(much.method, Method::Smooth(_)), "{:?}", much.why);
+    assert!(matches!(much.0, Method::Smooth(_)), "{:?}", much.1);
     assert!(
-        much.why.as_ref().unwrap().starts_with("on evenly spread values smooth sensitivity"),
+        much.1.as_ref().unwrap().starts_with("on evenly spread values smooth sensitivity"),
         "{:?}",
-        much.why
+        much.1
     );
 }
 
@@ -56,12 +74,12 @@ fn the_choice_is_the_better_one_on_evenly_spread_values() {
             let smooth = matches!(method, Method::Smooth(_));
             let of = by(method, bounds());
             let squares: f64 = (0..4_000)
-                .map(|_| (of.release_one(&values, &mut rng).unwrap() - 491.0).powi(2))
+                .map(|_| (of.release_value(&values, &mut rng).unwrap() - 491.0).powi(2))
                 .sum();
             (squares, smooth)
         });
         errors.sort_by(|a, b| a.0.total_cmp(&b.0));
-        assert_eq!(errors[0].1, matches!(chosen.method, Method::Smooth(_)), "{:?}", chosen.why);
+        assert_eq!(errors[0].1, matches!(chosen.0, Method::Smooth(_)), "{:?}", chosen.1);
     }
 }
 
@@ -78,7 +96,7 @@ fn the_error_that_is_told_is_exceeded_in_a_twentieth() {
         let told = Ordered::even_error(&noise);
         let of = by(Method::Smooth(noise), wide);
         let beyond = (0..20_000)
-            .filter(|_| (of.release_one(&values, &mut rng).unwrap() - 499.0).abs() > told)
+            .filter(|_| (of.release_value(&values, &mut rng).unwrap() - 499.0).abs() > told)
             .count();
         assert!((840..1160).contains(&beyond), "{beyond}");
     }

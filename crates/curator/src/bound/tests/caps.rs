@@ -7,7 +7,7 @@ use crate::bound::engine::exact;
 use crate::bound::spec::{BoundSpec, Form};
 use crate::bound::{Exact, Native};
 use datafusion::arrow::array::RecordBatch;
-use datafusion::common::Column;
+use datafusion::common::{Column, ScalarValue};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::collections::BTreeMap;
 
@@ -77,6 +77,37 @@ fn what_stays_of_a_person_depends_on_her_own_rows_alone() {
             assert_eq!(whole, apart, "somebody else shows in round {round}");
             assert!(dropped > 0, "the limit must bite");
         }
+    });
+}
+
+/// A row counts once for every 64 bytes of its longest text: whoever is within the limit keeps all, the others as many as fit
+/// if all were as large as their largest, and a row that is too large by itself is nobody's.
+#[test]
+fn rows_with_long_texts_count_several_times() {
+    runtime().block_on(async {
+        let row = |id: i64, bytes: usize, value: u8| Row {
+            id: Some(id),
+            key: Some("k".repeat(bytes)),
+            value: Some(value),
+            code: None,
+        };
+        // One of 64 bytes; two of 65; three of 100, of which two fit; one of 256 and one of 257, which never fits.
+        let rows = vec![
+            row(1, 64, 0),
+            row(2, 65, 0),
+            row(2, 65, 1),
+            row(3, 100, 0),
+            row(3, 100, 1),
+            row(3, 10, 2),
+            row(4, 256, 0),
+            row(4, 257, 1),
+        ];
+        let exact = run(vec![vec![batch(&rows, Ids::Int)]], Ids::Int, 3, 1 << 30).await;
+        let of = |id: i64| {
+            let own = exact.groups.iter().filter(|g| g.key[0] == ScalarValue::Int64(Some(id)));
+            own.map(|group| group.rows).sum::<u64>()
+        };
+        assert_eq!([1, 2, 3, 4].map(of), [1, 2, 2, 1]);
     });
 }
 

@@ -13,18 +13,30 @@ fn ladder() -> Ladder {
 }
 
 fn weighing(most_groups: Option<u64>) -> BoundSpec {
-    let weighing = Some(Weighing { ladder: ladder(), most_groups });
-    BoundSpec { weighing, ..spec(1, 1) }
+    let weighing = Weighing { ladder: ladder(), most_groups, people: true, squares: true };
+    BoundSpec { weighing: Some(weighing), ..spec(1, 1) }
 }
 
-async fn run(rows: &[Row], ids: Ids, most: Option<u64>, (seed, limit): (u64, usize)) -> Exact {
+/// Rows and sums alone: the common case.
+fn dense(squares: bool) -> BoundSpec {
+    let weighing = Weighing { ladder: ladder(), most_groups: None, people: false, squares };
+    let spec = spec(1, 1);
+    let arguments = vec![spec.arguments[0].clone(), spec.arguments[2].clone()];
+    BoundSpec { weighing: Some(weighing), arguments, ..spec }
+}
+
+async fn run(rows: &[Row], ids: Ids, most: Option<u64>, how: (u64, usize)) -> Exact {
+    run_with(rows, ids, &weighing(most), how).await
+}
+
+async fn run_with(rows: &[Row], ids: Ids, spec: &BoundSpec, (seed, limit): (u64, usize)) -> Exact {
     let context = context();
     let half = rows.len() / 2;
     let parts = [&rows[..half], &rows[half..]];
     let batches = |rows: &[Row]| rows.chunks(37).map(|rows| batch(rows, ids)).collect();
     let partitions: Vec<Vec<_>> = parts.into_iter().map(batches).collect();
     let input = plan(&context, schema(ids), partitions).await;
-    native(&context, input, &weighing(most), key(seed), limit).await
+    native(&context, input, spec, key(seed), limit).await
 }
 
 /// All totals, with values in place of the numbers that they were given in order of arrival.
@@ -80,7 +92,10 @@ fn totals_are_those_of_the_definition() {
         for round in 0..12 {
             let ids = if round % 2 == 0 { Ids::Int } else { Ids::Text };
             let rows = random_rows(&mut draws, 400, 3 + round % 5);
-            let exact = run(&rows, ids, None, (round, 1 << 20)).await;
+            let how = (round, 1 << 20);
+            let exact = run(&rows, ids, Some(u64::MAX), how).await;
+            let with_squares = run_with(&rows, ids, &dense(true), how).await;
+            let without = run_with(&rows, ids, &dense(false), how).await;
             let people = people(&rows);
             let mut expected: BTreeMap<Option<String>, [Contribution; 5]> = BTreeMap::new();
             let mut keys: BTreeMap<Option<String>, u64> = BTreeMap::new();
@@ -94,20 +109,19 @@ fn totals_are_those_of_the_definition() {
                         own.iter().filter_map(|r| r.value.map(u64::from)).collect();
                     let (sum, squares) = values.iter().fold((0, 0), |(s, q), v| (s + v, q + v * v));
                     let present = values.len() as u64;
-                    let parts = unit.values(9, present, u128::from(sum), u128::from(squares));
                     let to = expected.entry(key.clone()).or_default();
                     member.add(&mut to[0], 1);
                     unit.add(&mut to[1], own.len() as u64);
-                    for (at, (whole, part)) in
-                        [present, sum, squares].into_iter().zip(parts).enumerate()
-                    {
-                        to[2 + at].add(unit.rung(), u128::from(whole), part);
+                    for (at, amount) in [present, sum, squares].into_iter().enumerate() {
+                        unit.add(&mut to[2 + at], amount);
                     }
                     *keys.entry(key.clone()).or_default() +=
                         KeyWeights::weight(groups.len() as u64);
                 }
             }
-            assert_eq!(exact.sizes.as_ref().unwrap().rows, sizes);
+            for exact in [&exact, &with_squares, &without] {
+                assert_eq!(exact.sizes.as_ref().unwrap().rows, sizes);
+            }
             assert_eq!(exact.groups.len(), expected.len());
             for (key, totals) in expected {
                 let found = group(&exact, &key).unwrap();
@@ -120,6 +134,14 @@ fn totals_are_those_of_the_definition() {
                     }
                 }
                 assert_eq!(found.key, keys[&key]);
+                let plain = group(&with_squares, &key).unwrap();
+                let [of, present] = &plain.arguments[..] else { panic!("two arguments") };
+                let same = [&plain.rows, &of.present, &of.sum, &of.squares];
+                assert!(same.into_iter().eq([1, 2, 3, 4].map(|i| all[i])));
+                assert!(present.present == found.arguments[2].present);
+                let fewer = group(&without, &key).unwrap();
+                assert!(fewer.arguments[0].sum == of.sum && fewer.rows == plain.rows);
+                assert_eq!(fewer.arguments[0].squares.by_rung().count(), 0);
             }
         }
     });
@@ -129,13 +151,16 @@ fn totals_are_those_of_the_definition() {
 fn the_order_of_rows_and_the_memory_do_not_show() {
     runtime().block_on(async {
         let mut draws = Draws(22);
-        for (round, most) in [(1, None), (2, Some(2))] {
+        let specs = [weighing(None), weighing(Some(2)), dense(true), dense(false)];
+        for (round, spec) in specs.iter().enumerate() {
             for ids in [Ids::Int, Ids::Text] {
                 let mut rows = random_rows(&mut draws, 2_000, 30);
-                let plain = canonical(&run(&rows, ids, most, (round, 1 << 30)).await);
+                let with = |limit| (round as u64, limit);
+                let plain = canonical(&run_with(&rows, ids, spec, with(1 << 30)).await);
                 for limit in [1 << 30, 20_000, 1] {
                     draws.shuffle(&mut rows);
-                    assert_eq!(canonical(&run(&rows, ids, most, (round, limit)).await), plain);
+                    let again = run_with(&rows, ids, spec, with(limit)).await;
+                    assert_eq!(canonical(&again), plain);
                 }
             }
         }

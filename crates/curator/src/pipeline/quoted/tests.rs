@@ -7,7 +7,10 @@ use demure_ledger::Ledger;
 
 /// The first part of a question that Ann asks.
 async fn quoted(curator: &Arc<Curator>, sql: &str) -> Part {
-    let Ok(Statement::Query(query)) = parse(sql, &curator.catalog.state()) else { panic!() };
+    let Ok(Statement::Query(query)) = parse(sql, &curator.catalog.state(), curator.catalog.names())
+    else {
+        panic!()
+    };
     let session = curator.session("ann");
     let planned = Planned::new(session.asker(), *query, &[]).await.unwrap();
     planned.quoted(session.asker()).unwrap().parts.remove(0)
