@@ -114,6 +114,45 @@ async fn a_gate_is_asked_before_the_debit_and_waited_for_before_the_answer_is_ke
 }
 
 #[tokio::test]
+async fn a_number_and_what_uses_it_are_debited_before_either_is_read_and_leave_together() {
+    let (mut session, _folder) = session().await;
+    let gate = Noting::new(&session, true);
+    let sql = "SELECT COUNT(*) FROM whole WHERE v > (SELECT AVG(CLAMP(v, 0, 9)) FROM whole)";
+    session.run_through(gate.clone(), sql, &[]).await.unwrap();
+    assert_eq!(gate.notes(), ["admit 1400, ledger: ", "leave, ledger: reserve reserve"]);
+    assert_eq!(kinds(session.curator()), "ledger: reserve reserve settle settle");
+    // Both are hers now. With another number it is another answer.
+    for (sql, debits) in [
+        ("SELECT AVG(CLAMP(v, 0, 9)) FROM whole", 0),
+        ("SELECT 1 + COUNT(*) FROM whole WHERE v > (SELECT AVG(CLAMP(v, 0, 9)) FROM whole)", 0),
+        ("SELECT COUNT(*) FROM whole WHERE v > (SELECT AVG(CLAMP(v, 0, 8)) FROM whole)", 2),
+        ("SELECT COUNT(*) FROM whole WHERE v > 1 + (SELECT AVG(CLAMP(v, 0, 9)) FROM whole)", 1),
+    ] {
+        let before = kinds(session.curator()).matches("reserve").count();
+        session.run_through(gate.clone(), sql, &[]).await.unwrap();
+        let after = kinds(session.curator()).matches("reserve").count();
+        assert_eq!(after - before, debits, "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn what_fails_after_its_number_was_released_stays_paid_for() {
+    let (mut session, _folder) = session().await;
+    let gate = Noting::new(&session, true);
+    let sql = "SELECT COUNT(*) FROM damaged WHERE v > (SELECT AVG(CLAMP(v, 0, 9)) FROM whole)";
+    let failed = session.run_through(gate.clone(), sql, &[]).await;
+    assert!(matches!(failed, Err(Error::Incident { .. })), "{failed:?}");
+    assert_eq!(gate.notes()[1..], ["leave, ledger: reserve reserve"]);
+    // The first is in the ledger, and free from now on.
+    assert_eq!(kinds(session.curator()), "ledger: reserve reserve settle");
+    // A number that there is none of: the second was not read.
+    let sql = "SELECT COUNT(*) FROM whole WHERE v > (SELECT 1 / (COUNT(*) - COUNT(*)) FROM whole)";
+    let failed = session.run_through(gate.clone(), sql, &[]).await;
+    let text = failed.unwrap_err().to_string();
+    assert!(text.contains("stays spent"), "{text}");
+}
+
+#[tokio::test]
 async fn what_is_read_is_counted_from_the_statement_and_the_policy() {
     let (mut session, _folder) = session().await;
     let gate = Noting::new(&session, true);

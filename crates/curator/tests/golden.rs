@@ -13,6 +13,8 @@
 
 #[path = "golden/fixtures.rs"]
 mod fixtures;
+#[path = "golden/messages.rs"]
+mod messages;
 
 use async_trait::async_trait;
 use datafusion::arrow::array::RecordBatch;
@@ -49,7 +51,7 @@ fn shown(error: &Error) -> Shown {
     let text = error.to_string();
     Shown(match error {
         Error::Refused(refusal) => format!("refused: {}\n{text}", refusal.rule().name()),
-        Error::Sql(_) => format!("sql\n{text}"),
+        Error::Sql(_) | Error::Unplanned { .. } => format!("sql\n{text}"),
         Error::Ledger(_) => format!("ledger\n{text}"),
         Error::Core(_) => format!("core\n{text}"),
         Error::After(_) => format!("after the release\n{text}"),
@@ -133,7 +135,12 @@ impl Conversation {
                     let log = std::fs::read_to_string(self.folder.join("incidents"));
                     eprintln!("{sql}\n{}", log.unwrap_or_default().lines().last().unwrap_or(""));
                 }
-                (Err(shown(error)), shown(error).0)
+                let text = shown(error).0;
+                for word in messages::ENGINE {
+                    let theirs = text.contains(word) && !sql.contains(word);
+                    assert!(!theirs, "the engine's `{word}` shows in {text}: {sql}");
+                }
+                (Err(shown(error)), text)
             }
         };
         for canary in CANARIES {
@@ -256,6 +263,36 @@ fn every_golden_is_word_for_word() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A refusal names what was written, and what it says to write instead is accepted.
+#[test]
+fn every_hint_leads_to_a_statement_that_is_accepted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), Data::Nasty);
+    let mut wrong = Vec::new();
+    runtime().block_on(async {
+        let mut one = Conversation { folder: folder.path().to_owned(), session: None };
+        let (Ok(_), _) = one.say("POLICY exact").await else { panic!("no policy") };
+        for (sql, expected, instead) in messages::HINTS {
+            match one.say(sql).await {
+                (Err(said), _) if said.0.contains(expected) => {}
+                (Err(said), _) => wrong.push(format!("{sql}\n  says: {said}\n  not: {expected}")),
+                (Ok(_), _) => wrong.push(format!("{sql}\n  is answered")),
+            }
+            if let (Err(said), _) = one.say(instead).await {
+                wrong.push(format!("{instead}\n  is refused: {said}"));
+            }
+        }
+        for (sql, expected) in messages::BROKEN {
+            match one.say(sql).await {
+                (Err(said), _) if said.0.contains(expected) => {}
+                (Err(said), _) => wrong.push(format!("{sql}\n  says: {said}\n  not: {expected}")),
+                (Ok(_), _) => wrong.push(format!("{sql}\n  is answered")),
+            }
+        }
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 /// Answers differ, of course; everything else is decided without the data.
 #[test]
 fn harmless_data_are_answered_refused_and_priced_alike() {
@@ -308,4 +345,28 @@ fn rows(output: Output) -> Vec<Vec<String>> {
         Ok(DBOutput::Rows { rows, .. }) => rows,
         _ => Vec::new(),
     }
+}
+
+/// `docs/sql.md` says that its examples are statements of these files.
+#[test]
+fn the_examples_of_the_page_of_sql_are_here() {
+    let words = |sql: &str| sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    let golden: Vec<String> =
+        goldens().iter().flat_map(|file| statements(file)).map(|sql| words(&sql)).collect();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sql.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let mut inside = false;
+    let mut examples = 0;
+    for line in page.lines() {
+        match line.strip_prefix("```") {
+            Some(word) => inside = word == "sql",
+            None if inside => {
+                let sql = words(line.split(" -- ").next().unwrap_or_default());
+                assert!(golden.contains(&sql), "no golden has this example: {sql}");
+                examples += 1;
+            }
+            None => {}
+        }
+    }
+    assert!(examples >= 20, "only {examples} examples were found");
 }

@@ -108,6 +108,19 @@ const SHAPES: &[&str] = &[
      a JOIN visits b ON a.person = b.person WHERE a.person = 321",
     "SELECT COUNT(*) FROM (SELECT person, x FROM events WHERE person = 321 AND g = 'k' \
      UNION ALL SELECT person, x FROM visits WHERE person = 321)",
+    "SELECT COUNT(*) FROM (SELECT person, ROW_NUMBER() OVER (PARTITION BY person ORDER BY x) AS n \
+     FROM events WHERE person = 321 AND g = 'k') WHERE n = 1",
+    "SELECT COUNT(*) FROM (SELECT person, g, x, LAG(x) OVER (PARTITION BY person ORDER BY x) AS l, \
+     SUM(x) OVER (PARTITION BY person ORDER BY x ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) \
+     AS s FROM events) WHERE person = 321 AND g = 'k' AND l < s",
+    "SELECT COUNT(*) FROM (SELECT DISTINCT ON (person) person, g FROM events ORDER BY person, x) \
+     WHERE person = 321 AND g = 'k'",
+    "SELECT COUNT(*) FROM (SELECT person, MEDIAN(x) AS m FROM events WHERE person = 321 \
+     AND g = 'k' GROUP BY person) WHERE m > 1",
+    "SELECT COUNT(*) FROM visits v, LATERAL (SELECT x FROM events e WHERE e.person = v.person \
+     AND e.g = 'k' ORDER BY x LIMIT 1) l WHERE v.person = 321",
+    "SELECT COUNT(*) FROM events WHERE person = 321 AND g = 'k' \
+     AND x > (SELECT AVG(CLAMP(x, 0, 90)) FROM visits)",
     "SELECT c.name, COUNT(*) FROM events a JOIN codes c ON a.g = c.code \
      WHERE a.person = 321 AND a.g = 'k' GROUP BY c.name",
     "SELECT COUNT(c.name), COUNT(*) FROM events a LEFT JOIN codes c ON a.g = c.code \
@@ -121,6 +134,27 @@ const SHAPES: &[&str] = &[
      WHERE a.person = 321 AND a.g = 'k'",
     "SELECT COUNT(*) FROM single a LEFT ANTI JOIN codes c ON a.g = c.code \
      WHERE a.person = 321 AND a.g = 'k'",
+    "SELECT COUNT(*) FROM visits a WHERE EXISTS (SELECT 1 FROM events b WHERE b.person = a.person \
+     AND b.person = 321 AND b.g = 'k' AND b.x > a.x)",
+    "SELECT COUNT(*) FROM visits a WHERE NOT EXISTS (SELECT 1 FROM events b \
+     WHERE b.person = a.person AND b.person = 321 AND b.g = 'k')",
+    "SELECT COUNT(*) FROM visits a WHERE a.x = 1000 OR EXISTS (SELECT 1 FROM events b \
+     WHERE b.person = a.person AND b.person = 321 AND b.g = 'k')",
+    "SELECT COUNT(*) FROM visits a WHERE a.x NOT IN (SELECT b.x FROM events b \
+     WHERE b.person = a.person AND b.person = 321 AND b.g = 'k')",
+    "SELECT COUNT(*) FROM visits a WHERE (SELECT COUNT(*) FROM events b \
+     WHERE b.person = a.person AND b.person = 321 AND b.g = 'k') > 1",
+    "SELECT COUNT(*) FROM (SELECT person FROM visits INTERSECT SELECT person FROM events \
+     WHERE person = 321 AND g = 'k')",
+    "SELECT COUNT(*) FROM (SELECT person FROM events WHERE person = 321 AND g = 'k' \
+     EXCEPT SELECT person FROM visits)",
+    "SELECT COUNT(*) FROM events a, codes c, visits b WHERE a.person = b.person AND a.g = c.code \
+     AND a.person = 321 AND a.g = 'k'",
+    "SELECT COUNT(*) FROM events WHERE person = 321 AND g = 'k' AND g NOT IN (SELECT name FROM codes)",
+    "SELECT COUNT(*) FROM events WHERE person = 321 AND g = 'k' AND x < (SELECT MAX(least) FROM codes)",
+    "SELECT COUNT(*) FROM events WHERE person = 321 AND (g IN (SELECT code FROM codes) OR x > 99)",
+    "SELECT c.name, COUNT(a.x) FROM codes c LEFT JOIN events a ON a.g = c.code AND a.person = 321 \
+     AND a.g = 'k' GROUP BY c.name",
 ];
 
 /// Who has which attribute: three rows each.

@@ -347,9 +347,7 @@ async fn a_refused_buyer_leaves_the_lead_to_others() {
 #[tokio::test]
 async fn what_changes_by_itself_is_not_joined_with_protected_rows() {
     let (_folder, curator) = curator("personal").await;
-    for inner in
-        ["random() < 0.5", "now() > '2001-01-01'", "current_date > '2001-01-01'", "uuid() > 'a'"]
-    {
+    for inner in ["random() < 0.5", "uuid() > 'a'"] {
         let days = format!("(SELECT k, name FROM days WHERE {inner})");
         for sql in [
             format!("SELECT COUNT(*) FROM t JOIN {days} d ON t.k = d.k"),

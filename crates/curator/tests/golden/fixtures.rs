@@ -1,7 +1,12 @@
 //! The tables of the goldens, made of arithmetic: no file of the repository, no randomness.
 
+#[path = "orders.rs"]
+mod orders;
+
 use datafusion::arrow::array::{
-    ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
+    ArrayRef, Date32Array, Date64Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    TimestampSecondArray, UInt64Array,
 };
 use datafusion::parquet::arrow::ArrowWriter;
 use std::fs;
@@ -39,7 +44,7 @@ pub(crate) fn policy(name: &str) -> String {
         "exact" => "epsilon = 1e12\ndelta = 0.5\nper_query = 1e6",
         other => panic!("no policy {other}"),
     };
-    format!("[budget]\n{budget}\n{TABLES}")
+    format!("[budget]\n{budget}\n{TABLES}{}", orders::TABLE)
 }
 
 const TABLES: &str = r#"
@@ -80,6 +85,28 @@ visit_id = { type = "integer" }
 drug = { values = ["aspirin", "insulin", "statin"] }
 dose = { bounds = [0, 1000] }
 
+[tables.bills]
+source = "bills.csv"
+unit = { column = "patient_id", references = "patients.id" }
+max_groups = 4
+max_rows_per_group = 50
+[tables.bills.columns]
+id = { type = "integer" }
+patient_id = { type = "integer" }
+day = { type = "date" }
+state = { values = ["open", "paid"], nullable = false }
+
+[tables.items]
+source = "items.csv"
+unit = { column = "bill_id", references = "bills.id" }
+max_groups = 4
+max_rows_per_group = 50
+[tables.items.columns]
+bill_id = { type = "integer" }
+kind = { values = ["bed", "drug", "test"], nullable = false }
+amount = { type = "integer", bounds = [0, 100] }
+region = { type = "integer", bounds = [0, 4] }
+
 [tables.sensors]
 source = "sensors.csv"
 unit = "row"
@@ -87,6 +114,26 @@ unit = "row"
 kind = { values = ["heat", "noise"] }
 reading = { bounds = [-50, 50] }
 region = { type = "integer" }
+
+[tables.stays]
+source = "visits.parquet"
+unit = "patient_id"
+[tables.stays.columns]
+disease = { values = ["flu", "asthma", "diabetes"], nullable = false }
+
+[tables.trips]
+source = "trips.parquet"
+unit = "rider"
+max_groups = 3
+max_rows_per_group = 2
+[tables.trips.columns]
+day = { type = "date", bounds = [2024-01-01, 2024-06-30], nullable = false }
+back = { type = "date", bounds = [2024-01-01, 2024-07-31] }
+begun = { type = "time", bounds = [2024-01-01, 2024-06-30] }
+seconds = { bounds = [2024-01-01T00:00:00, 2024-01-07T23:59:59] }
+millis = { bounds = [2024-01-01, 2024-01-02] }
+nanos = { bounds = [2024-01-01, 2024-01-02] }
+day64 = { bounds = [2024-01-01, 2024-01-31] }
 
 [tables.regions]
 source = "regions.csv"
@@ -110,6 +157,8 @@ pub(crate) fn write(folder: &Path, data: Data) {
     let nasty = data != Data::Harmless;
     csv("patients.csv", "id,age,sex,region,income,weight,active,born,note,name", patients(nasty));
     csv("prescriptions.csv", "id,visit_id,drug,dose", prescriptions(nasty));
+    csv("bills.csv", "id,patient_id,day,state", bills(nasty));
+    csv("items.csv", "bill_id,kind,amount,region", items(nasty));
     csv("sensors.csv", "device,kind,reading,region", sensors(nasty));
     // Public tables have one order.
     let regions = "code,name,population,climate\n0,north,100,cold\n1,south,200,warm\n\
@@ -118,6 +167,8 @@ pub(crate) fn write(folder: &Path, data: Data) {
     let diseases = "disease,chapter\nflu,infection\nflu,lung\nasthma,lung\ndiabetes,metabolism\n";
     fs::write(folder.join("diseases.csv"), diseases).expect("a table");
     visits(folder, data);
+    trips(folder, data);
+    orders::write(folder, data);
 }
 
 /// 600 people; age i mod 90, sex by parity, region i mod 5, income 100·(i mod 700).
@@ -156,6 +207,66 @@ fn patients(nasty: bool) -> Vec<String> {
         }
     }
     rows
+}
+
+/// Of rider i, i mod 3 trips, from a day of the first half of 2024 to up to 13 days later.
+fn trips(folder: &Path, data: Data) {
+    let mut rows: Vec<(i64, Option<i64>, i64)> = Vec::new();
+    for i in 0..600i64 {
+        for k in 0..i % 3 {
+            rows.push((i, Some(19_723 + (i + 61 * k) % 182), (i + k) % 14));
+        }
+    }
+    if data != Data::Harmless {
+        // Before and after the bounds, without a day, and as far away as a date can be.
+        let strange =
+            [Some(19_722), Some(19_905), None, Some(-719_529), Some(73_000_000), Some(-73_000_000)];
+        rows.extend(strange.into_iter().enumerate().map(|(i, day)| (900 + i as i64, day, 5)));
+        rows.extend(
+            [Some(i64::from(i32::MAX)), Some(i64::from(i32::MIN))].map(|day| (907, day, 0)),
+        );
+    }
+    if data == Data::Reversed {
+        rows.reverse();
+    }
+    let date = |days: i64| i32::try_from(days).ok();
+    // At an hour of the rider's; each unit as far as it goes.
+    let of = |per_day: i64| -> Vec<Option<i64>> {
+        let count = |(rider, day, _): &(i64, Option<i64>, i64)| {
+            day.map(|day| {
+                day.saturating_mul(per_day).saturating_add(rider * 7 % 24 * (per_day / 24))
+            })
+        };
+        rows.iter().map(count).collect()
+    };
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("rider", Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.0)))),
+        ("day", Arc::new(rows.iter().map(|row| date(row.1?)).collect::<Date32Array>())),
+        ("back", Arc::new(rows.iter().map(|row| date(row.1? + row.2)).collect::<Date32Array>())),
+        ("begun", Arc::new(TimestampMicrosecondArray::from(of(86_400_000_000)))),
+        ("seconds", Arc::new(TimestampSecondArray::from(of(86_400)))),
+        (
+            "millis",
+            Arc::new(
+                TimestampMillisecondArray::from(of(86_400_000)).with_timezone("Europe/Berlin"),
+            ),
+        ),
+        ("nanos", Arc::new(TimestampNanosecondArray::from(of(86_400_000_000_000)))),
+        (
+            "day64",
+            Arc::new(
+                rows.iter().map(|row| row.1?.checked_mul(86_400_000)).collect::<Date64Array>(),
+            ),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(
+        columns.into_iter().map(|(name, column)| (name, column, true)),
+    );
+    let batch = batch.expect("columns of one length");
+    let file = fs::File::create(folder.join("trips.parquet")).expect("a file");
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
+    writer.write(&batch).expect("rows");
+    writer.close().expect("a file");
 }
 
 /// Of person i, i mod 5 visits: cost (7i + 13k) mod 400, disease by i + k, on a day of 2024.
@@ -335,6 +446,42 @@ fn prescriptions(nasty: bool) -> Vec<String> {
         ] {
             rows.push(strange.to_owned());
         }
+    }
+    rows
+}
+
+/// Of patient i, i mod 3 bills, with ids from 1001.
+fn bills(nasty: bool) -> Vec<String> {
+    let mut rows = Vec::new();
+    for i in 0..600 {
+        for k in 0..i % 3 {
+            let id = 1001 + rows.len();
+            let state = ["open", "paid", "paid"][(i + k) % 3];
+            rows.push(format!("{id},{i},2024-{:02}-{:02},{state}", 1 + (i + k) % 12, 1 + i % 28));
+        }
+    }
+    if nasty {
+        rows.extend(
+            ["5001,,2024-01-01,open", "5002,99999,2024-01-01,open", ",7,2024-02-02,paid"]
+                .map(str::to_owned),
+        );
+    }
+    rows
+}
+
+/// Of bill b, b mod 4 items.
+fn items(nasty: bool) -> Vec<String> {
+    let mut rows = Vec::new();
+    for bill in 1001..1599 {
+        for k in 0..bill % 4 {
+            let kind = ["bed", "drug", "test"][(bill + k) % 3];
+            rows.push(format!("{bill},{kind},{},{}", (7 * bill + k) % 101, (bill + k) % 5));
+        }
+    }
+    if nasty {
+        rows.extend(
+            ["5001,bed,1,1", "5002,bed,1,1", ",bed,1,1", "7777,bed,1,1"].map(str::to_owned),
+        );
     }
     rows
 }

@@ -5,7 +5,8 @@
 
 use crate::aggregate::Quote;
 use crate::aggregate::{
-    Block, Chooser, Deviation, DistinctBlock, Extreme, Method, Mode, NumbersBlock, Ordered, Source,
+    Block, Chooser, Counted, Decision, Deviation, DistinctBlock, DistinctSum, Extreme, Method,
+    Mode, NormBlock, NumbersBlock, Ordered, Source,
 };
 use crate::aggregate::{Keys, PrivateAggregate, Selection, Weights};
 use crate::bound::{Exact, ExactArgument, ExactGroup, Form, WeighedArgument};
@@ -58,9 +59,9 @@ impl Claim<'_> {
         };
         self.sizes(left, right, &mut found);
         // Whatever bound is learnt, the blocks that are released at it must be worth their price.
-        for rung in [0, 1, 2, 3, 5, 8] {
-            let weights = learning.weights_at(rung);
-            let all = vec![weights; self.quote.blocks.len()];
+        for rung in [0, 1, 2, 3, 5, 8, 30] {
+            let weights = learning.weights_at(Counted::Rows, rung);
+            let all = self.quote.weights_at(rung).expect("weights");
             let blocks = self.quote.at(self.aggregate, &all).expect("blocks at a bound");
             let (left, right) = (weighed(left, &weights), weighed(right, &weights));
             self.compare_all((&left, &right), &blocks, Some(&weights), &mut found);
@@ -78,6 +79,9 @@ impl Claim<'_> {
         found.compare("sizes of groups", moved(&left.groups, &right.groups) as f64, most);
         for (l, r) in left.different.iter().zip(&right.different) {
             found.compare("sizes of different values", moved(l, r) as f64, most);
+        }
+        for (l, r) in left.norms.iter().zip(&right.norms) {
+            found.compare("sizes of sums", moved(l, r) as f64, most);
         }
     }
 
@@ -225,6 +229,26 @@ impl Claim<'_> {
             };
             let vector = |group: Option<&ExactGroup>| self.vector(*source, group, forms);
             numbers(&format!("{source:?}"), groups, unit, &vector, found);
+        } else if let Some(NormBlock { plan, bounds, groups, weights, .. }) = block.downcast_ref() {
+            // Whole steps of the scale, in each group: those of all people, of either sign.
+            let form = (plan.value, Form::Norm(plan.norms));
+            let place = forms.iter().position(|known| *known == form).expect("an argument");
+            let (scale, at) = (plan.norms.scale(weights.rung), weights.at);
+            let sums = |group: Option<&ExactGroup>| -> i128 {
+                let of = group.and_then(|g| g.weighed.as_ref()).map(|g| &g.arguments[place]);
+                let of = of.and_then(|of| of.sums.get(scale));
+                let total = |i: usize| of.map_or(0, |of| at.total(&of[i]) as i128);
+                total(0) - total(1)
+            };
+            let moved: Vec<f64> =
+                pairs.iter().map(|(l, r)| (sums(*l) - sums(*r)).unsigned_abs() as f64).collect();
+            let noise = groups.calibration();
+            let truth = match noise.family {
+                Family::Laplace => moved.iter().sum::<f64>(),
+                Family::Gaussian => moved.iter().map(|x| x * x).sum::<f64>().sqrt(),
+            };
+            let claimed = noise.sensitivity / bounds.upper() * at.per_row() as f64;
+            found.compare(&format!("sums of {} at {}", plan.value, at.bound()), truth, claimed);
         } else if let Some(DistinctBlock { value, groups, .. }) = block.downcast_ref() {
             let different = |group: Option<&ExactGroup>| {
                 if let Some(weights) = weights {
@@ -241,12 +265,62 @@ impl Claim<'_> {
             // Counted as they are, whatever a row counts.
             let unit = most.per_row;
             numbers(&format!("different values of {value}"), groups, unit, &different, found);
+        } else if let Some(DistinctSum { value, bounds, groups, wanted, .. }) = block.downcast_ref()
+        {
+            let spacing = bounds.grid().spacing();
+            let steps = |x: f64| (x / spacing).round() as i128;
+            let (low, high) = (steps(bounds.lower()), steps(bounds.upper()));
+            let parts = |group: Option<&ExactGroup>| {
+                let found = codes(argument(group, *value, true).as_ref());
+                let numbers: Vec<i128> = found
+                    .keys()
+                    .filter_map(|value| match value {
+                        ScalarValue::Float64(Some(x)) if x.is_nan() => Some(0.0),
+                        ScalarValue::Float64(x) => *x,
+                        other => panic!("not a number: {other:?}"),
+                    })
+                    .map(|x| steps(x.clamp(bounds.lower(), bounds.upper())).clamp(low, high))
+                    .collect();
+                match wanted {
+                    Statistics::Sum => vec![numbers.iter().sum()],
+                    _ => {
+                        let up = numbers.iter().map(|x| x - low).sum();
+                        vec![up, numbers.iter().map(|x| high - x).sum()]
+                    }
+                }
+            };
+            numbers(&format!("sums of distinct values of {value}"), groups, spacing, &parts, found);
+        } else if let Some(decision) = block.downcast_ref::<Decision>() {
+            self.block((&*decision.count, weights), price, forms, pairs, found);
         } else if let Some(ordered) = block.downcast_ref::<Ordered>() {
             let value = ordered.value;
             let both = |(l, r): &Pair<'_>| {
                 let (l, r) = (argument(*l, value, false), argument(*r, value, false));
                 (histogram(l.as_ref()), histogram(r.as_ref()))
             };
+            // The value has half of the price, and each end of its interval a quarter.
+            let (price, quarter) = (&halved(price), halved(&halved(price)));
+            for (up, end) in ordered.ends.drawn() {
+                for centre in 0..=8u32 {
+                    let far = |h: BTreeMap<u32, u64>| {
+                        let mut out: BTreeMap<u32, u64> =
+                            BTreeMap::from([(ordered.ends.cell(u64::MAX) as u32, end.made_up)]);
+                        for (step, n) in h {
+                            let distance = match up {
+                                true => step.saturating_sub(centre),
+                                false => centre.saturating_sub(step),
+                            };
+                            *out.entry(ordered.ends.cell(distance.into()) as u32).or_default() += n;
+                        }
+                        out
+                    };
+                    let ranges = pairs.iter().map(|pair| {
+                        let (l, r) = both(pair);
+                        rank_range(end.rank, &far(l), &far(r)) / end.quantile.scale()
+                    });
+                    paid(&format!("an end of value {value}"), ranges, &quarter, found);
+                }
+            }
             match ordered.method() {
                 Method::Ranks(quantile) => {
                     let (scale, rank) = (quantile.scale(), ordered.rank);
@@ -281,7 +355,7 @@ impl Claim<'_> {
                 }
             }
         } else if let Some(deviation) = block.downcast_ref::<Deviation>() {
-            // At any centre that may be released, the two medians cost half each.
+            // At any centre that may be released, the two medians with their intervals cost half each.
             let half = halved(price);
             self.block((&deviation.centre, weights), &half, forms, pairs, found);
             let Method::Ranks(quantile) = deviation.distance.method() else {
@@ -302,7 +376,7 @@ impl Claim<'_> {
                     };
                     rank_range(0.5, &of(*l), &of(*r)) / quantile.scale()
                 });
-                paid("ranks of distances", ranges, &half, found);
+                paid("ranks of distances", ranges, &halved(&half), found);
             }
         } else if let Some(mode) = block.downcast_ref::<Mode>() {
             let value = &mode.value;
@@ -382,15 +456,20 @@ impl Claim<'_> {
         let rows = group.map_or(0, |g| i128::from(g.rows));
         match source {
             Source::Rows => vec![rows],
+            Source::Norm(_) => panic!("a block of its own"),
             Source::People => vec![group.map_or(0, |g| i128::from(g.people))],
-            Source::Present(value) => {
+            Source::Present(value) | Source::PresentAndRows(value) => {
                 let place = place(value, |f| matches!(f, Form::Present));
-                vec![group.map_or(0, |g| match g.arguments[place] {
+                let present = group.map_or(0, |g| match g.arguments[place] {
                     ExactArgument::Present(n) => i128::from(n),
                     // Weighed: it is not known of which form.
                     ExactArgument::Steps { rows, .. } => i128::from(rows),
                     _ => panic!("another form"),
-                })]
+                });
+                match source {
+                    Source::Present(_) => vec![present],
+                    _ => vec![present, rows - present],
+                }
             }
             Source::Values { value, wanted, nulls } => {
                 let place = place(value, |f| matches!(f, Form::Steps { .. }));

@@ -5,18 +5,21 @@ use crate::aggregate::PrivateAggregate;
 use crate::aggregate::{Quote, quote};
 use crate::bound::{BoundContributions, BoundPlanner, BoundSpec, Exact, Key, accumulate};
 use crate::error::{Error, Result};
-use crate::plan::{Analysis, analyse, join_fanout, share_rows};
+use crate::pipeline::{bind_parameters, plan_statement};
+use crate::plan::{Analysis, Listings, analyse, join_fanout, replace_numbers, share_rows};
 use crate::policy::Policy;
 use crate::statement::parse::{Statement, parse};
 use crate::statement::settings::Settings;
 use crate::tables::catalog::Catalog;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
+use datafusion::common::ScalarValue;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::Result as EngineResult;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::expr::Placeholder;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use std::sync::Arc;
@@ -75,13 +78,14 @@ impl Database {
         settings: &Settings,
     ) -> Result<Vec<(PrivateAggregate, Quote)>> {
         let state = self.catalog.state();
-        let Statement::Query(query) = parse(sql, &state)? else { panic!("not a query: {sql}") };
-        let planned = |e: datafusion::error::DataFusionError| Error::planning(&e);
-        let plan = state.statement_to_plan(*query).await.map_err(planned)?;
-        let options = state.config_options();
-        let plan = state.analyzer().execute_and_check(plan, options, |_, _| {}).map_err(planned)?;
+        let Statement::Query(query) = parse(sql, &state, self.catalog.names())? else {
+            panic!("not a query: {sql}")
+        };
+        // As the pipeline does it: with PostgreSQL's meaning, and without parts that have no rows.
+        let plan = plan_statement(&self.catalog, *query).await?;
+        let plan = bind_parameters(&self.catalog, plan, &[])?;
         let Analysis { aggregates, publics, public_joins, .. } =
-            analyse(&plan, &self.catalog, settings)?;
+            analyse(&plan, &self.catalog, settings, &Listings::read(&plan, &self.catalog).await?)?;
         for (plan, rows) in publics {
             let read = DataFrame::new(self.catalog.state(), plan).collect().await;
             read.and_then(|batches| rows.put(batches)).map_err(|e| Error::planning(&e))?;
@@ -89,6 +93,14 @@ impl Database {
         let fanouts = join_fanout(public_joins)?;
         let price = |(aggregate, _): (PrivateAggregate, _)| {
             let aggregate = share_rows(aggregate, &fanouts, &self.policy, &state)?;
+            // A number that was released before is the same on both sides, whatever it is.
+            let number = |one: &Placeholder| {
+                let kind = one.field.as_ref()?.data_type();
+                let value = ScalarValue::Float64(Some(0.5)).cast_to(kind).ok()?;
+                Some(Expr::Literal(value, None))
+            };
+            let input = replace_numbers(aggregate.input.clone(), number)?;
+            let aggregate = PrivateAggregate { input, ..aggregate };
             let quote = quote(&aggregate, &self.policy.budget, settings)?;
             Ok((aggregate, quote))
         };

@@ -9,17 +9,23 @@
 //! | `change` | how much two databases differ, compared with the claim |
 //! | `sensitivity` | the property: no change exceeds its claim |
 //! | `probes` | plans that random queries seldom produce |
+//! | `sums` | how far off released sums without bounds are, and whether their intervals hold |
+//! | `mutants` | random queries with one thing changed: none is given the answer to another |
 //! | `distinguish` | the ε that samples show, compared with the ε charged |
 //!
-//! `DEMURE_PROPERTY_WORLDS=2000` and `DEMURE_PROPERTY_SAMPLES=200000` make the runs longer.
+//! `DEMURE_PROPERTY_WORLDS=2000`, `DEMURE_PROPERTY_SAMPLES=200000` and `DEMURE_MUTANT_WORLDS=500` make the runs longer.
 
 mod change;
 mod database;
 mod distinguish;
 mod draw;
+mod forms;
 mod grammar;
+mod mutants;
+mod once;
 mod probes;
 mod sensitivity;
+mod sums;
 mod world;
 
 /// A number from the environment, for runs that are longer than the default.

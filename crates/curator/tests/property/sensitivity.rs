@@ -31,10 +31,16 @@ struct Tally {
 async fn world(seed: u64, queries: usize, tally: &mut Tally) {
     let mut draw = Draw(seed);
     let world = World::new(&mut draw);
+    if world.shares_a_visit() {
+        return; // refused as a whole
+    }
     let base = Database::of(&world).await;
     let mut others = Vec::new();
     for _ in 0..2 {
-        others.push(Database::of(&world.neighbour(&mut draw)).await);
+        let other = world.neighbour(&mut draw);
+        if !other.shares_a_visit() {
+            others.push(Database::of(&other).await);
+        }
     }
     for number in 0..queries {
         let sql = grammar::query(&mut draw);

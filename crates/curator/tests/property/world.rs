@@ -9,10 +9,11 @@
 //! | `codes`, `pairs` | public | with a key, and without one |
 //!
 //! The four protected tables have the same columns: `a` a bounded integer, `b` a bounded real, `c` a text from a list,
-//! `d` any text, `e` any integer, `f` a boolean, `g` an integer from a list. Each may hold values that the policy
+//! `d` any text, `e` any integer, `f` a boolean, `g` an integer from a list, `h` a bounded date, `t` a bounded time. Each may hold values that the policy
 //! excludes: NULL, NaN, ±∞, values out of bounds or not in the list.
 
 use super::draw::Draw;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The protected tables.
@@ -33,10 +34,10 @@ pub(super) struct World {
 /// The columns of each protected table.
 pub(super) fn header(table: usize) -> &'static str {
     match table {
-        0 => "id,a,b,c,d,e,f,g",
-        1 => "pid,a,b,c,d,e,f,g,vid",
-        2 => "vid,a,b,c,d,e,f,g",
-        _ => "a,b,c,d,e,f,g",
+        0 => "id,a,b,c,d,e,f,g,h,t",
+        1 => "pid,a,b,c,d,e,f,g,h,t,vid",
+        2 => "vid,a,b,c,d,e,f,g,h,t",
+        _ => "a,b,c,d,e,f,g,h,t",
     }
 }
 
@@ -45,6 +46,19 @@ pub(super) const PAIRS: &str = "code,label\n0,p\n0,q\n1,p\n1,p\n2,r\n";
 
 const A: [(i32, i32); 5] = [(0, 10), (-7, 5), (-9, -3), (0, 1), (2, 40)];
 const B: [(f64, f64); 5] = [(0.0, 1.0), (-2.5, 7.25), (-4.0, -1.0), (0.0, 100.0), (-1e3, 1e3)];
+
+const H: [(&str, &str); 4] = [
+    ("2024-01-01", "2024-03-31"),
+    ("1969-12-25", "1970-02-05"),
+    ("2024-02-28", "2024-02-29"),
+    ("0000-01-01", "9999-12-31"),
+];
+const T: [(&str, &str); 4] = [
+    ("2024-01-01", "2024-01-31"),
+    ("2024-01-31T12:00:00", "2024-02-02T12:00:00.5"),
+    ("1969-12-31T23:59:00", "1970-01-01T00:01:00"),
+    ("0000-01-01", "9999-12-31"),
+];
 
 impl World {
     pub(super) fn new(draw: &mut Draw) -> Self {
@@ -93,6 +107,16 @@ impl World {
             writeln!(policy, "d = {{ type = \"text\" }}\ne = {{ type = \"integer\" }}").unwrap();
             writeln!(policy, "f = {{ type = \"boolean\" }}").unwrap();
             writeln!(policy, "g = {{ values = [1, 2, 5]{} }}", null(draw)).unwrap();
+            for (name, kind, (low, high)) in
+                [("h", "date", draw.pick(&H)), ("t", "time", draw.pick(&T))]
+            {
+                writeln!(
+                    policy,
+                    "{name} = {{ type = \"{kind}\", bounds = [{low}, {high}]{} }}",
+                    null(draw)
+                )
+                .unwrap();
+            }
         }
         policy.push_str("[tables.codes]\nsource = \"codes.csv\"\npublic = true\nkey = \"code\"\n");
         policy.push_str("[tables.pairs]\nsource = \"pairs.csv\"\npublic = true\n");
@@ -135,6 +159,16 @@ impl World {
             row.push(visit);
             self.tables[1].push(row);
         }
+    }
+
+    /// Whether a visit belongs to several people: no such table can be opened.
+    pub(super) fn shares_a_visit(&self) -> bool {
+        let mut owners: HashMap<&String, &String> = HashMap::new();
+        self.tables[1].iter().any(|row| {
+            let (Some(person), Some(visit)) = (row.first(), row.last()) else { return false };
+            let theirs = !person.is_empty() && !visit.is_empty();
+            theirs && *owners.entry(visit).or_insert(person) != person
+        })
     }
 
     /// A neighbour: one unit's rows removed, added or replaced, in all tables.
@@ -195,7 +229,7 @@ fn with(first: &str, rest: Vec<String>) -> Vec<String> {
     std::iter::once(first.to_owned()).chain(rest).collect()
 }
 
-/// One row of `a` to `g`.
+/// One row of `a` to `t`.
 fn values(draw: &mut Draw) -> Vec<String> {
     const A: &[&str] = &[
         "0",
@@ -219,6 +253,34 @@ fn values(draw: &mut Draw) -> Vec<String> {
         "0", "1", "0.5", "-0.0", "7.25", "-2.5", "-4", "99.9", "", "", "NaN", "inf", "-inf",
         "1e300", "-1e300", "5e-324", "?",
     ];
+    const H: &[&str] = &[
+        "2024-01-01",
+        "2024-01-31",
+        "2024-02-29",
+        "2024-03-31",
+        "1969-12-31",
+        "1970-01-01",
+        "",
+        "?",
+        "0001-01-01",
+        "9999-12-31",
+        "200000-01-01",
+        "-200000-12-31",
+    ];
+    const T: &[&str] = &[
+        "2024-01-01T00:00:00",
+        "2024-01-31T11:59:59.999999",
+        "2024-01-31 12:00:00",
+        "2024-02-02T12:00:00.5",
+        "1969-12-31T23:59:59.75",
+        "1970-01-01T00:00:00",
+        "",
+        "?",
+        "0001-01-01T00:00:00",
+        "9999-12-31T23:59:59",
+        "200000-01-01T00:00:00",
+        "-200000-12-31T00:00:00",
+    ];
     const E: &[&str] = &["0", "1", "2", "3", "4", "-1", "", "1000000", "9223372036854775807"];
     vec![
         draw.text(A),
@@ -228,5 +290,7 @@ fn values(draw: &mut Draw) -> Vec<String> {
         draw.text(E),
         draw.text(&["true", "false", "", "?"]),
         draw.text(&["1", "1", "2", "5", "", "7", "-3"]),
+        draw.text(H),
+        draw.text(T),
     ]
 }
