@@ -4,8 +4,11 @@
 //! 2. `demure audit mechanism --broken all`: every one must be refuted.
 //! 3. The curator's `tests/empirical.rs`: every aggregate, with both relations, units and kinds of accounting,
 //!    through the public interface, with many more samples than in `cargo xtask test`.
+//! 4. `demure audit query` on every aggregate whose contribution bounds are learnt (`audit/learnt.rs`).
 //!
 //! The results stay in `<target>/audit`: two pages with charts, and the printed output.
+
+mod learnt;
 
 use crate::{Failure, cargo, metadata, program};
 use serde_json::Value;
@@ -22,11 +25,28 @@ struct Length {
     minutes: &'static str,
     /// Samples for each SQL aggregate.
     samples: &'static str,
+    /// Samples for each SQL aggregate at learnt bounds.
+    learnt: &'static str,
+    /// Whether that is enough to show most of ε.
+    long: bool,
 }
 
-const NIGHTLY: Length =
-    Length { profile: &["--release"], folder: "release", minutes: "60", samples: "100000" };
-const SHORT: Length = Length { profile: &[], folder: "debug", minutes: "2", samples: "2400" };
+const NIGHTLY: Length = Length {
+    profile: &["--release"],
+    folder: "release",
+    minutes: "60",
+    samples: "100000",
+    learnt: "20000",
+    long: true,
+};
+const SHORT: Length = Length {
+    profile: &[],
+    folder: "debug",
+    minutes: "2",
+    samples: "2400",
+    learnt: "200",
+    long: false,
+};
 
 /// Runs everything, at nightly length unless `short`.
 pub(crate) fn run(short: bool) -> Result<(), Failure> {
@@ -43,7 +63,7 @@ pub(crate) fn run(short: bool) -> Result<(), Failure> {
         let mut command = program(&demure);
         command.args(["audit", "mechanism", "--json"]).args(arguments);
         command.arg("--report").arg(results.join(format!("{name}.html")));
-        audited(&mut command, &results.join(format!("{name}.json")))
+        all_audited(&mut command, &results.join(format!("{name}.json")))
     };
     eprintln!("── mechanisms");
     let stand = audit(&["--all", "--minutes", length.minutes], "mechanisms")?;
@@ -68,6 +88,8 @@ pub(crate) fn run(short: bool) -> Result<(), Failure> {
     queries.args(["test", "--workspace", "--test", "empirical"]).args(length.profile);
     queries.args(["--", "--nocapture"]).env("DEMURE_EMPIRICAL_SAMPLES", length.samples);
     succeed(&mut queries, "it prints which query shows more than it is charged")?;
+    eprintln!("── SQL aggregates at learnt bounds");
+    learnt::run(&demure, &results, &length)?;
     eprintln!(
         "audit: {} mechanisms stand, {} broken ones fall, no query shows more than it is charged; {}",
         audits(&stand).count(),
@@ -87,7 +109,16 @@ fn names(found: &Value, verdict: &str) -> Vec<String> {
     some.map(|audit| audit["audited"].as_str().unwrap_or("?").to_owned()).collect()
 }
 
-/// Runs an audit, whose exit code is its verdict, and stores its output.
+/// Runs audits, whose exit code is their verdict, and stores their output.
+fn all_audited(command: &mut Command, path: &Path) -> Result<Value, Failure> {
+    let found = audited(command, path)?;
+    match audits(&found).count() {
+        0 => Err(Failure::new(format!("{command:?} audited nothing"), "run it by hand")),
+        _ => Ok(found),
+    }
+}
+
+/// Runs one audit, and stores its output.
 fn audited(command: &mut Command, path: &Path) -> Result<Value, Failure> {
     let file = File::create(path).map_err(|error| unwritable(path, &error))?;
     let status = command.stdout(file).status();
@@ -99,12 +130,7 @@ fn audited(command: &mut Command, path: &Path) -> Result<Value, Failure> {
     }
     let text =
         fs::read_to_string(path).map_err(|error| failed(format!("left nothing: {error}")))?;
-    let found: Value =
-        serde_json::from_str(&text).map_err(|error| failed(format!("left no JSON: {error}")))?;
-    if audits(&found).count() == 0 {
-        return Err(failed("audited nothing".to_owned()));
-    }
-    Ok(found)
+    serde_json::from_str(&text).map_err(|error| failed(format!("left no JSON: {error}")))
 }
 
 fn succeed(command: &mut Command, hint: &str) -> Result<(), Failure> {

@@ -11,9 +11,9 @@ use super::File;
 /// and randomizers (`local`). The last two use the first and nothing uses them: each can be read by itself.
 ///
 /// The accountant has 500 more: certified bounds for rare samples (DP-SGD) need a decay bound, a merging of small
-/// losses and adaptive panels, each with its proof beside it. What releases values has 700 more: every mechanism
-/// yields its event, arguments have names (builders), and contribution bounds are learnt (weights, keys by weight).
-const MOST_LINES: [usize; 4] = [6_700, 6_500, 6_000, 6_000];
+/// losses and adaptive panels, each with its proof beside it. What releases values has 800 more: every mechanism
+/// yields its event, arguments have names (builders), and contribution bounds are learnt (weights, norms, keys by weight).
+const MOST_LINES: [usize; 4] = [6_800, 6_500, 6_000, 6_000];
 
 /// Text that the core must not contain, outside comments and tests.
 const FORBIDDEN: [&str; 14] = [

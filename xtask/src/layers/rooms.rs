@@ -5,7 +5,8 @@ use super::File;
 const SOURCES: &str = "crates/curator/src/";
 
 /// The rooms in order: folders, and single files.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
+    "calendar",
     "clinic",
     "words",
     "refusal",

@@ -4,7 +4,8 @@ use crate::audit::made_up::{Column, Values, table};
 use crate::audit::neighbour::Table;
 use crate::error::{Error, Result};
 use demure_curator::policy::{
-    Access, ColumnKind, ColumnPolicy, Policy, Protection, TablePolicy, UnitPolicy, Value,
+    Access, ColumnBounds, ColumnKind, ColumnPolicy, Policy, Protection, TablePolicy, UnitPolicy,
+    Value,
 };
 use demure_files::records::write_records;
 use std::collections::BTreeMap;
@@ -118,15 +119,24 @@ fn shape(
     let id = id(policy, table, name, rows);
     let nullable = id.is_none() && known.is_none_or(|column| column.nullable);
     let listed = known.and_then(|column| column.values.as_ref());
-    let bounds = known.and_then(|column| column.bounds).unwrap_or((0.0, 100.0));
+    let declared = known.and_then(|column| column.bounds);
+    let bounds = declared.and_then(ColumnBounds::numbers).unwrap_or((0.0, 100.0));
     let values = match (id, listed, kind) {
         (Some(id), ..) => id,
         (None, Some(list), _) => Values::Listed(list.iter().map(written).collect()),
         (None, None, ColumnKind::Integer) => Values::Whole(bounds.0, bounds.1),
         (None, None, ColumnKind::Real) => Values::Real(bounds.0, bounds.1),
         (None, None, ColumnKind::Boolean) => Values::Boolean,
-        (None, None, ColumnKind::Date) => Values::Date,
-        (None, None, ColumnKind::Time) => Values::Time,
+        (None, None, ColumnKind::Date | ColumnKind::Time) => match declared
+            .and_then(ColumnBounds::times)
+        {
+            Some((low, high)) => {
+                let shares = (0..=100).map(|share| f64::from(share) / 100.0);
+                Values::Listed(shares.map(|share| low.towards(high, share).to_string()).collect())
+            }
+            None if kind == ColumnKind::Date => Values::Date,
+            None => Values::Time,
+        },
         (None, None, _) => Values::Text,
     };
     Column { name: name.to_owned(), values, nullable }
