@@ -123,7 +123,7 @@ fn asked(number: usize, question: &Question) -> String {
 
 fn show(answer: &Answer, chart: bool, out: &mut impl Write) -> Result<(), Failure> {
     let table = render::table(answer, true)?;
-    let with_errors = table.columns.iter().any(|c| c.cells.iter().any(|cell| cell.half.is_some()));
+    let with_errors = table.columns.iter().any(|c| c.cells.iter().any(|cell| cell.error.is_some()));
     let bars = if chart { bars::of_table(&table, "   ") } else { None };
     let text = bars.unwrap_or_else(|| table.text("   "));
     out.write_all(text.as_bytes()).map_err(Failure::writing)?;
@@ -140,8 +140,9 @@ fn show(answer: &Answer, chart: bool, out: &mut impl Write) -> Result<(), Failur
 fn closing(kept: Option<&Path>, patients: u32) -> String {
     let folder = kept.map_or_else(|| "clinic".to_owned(), |folder| folder.display().to_string());
     let mut text = String::from(
-        "± is a 95 % interval: the noise, and what weights may have taken away. The noise is new in\n\
-         every run of the demo; within one budget the same question gets the same answer, free.\n\
+        "± or (low to high) is a 95 % interval: the noise, and what weights may have taken away. The\n\
+         noise is new in every run of the demo; within one budget the same question gets the same\n\
+         answer, free.\n\
          Nothing exact has been printed.\n\n\
          Try next:\n",
     );

@@ -41,7 +41,7 @@ pub fn gauge(share: f64) -> String {
 pub fn of_table(table: &Table, indent: &str) -> Option<String> {
     const CELLS: usize = 44;
     let names = table.columns.first()?;
-    let erring = |column: &&Column| column.cells.iter().any(|cell| cell.error.is_some());
+    let erring = |column: &&Column| column.cells.iter().any(|cell| cell.half.is_some());
     let values = table.columns.iter().rev().find(erring)?;
     let numbers: Option<Vec<(f64, f64)>> =
         values.cells.iter().map(|cell| Some((cell.number?, cell.error?))).collect();

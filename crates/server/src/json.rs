@@ -117,6 +117,7 @@ fn aggregate(aggregate: &AggregateExplanation) -> Value {
             "error_95": expected(column),
             "error": half_width(&column.error),
             "per_row": column.per_row,
+            "per_sum": column.per_sum,
         })
     });
     json!({
@@ -145,6 +146,7 @@ pub fn plain_name(kind: &str) -> &str {
         "Float16" | "Float32" | "Float64" => "real",
         "Boolean" => "boolean",
         "Date32" | "Date64" => "date",
+        kind if kind.starts_with("Interval") => "interval",
         kind if kind.starts_with("Int") || kind.starts_with("UInt") => "integer",
         kind if kind.starts_with("Timestamp") => "timestamp",
         other => other,

@@ -126,7 +126,7 @@ impl From<Error> for Failure {
                 Self::Budget { what, remedy }
             }
             (Some((what, remedy)), _) => Self::Refused { what, remedy },
-            (None, Error::Sql(text)) => Self::Sql(text),
+            (None, Error::Sql(text) | Error::Unplanned { message: text, .. }) => Self::Sql(text),
             (None, Error::TooOften { per_minute, retry }) => {
                 let retry = retry.as_secs() + 1;
                 let remedy = format!(

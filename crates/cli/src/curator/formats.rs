@@ -3,6 +3,8 @@
 use super::render;
 use crate::Failure;
 use clap::ValueEnum;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::arrow::error::ArrowError;
 use demure_curator::Answer;
 use demure_files::batches;
@@ -10,6 +12,7 @@ use demure_server::json;
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// How an answer is written.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,9 +69,30 @@ fn failed(error: ArrowError) -> Failure {
     }
 }
 
+/// The batch with a name of its own for every column: an object would keep one of two members of the same name. The
+/// second `count` becomes `count_2`.
+fn distinct(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let schema = batch.schema();
+    let mut names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
+    for i in 1..names.len() {
+        let mut n = 2;
+        let (name, mut free) = (names[i].clone(), names[i].clone());
+        // Neither a name that is there already nor one that a later column has.
+        while names[..i].contains(&free) || (n > 2 && names[i + 1..].contains(&free)) {
+            free = format!("{name}_{n}");
+            n += 1;
+        }
+        names[i] = free;
+    }
+    let fields = schema.fields().iter().zip(&names);
+    let fields: Vec<Field> = fields.map(|(f, name)| f.as_ref().clone().with_name(name)).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), batch.columns().to_vec())
+}
+
 /// One object: the rows, the cost, what is left.
 fn json(answer: &Answer, out: &mut impl Write) -> Result<(), Failure> {
-    let rows = batches::to_json(&answer.batches).map_err(failed)?;
+    let named: Result<Vec<RecordBatch>, ArrowError> = answer.batches.iter().map(distinct).collect();
+    let rows = named.and_then(|batches| batches::to_json(&batches)).map_err(failed)?;
     let rows: Value = serde_json::from_str(&rows)
         .map_err(|error| failed(ArrowError::JsonError(error.to_string())))?;
     let mut object = serde_json::Map::from_iter([("rows".to_owned(), rows)]);

@@ -94,7 +94,9 @@ pub(crate) fn words(error: &Error) -> String {
 /// What to change, where the error itself does not say.
 pub(crate) fn hint(error: &Error) -> Option<&'static str> {
     match error {
-        Error::Sql(_) => Some("`\\d` in `demure shell` lists tables and columns"),
+        Error::Sql(_) | Error::Unplanned { .. } => {
+            Some("`\\d` in `demure shell` lists tables and columns")
+        }
         Error::Source { .. } => {
             Some("sources are relative to the policy's folder; `demure init` writes a first policy")
         }

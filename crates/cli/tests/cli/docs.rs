@@ -2,7 +2,8 @@
 //!
 //! A page's commands run in their order, in a folder with the files that the page speaks of. Numbers differ from run to
 //! run where there is noise, so lines are compared with their numbers blotted out, and `…` stands for what a page leaves out.
-//! Rust in the pages is not run: the crates' own documentation is.
+//! Rust in the pages is not run: the crates' own documentation is. The SQL of `sql.md` is about the tables of the curator's
+//! goldens, whose own test compares the page with them.
 
 use super::file;
 use std::collections::BTreeSet;
@@ -66,18 +67,15 @@ fn blocks(text: &str) -> Vec<(String, Vec<String>)> {
 
 /// The commands of a block: lines with `$`, or, in a block without any, lines that begin with `demure`.
 fn commands(word: &str, lines: &[String]) -> Vec<Shown> {
-    if !["", "console", "sh", "sql"].contains(&word) {
+    if !["", "console", "sh"].contains(&word) {
         return Vec::new();
     }
     let prompts = lines.iter().any(|line| line.starts_with("$ "));
     let mut shown: Vec<Shown> = Vec::new();
     for line in lines {
-        let command = match (word, prompts) {
-            ("sql", _) => {
-                Some(format!("demure query clinic/clinic.toml \"{line}\" --epsilon 0.01"))
-            }
-            (_, true) => line.strip_prefix("$ ").map(str::to_owned),
-            (_, false) => line.starts_with("demure ").then(|| line.clone()),
+        let command = match prompts {
+            true => line.strip_prefix("$ ").map(str::to_owned),
+            false => line.starts_with("demure ").then(|| line.clone()),
         };
         match (command, shown.last_mut()) {
             (Some(command), _) => shown.push(Shown { command, lines: Vec::new() }),
@@ -127,7 +125,7 @@ fn folder(page: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, text: &str| file(&format!("page-{page}/{name}"), text);
     match page {
-        "curator" | "sql" | "server" => {
+        "curator" | "server" => {
             let kept = folder.join("clinic");
             let ran =
                 super::run(&["demo", "--patients", "40000", "--keep", kept.to_str().unwrap()]);

@@ -125,7 +125,7 @@ fn mistakes_are_exit_code_2() {
         (count, &["--max-groups", "0"], "--max-groups is outside its range"),
         (count, &["--format", "xml"], "--format must be one of: table, csv"),
         (count, &["--epsilon", "1", "--error-at-most", "3"], "cannot be used with"),
-        ("SELECT nothing FROM people", &[], "No field named nothing"),
+        ("SELECT nothing FROM people", &[], "there is no column `nothing` in `people`"),
         ("SELEC", &[], "error: "),
     ] {
         let ran = query(&policy, sql, more);

@@ -65,7 +65,7 @@ fn a_script_goes_on_and_its_exit_code_is_the_worst() {
         (
             "shell-2",
             "SELECT id FROM people;\nSELECT nothing FROM people;\n",
-            "No field named nothing",
+            "there is no column `nothing` in `people`",
         ),
         ("shell-3", "SELECT COUNT(*) FROM people", "the last statement has no end\nhint: "),
         ("shell-4", "\\nothing\n", "there is no such command\nhint: "),

@@ -9,10 +9,20 @@ const SHOWN = 1000;
 
 const half = (ends) => (ends ? (ends[1] - ends[0]) / 2 : NaN);
 
-/** How far each number may be off, where that is not an interval beside it: ranks of a median, rows of a mode. */
+/** How far the farther end is. */
+const farther = (value, ends) => Math.max(ends[1] - value, value - ends[0]);
+
+/** Whether one end is the value itself, so that ± would mislead: a maximum is at least what was released. */
+function lopsided(value, ends) {
+  const [below, above] = [value - ends[0], ends[1] - value];
+  return Math.min(below, above) <= 0 && Math.max(below, above) > 0;
+}
+
+/** How far each number may be off, where that is not an interval beside it: rows of a mode. */
 function errors(told, intervals) {
   const beside = intervals.some((ends) => ends?.some((pair) => pair));
-  const said = (told.errors ?? []).filter(({ error_95 }) => !(beside && error_95.startsWith("± ") && !error_95.includes("rank")));
+  const shown = (error) => error.startsWith("± ") || error.includes("from the exact position");
+  const said = (told.errors ?? []).filter(({ error_95 }) => !(beside && shown(error_95)));
   const lines = [...new Set(said.map(({ column, error_95 }) => `${column}: ${error_95} (95 %)`))];
   return lines.map((line) => el("p", { class: "muted error-line" }, line));
 }
@@ -53,7 +63,9 @@ function cell(value, column, ends) {
   if (value === null) return el("span", { class: "muted" }, "NULL");
   if (!ends) return isNumber(column) ? short(value, 8) : String(value);
   const width = half(ends);
-  return [rounded(value, width), el("span", { class: "plus-minus" }, ` ± ${short(width, 2)}`)];
+  const off = lopsided(value, ends)
+    ? ` (${rounded(ends[0], width)} to ${rounded(ends[1], width)})` : ` ± ${short(farther(value, ends), 2)}`;
+  return [rounded(value, width), el("span", { class: "plus-minus" }, off)];
 }
 
 /** One number is shown large. */
@@ -61,7 +73,7 @@ function single(value, ends) {
   const width = half(ends);
   return el("p", { class: "single" },
     el("strong", {}, value === null ? "NULL" : rounded(value, width)),
-    ends ? el("span", {}, ` ± ${short(width, 2)}`) : null,
+    ends && !lopsided(value, ends) ? el("span", {}, ` ± ${short(farther(value, ends), 2)}`) : null,
     ends ? el("small", { class: "muted" }, `95 % interval: ${rounded(ends[0], width)} to ${rounded(ends[1], width)}`) : null);
 }
 

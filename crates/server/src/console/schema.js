@@ -22,9 +22,14 @@ function counted(table) {
   return groups === 1 ? some : `${some} in each of ${groups} groups`;
 }
 
+/** A date or time is a text already. */
+function end(bound) {
+  return typeof bound === "string" ? bound : short(bound);
+}
+
 function known(column) {
   const parts = [];
-  if (column.bounds) parts.push(`${short(column.bounds[0])} … ${short(column.bounds[1])}`);
+  if (column.bounds) parts.push(column.bounds.map(end).join(" … "));
   if (column.values) {
     const shown = column.values.slice(0, 8).map(String).join(", ");
     parts.push(column.values_count > 8 ? `${shown}, … (${column.values_count})` : shown);

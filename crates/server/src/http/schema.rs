@@ -5,7 +5,9 @@ use super::caller::Caller;
 use crate::json::plain_name;
 use axum::Json;
 use axum::extract::State;
-use demure_curator::policy::{Access, ColumnPolicy, Protection, UnitPolicy, Value as Known};
+use demure_curator::policy::{
+    Access, ColumnBounds, ColumnPolicy, Protection, UnitPolicy, Value as Known,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -51,8 +53,12 @@ fn column(name: &str, kind: &str, protection: Option<&Protection>) -> Value {
 
 fn describe(known: &ColumnPolicy, column: &mut Value) {
     column["nullable"] = json!(known.nullable);
-    if let Some((low, high)) = known.bounds {
-        column["bounds"] = json!([low, high]);
+    match known.bounds {
+        Some(ColumnBounds::Numbers(low, high)) => column["bounds"] = json!([low, high]),
+        Some(ColumnBounds::Times(low, high)) => {
+            column["bounds"] = json!([low.to_string(), high.to_string()]);
+        }
+        None => {}
     }
     if let Some(grid) = known.grid {
         column["grid"] = json!(grid);

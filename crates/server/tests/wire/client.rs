@@ -19,7 +19,7 @@ pub(crate) struct WireError {
 }
 
 impl WireError {
-    fn of(body: &[u8]) -> Self {
+    pub(crate) fn of(body: &[u8]) -> Self {
         let field = |kind: u8| {
             let found = body.split(|byte| *byte == 0).find(|field| field.first() == Some(&kind));
             String::from_utf8_lossy(found.map_or(&[][..], |field| &field[1..])).into_owned()

@@ -6,6 +6,7 @@ mod client;
 mod flood;
 mod members;
 mod strangers;
+mod tools;
 
 use client::{Client, PASSWORD};
 use demure_curator::Curator;
