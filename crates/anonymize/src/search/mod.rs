@@ -63,7 +63,8 @@ pub fn optimal<'p>(problem: &'p Problem<'p>, options: &Options<'p>) -> Result<An
         5..=16 => Ok(run::<16>(&setting, options, began)),
         _ => Err(Error::OutOfRange {
             parameter: "the quasi-identifiers",
-            allowed: "few enough for a class to fit in 1024 bits",
+            allowed: "fewer, or of fewer distinct values: together they take more than 1,024 bits \
+                      a row",
         }),
     }
 }

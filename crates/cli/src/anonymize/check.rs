@@ -9,8 +9,19 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// Keys of a job file that are about making a release.
-const MAKING: [&str; 10] = [
-    "input", "output", "report", "suppress", "metric", "method", "time", "threads", "explain",
+const MAKING: [&str; 13] = [
+    "input",
+    "output",
+    "report",
+    "report-originals",
+    "samples",
+    "suppress",
+    "metric",
+    "method",
+    "time",
+    "alternatives",
+    "threads",
+    "explain",
     "keep",
 ];
 

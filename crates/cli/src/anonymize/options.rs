@@ -3,7 +3,7 @@
 use crate::Failure;
 use crate::input::{Words, choice, number, positive};
 use demure_anonymize::exact::Fraction;
-use demure_anonymize::job::{self, DistanceKind, Diversity, METRICS, Method, Subset};
+use demure_anonymize::job::{self, DistanceKind, Diversity, METRICS, Method, SUPPRESS, Subset};
 use demure_anonymize::search::{Metric, Suppression};
 use demure_files::delimiter;
 use std::path::{Path, PathBuf};
@@ -156,10 +156,11 @@ impl Promise {
 #[derive(clap::Args)]
 #[command(next_help_heading = "The search")]
 pub(super) struct Search {
-    /// How many rows may be suppressed: a share (4%, 0.04) or a number (25). Mondrian and local
-    /// recoding suppress where a part could not be cut otherwise
-    #[arg(long, value_name = "ROWS", default_value = "0", value_parser = suppression)]
-    suppress: Suppression,
+    /// How many rows may be suppressed, which are published with `*` in every quasi-identifier: a
+    /// share (4%, 0.04) or a number (25); 0 for none [default: 5%]. Mondrian and local recoding
+    /// suppress where a part could not be cut otherwise
+    #[arg(long, value_name = "ROWS", value_parser = suppression)]
+    pub(super) suppress: Option<Suppression>,
 
     /// What the release should lose least of
     #[arg(long, value_parser = choice(METRICS), default_value = "loss")]
@@ -173,16 +174,27 @@ pub(super) struct Search {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<Duration>,
 
+    /// Look for so many seconds what other choices of k and --suppress would give; 0 for not at
+    /// all [default: as long as the search, but 2 to 20 seconds, and at most --time]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
+    alternatives: Option<Duration>,
+
     /// How many threads to use; all there are by default
     #[arg(long, value_parser = positive)]
     threads: Option<u32>,
 }
 
 impl Search {
+    /// How long alternatives are looked for, after a search that took so long.
+    pub(super) fn time_for_alternatives(&self, took: Duration) -> Duration {
+        let some = took.clamp(Duration::from_secs(2), Duration::from_secs(20));
+        self.alternatives.unwrap_or(self.time.map_or(some, |time| some.min(time)))
+    }
+
     /// How the anonymizer takes it.
     pub(super) fn described(&self) -> job::Search {
         job::Search {
-            suppress: self.suppress,
+            suppress: self.suppress.unwrap_or(SUPPRESS),
             metric: self.metric,
             method: self.method,
             time: self.time,
@@ -204,10 +216,23 @@ pub(super) fn suppression(text: &str) -> Result<Suppression, &'static str> {
     }
 }
 
+/// So many sample rows.
+pub(super) fn samples(text: &str) -> Result<usize, &'static str> {
+    let number = text.trim().parse().ok().filter(|rows| *rows <= 100);
+    number.ok_or("must be a whole number from 0 to 100")
+}
+
 pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     match number(text) {
         Ok(x) if x > 0.0 && x <= 1e9 => Ok(Duration::from_secs_f64(x)),
         _ => Err("must be a number of seconds greater than 0"),
+    }
+}
+
+pub(super) fn seconds_or_none(text: &str) -> Result<Duration, &'static str> {
+    match number(text) {
+        Ok(0.0) => Ok(Duration::ZERO),
+        _ => seconds(text).map_err(|_| "must be a number of seconds, or 0"),
     }
 }
 
