@@ -103,8 +103,9 @@ const LETTERS: usize = 24;
 
 /// `age: as it was in 3.9 % of rows, coarser in 92.1 %, * in 4 %`, a line for each column.
 pub(super) fn changes_text(changes: &[Change<'_>]) -> String {
+    let line = |c: &Change<'_>| printable(&format!("{}: {}", c.column, change(c)));
     let mut lines: Vec<String> =
-        changes.iter().take(COLUMNS).map(|c| format!("{}: {}", c.column, change(c))).collect();
+        changes.iter().take(COLUMNS).map(line).collect();
     if let Some(more) = changes.len().checked_sub(COLUMNS).filter(|more| *more > 0) {
         lines.push(format!("and {more} more; --json lists all"));
     }

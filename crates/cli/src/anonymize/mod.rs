@@ -32,7 +32,6 @@ use demure_anonymize::publish::Release;
 use demure_anonymize::publish::output::{columns, write};
 use demure_files as files;
 use options::{Promise, Search, Source, names, samples};
-use render::Limit;
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -129,7 +128,7 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     let population = source.read_population(&mut table)?;
     let columns = Columns::new(&source, &table, population)?;
     let promised = job.promise.described().models(&source, &columns)?;
-    let limit = Limit::new(job.search.suppress, table.rows);
+    let limit = job.search.limit(table.rows);
     if job.explain {
         let report = explain::report(&search, limit, &columns, &promised);
         return Ok(report.print(job.json, out)?);

@@ -1,5 +1,6 @@
 //! What users type: the table, the promise, and how to get there.
 
+use super::render::Limit;
 use crate::Failure;
 use crate::input::{Words, choice, number, positive};
 use demure_anonymize::exact::Fraction;
@@ -157,10 +158,10 @@ impl Promise {
 #[command(next_help_heading = "The search")]
 pub(super) struct Search {
     /// How many rows may be suppressed, which are published with `*` in every quasi-identifier: a
-    /// share (4%, 0.04) or a number (25); 0 for none [default: 5%]. Mondrian and local recoding
-    /// suppress where a part could not be cut otherwise
+    /// share (4%, 0.04) or a number (25) [default: 5% with --method optimal, else 0]. Mondrian and
+    /// local recoding suppress where a part could not be cut otherwise
     #[arg(long, value_name = "ROWS", value_parser = suppression)]
-    pub(super) suppress: Option<Suppression>,
+    suppress: Option<Suppression>,
 
     /// What the release should lose least of
     #[arg(long, value_parser = choice(METRICS), default_value = "loss")]
@@ -185,6 +186,17 @@ pub(super) struct Search {
 }
 
 impl Search {
+    /// How many rows of a table may be suppressed. Outliers make every row coarser where a column
+    /// has one level; the other methods keep nearly as much without suppression.
+    pub(super) fn limit(&self, table: usize) -> Limit {
+        let default = match self.method {
+            Method::Optimal => SUPPRESS,
+            Method::Mondrian | Method::Local => Suppression::Count(0),
+        };
+        let asked = self.suppress.unwrap_or(default);
+        Limit { asked, default: self.suppress.is_none(), rows: asked.rows(table as u64) }
+    }
+
     /// How long alternatives are looked for, after a search that took so long.
     pub(super) fn time_for_alternatives(&self, took: Duration) -> Duration {
         let some = took.clamp(Duration::from_secs(2), Duration::from_secs(20));
@@ -194,7 +206,7 @@ impl Search {
     /// How the anonymizer takes it.
     pub(super) fn described(&self) -> job::Search {
         job::Search {
-            suppress: self.suppress.unwrap_or(SUPPRESS),
+            suppress: self.limit(0).asked,
             metric: self.metric,
             method: self.method,
             time: self.time,

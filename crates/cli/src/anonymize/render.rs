@@ -2,7 +2,7 @@
 
 use super::beside;
 use crate::Failure;
-use demure_anonymize::job::{Nearest, SUPPRESS, classes_json, shared_json};
+use demure_anonymize::job::{Nearest, classes_json, shared_json};
 use demure_anonymize::model::Measure;
 use demure_anonymize::publish::Release;
 use demure_anonymize::publish::change::changes;
@@ -23,30 +23,30 @@ pub(super) fn warn(verdicts: &[Verdict]) {
 /// How many rows could be suppressed, and whether that was asked for.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
-    pub(super) asked: Option<Suppression>,
+    pub(super) asked: Suppression,
+    pub(super) default: bool,
     pub(super) rows: u64,
 }
 
 impl Limit {
-    pub(super) fn new(asked: Option<Suppression>, table: usize) -> Self {
-        Self { asked, rows: asked.unwrap_or(SUPPRESS).rows(table as u64) }
-    }
-
-    /// `at most 1,508 rows: --suppress is 5% unless given, and 0 keeps every row`.
+    /// `at most 1,508 rows: --suppress is 5% unless given; 0 keeps every row`.
     pub(super) fn text(self) -> String {
         let most = format!("at most {}", counted(self.rows, "row"));
-        match self.asked {
-            Some(_) => most,
-            None if self.rows == 0 => format!(
-                "{most}: --suppress is {SUPPRESS} unless given, which is less than one row here"
+        let asked = self.asked;
+        match (self.default, asked) {
+            (false, _) => most,
+            (_, Suppression::Count(0)) => {
+                format!("{most}: with this method, --suppress is 0 unless given")
+            }
+            (_, _) if self.rows == 0 => format!(
+                "{most}: --suppress is {asked} unless given, which is less than one row here"
             ),
-            None => format!("{most}: --suppress is {SUPPRESS} unless given; 0 keeps every row"),
+            (_, _) => format!("{most}: --suppress is {asked} unless given; 0 keeps every row"),
         }
     }
 
     fn json(self) -> Value {
-        let asked = self.asked.unwrap_or(SUPPRESS).to_string();
-        json!({ "limit": self.rows, "asked": asked, "default": self.asked.is_none() })
+        json!({ "limit": self.rows, "asked": self.asked.to_string(), "default": self.default })
     }
 }
 

@@ -517,6 +517,11 @@ fn suppression_has_a_default_and_is_told() {
     // Five percent of few rows is none.
     let ran = anonymize(&format!("{NINE} --k 3"));
     assert!(ran.err.contains("of at most 0 rows: --suppress is 5% unless given, which is"), "{}", ran.err);
+    for method in ["mondrian", "local"] {
+        let ran = anonymize(&format!("{line} --method {method}"));
+        let says = "of at most 0 rows: with this method, --suppress is 0 unless given\n";
+        assert!(ran.err.contains(says), "{}", ran.err);
+    }
     let ran = anonymize(&format!("{line} --explain"));
     assert!(ran.out.contains("at most 5 rows: --suppress is 5% unless given"), "{}", ran.out);
     file("suppress.toml", "suppress = \"2%\"\n");
