@@ -114,7 +114,8 @@ impl Table {
             Some(near) => format!("\nhint: did you mean `{near}`?"),
             None => String::new(),
         };
-        format!("the header has: {listed}{more}{hint}")
+        let shown = |c: char| if c.is_control() && c != '\n' { '\u{FFFD}' } else { c };
+        format!("the header has: {listed}{more}{hint}").chars().map(shown).collect()
     }
 }
 

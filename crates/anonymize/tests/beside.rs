@@ -14,7 +14,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Six people in two cities and one elsewhere; ages differ, and everybody has one sex.
-const PEOPLE: &str = "age,city,sex,ill\n31,A,f,x\n32,A,f,y\n33,A,f,x\n41,B,f,y\n42,B,f,x\n43,B,f,y\n44,C,f,x\n";
+const PEOPLE: &str =
+    "age,city,sex,ill\n31,A,f,x\n32,A,f,y\n33,A,f,x\n41,B,f,y\n42,B,f,x\n43,B,f,y\n44,C,f,x\n";
 
 struct Asked<'t> {
     text: &'t str,
@@ -48,8 +49,7 @@ fn with<T>(asked: &Asked<'_>, look: impl FnOnce(&Release<'_>, Job<'_, '_>) -> T)
     let found = release(&asked.search, &columns, &attributes, promised, Watch::default()).unwrap();
     let SearchResult::Release(made) = found else { panic!("there is a release") };
     let (promise, search) = (&asked.promise, &asked.search);
-    let job =
-        Job { source: &source, promise, search, columns: &columns, attributes: &attributes };
+    let job = Job { source: &source, promise, search, columns: &columns, attributes: &attributes };
     look(&made.release, job)
 }
 

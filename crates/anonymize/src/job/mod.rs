@@ -48,8 +48,8 @@ pub use alternatives::{Alternative, Answer, Gain, Job, alternatives, gain};
 pub use check::{Checked, ONE_IN, TableRisk, check, risk, risk_of_sizes};
 pub use file::arguments;
 pub use find::{
-    CheckedRelease, METRICS, Method, Nearest, Progress, SUPPRESS, Search, SearchResult, Watch, metric_name,
-    release,
+    CheckedRelease, METRICS, Method, Nearest, Progress, SUPPRESS, Search, SearchResult, Watch,
+    metric_name, release,
 };
 pub use hierarchies::Hierarchies;
 pub use mistake::Mistake;

@@ -290,7 +290,11 @@ fn encode_block(
         |end: usize| block.line + memchr::memchr_iter(b'\n', &bytes[..end]).count() as u64;
     if let Err(error) = std::str::from_utf8(&bytes[..length]) {
         let line = line_at(error.valid_up_to());
-        return Err(Error::Malformed { what: what(), line, why: "not valid UTF-8; save the table in UTF-8" });
+        return Err(Error::Malformed {
+            what: what(),
+            line,
+            why: "not valid UTF-8; save the table in UTF-8",
+        });
     }
     let columns = dictionaries.len();
     let mut rows = 0_u32;
@@ -422,7 +426,9 @@ fn malformed(error: csv::Error, lines_before: u64) -> Error {
     let what = TABLE.to_owned();
     match error.into_kind() {
         csv::ErrorKind::Io(source) => Error::File { what: "reading the table".to_owned(), source },
-        csv::ErrorKind::Utf8 { .. } => Error::Malformed { what, line, why: "not valid UTF-8; save the table in UTF-8" },
+        csv::ErrorKind::Utf8 { .. } => {
+            Error::Malformed { what, line, why: "not valid UTF-8; save the table in UTF-8" }
+        }
         _ => Error::Malformed { what, line, why: "not well-formed CSV" },
     }
 }

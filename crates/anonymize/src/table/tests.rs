@@ -41,6 +41,7 @@ fn a_column_that_is_missing_is_told_what_there_is_and_no_row_is_shown() {
     let many: Vec<String> = (0..1000).map(|i| format!("c{i}")).collect();
     let said = says(&many.join(","), "x");
     assert!(said.ends_with("c18, c19 and 980 more"), "{said}");
+    assert!(says("a\u{1b}[31m", "x").ends_with("a\u{FFFD}[31m"), "a terminal would obey it");
     for row in ["31337,Smith", "Smith;31337;1.5", "Smith,-0.5"] {
         let said = says(row, "zip");
         assert!(said.contains("hint: a table needs a header"), "{said}");

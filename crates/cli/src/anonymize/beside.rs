@@ -58,8 +58,8 @@ impl<'r, 'a> Beside<'r, 'a> {
     /// For programs. A row as it was is there only if rows were asked for.
     pub(super) fn fields(&self, asked: Option<usize>) -> Report {
         let found = samples(self.release, &self.shown, asked.unwrap_or(SAMPLES));
-        let report = Report::default()
-            .hidden("samples", samples_json(&self.names, &found, asked.is_some()));
+        let report =
+            Report::default().hidden("samples", samples_json(&self.names, &found, asked.is_some()));
         match &self.alternatives {
             Some((_, objects)) => report.hidden("alternatives", objects.clone()),
             None => report,
@@ -96,16 +96,17 @@ pub(super) fn left_out(columns: &[Column], shown: &[usize]) {
     }
 }
 
-/// More columns than this are not shown of a sample row, nor listed one by one.
+/// More columns than this are not listed one by one.
 const COLUMNS: usize = 8;
+/// The columns of sample rows are at most so wide together.
+const WIDTH: usize = 100;
 /// Longer texts of a sample row are cut off.
 const LETTERS: usize = 24;
 
 /// `age: as it was in 3.9 % of rows, coarser in 92.1 %, * in 4 %`, a line for each column.
 pub(super) fn changes_text(changes: &[Change<'_>]) -> String {
     let line = |c: &Change<'_>| printable(&format!("{}: {}", c.column, change(c)));
-    let mut lines: Vec<String> =
-        changes.iter().take(COLUMNS).map(line).collect();
+    let mut lines: Vec<String> = changes.iter().take(COLUMNS).map(line).collect();
     if let Some(more) = changes.len().checked_sub(COLUMNS).filter(|more| *more > 0) {
         lines.push(format!("and {more} more; --json lists all"));
     }
@@ -150,10 +151,14 @@ pub(super) fn hint(changes: &[Change<'_>]) -> Option<String> {
     };
     let remedy = match stars.iter().find(|change| change.all_or_nothing) {
         Some(Change { column, way, .. }) => {
-            let way = way.unwrap_or("FILE");
+            let it = match *column == first.column && stars.len() == 1 {
+                true => "it".to_owned(),
+                false => format!("`{column}`"),
+            };
             format!(
-                "; `{column}` has no level between its values and {STAR}, and --hierarchy \
-                 {column}={way} would give it some"
+                "; {it} has no level between its values and {STAR}, and --hierarchy {column}={} would \
+                 give it some",
+                way.unwrap_or("FILE")
             )
         }
         None => "; a smaller k or more suppression may bring it back".to_owned(),
@@ -162,36 +167,44 @@ pub(super) fn hint(changes: &[Change<'_>]) -> Option<String> {
 }
 
 /// Sample rows: two lines for each, or one where what was is not to be shown.
-pub(super) fn samples_table(names: &[&str], samples: &[Sample<'_>], before: bool) -> Table {
+fn samples_table(names: &[&str], samples: &[Sample<'_>], before: bool) -> Table {
     let cut = |text: &str| match text.char_indices().nth(LETTERS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     };
-    let line = |row: String, when: &str, texts: &mut dyn Iterator<Item = &str>| {
-        [row, when.to_owned()].into_iter().chain(texts.map(cut)).collect::<Vec<_>>()
-    };
-    let mut rows = Vec::new();
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for Sample { row, before: old, after } in samples {
-        let row = grouped(*row as f64);
-        let mut new = after.iter().map(String::as_str).take(COLUMNS);
+        let mut lead = grouped(*row as f64);
         if before {
-            rows.push(line(row, "was", &mut old.iter().copied().take(COLUMNS)));
-            rows.push(line(String::new(), "is", &mut new));
-        } else {
-            rows.push(line(row, "is", &mut new));
+            let texts = old.iter().copied().map(cut);
+            rows.push(
+                [std::mem::take(&mut lead), "was".to_owned()].into_iter().chain(texts).collect(),
+            );
         }
+        let texts = after.iter().map(|text| cut(text));
+        rows.push([lead, "is".to_owned()].into_iter().chain(texts).collect());
     }
     let head: Vec<&str> = ["row", ""].into_iter().chain(names.iter().copied()).collect();
-    let more = match names.len().checked_sub(COLUMNS).filter(|more| *more > 0) {
-        Some(more) => format!(", in the first {COLUMNS} of {} columns", more + COLUMNS),
-        None => String::new(),
+    // As many columns as fit, and one at least.
+    let mut left = WIDTH;
+    let fits = |at: &usize| -> bool {
+        let texts = rows.iter().filter_map(|row| row.get(*at)).map(|text| text.chars().count());
+        let wide = texts.chain(head.get(*at).map(|name| name.chars().count())).max().unwrap_or(0);
+        let fits = *at < 3 || wide + 2 <= left;
+        left = left.saturating_sub(wide + 2);
+        fits
+    };
+    let columns = (0..head.len()).take_while(fits).count();
+    let more = match columns < head.len() {
+        true => format!(", in {} of {} columns", columns.saturating_sub(2), names.len()),
+        false => String::new(),
     };
     let what = if before { "before and after" } else { "as published" };
-    let head = head.get(..head.len().min(COLUMNS + 2)).unwrap_or_default();
+    let head = head.get(..columns).unwrap_or_default();
     Table::of_texts(head, rows).titled(format!("Sample rows, {what}{more}"))
 }
 
-pub(super) fn samples_json(names: &[&str], samples: &[Sample<'_>], before: bool) -> Value {
+fn samples_json(names: &[&str], samples: &[Sample<'_>], before: bool) -> Value {
     let one = |sample: &Sample<'_>| {
         let after = named(names.iter().copied().zip(sample.after.iter().cloned()));
         match before {
@@ -215,9 +228,8 @@ fn alternatives(all: &[Alternative], rows: usize) -> (Table, Vec<Value>) {
     }
     let text = |a: &Alternative, text: &dyn Fn(&Gain) -> String| of(a).map_or(String::new(), text);
     let share = |count: u64| percent(count as f64 / rows.max(1) as f64);
-    let rows = |gain: &Gain| {
-        format!("{} ({})", grouped(gain.suppressed as f64), share(gain.suppressed))
-    };
+    let rows =
+        |gain: &Gain| format!("{} ({})", grouped(gain.suppressed as f64), share(gain.suppressed));
     let loss = |a: &Alternative| match &a.answer {
         Answer::Release(gain) if gain.complete => short(gain.loss),
         Answer::Release(gain) => format!("≤ {}", short(gain.loss)),

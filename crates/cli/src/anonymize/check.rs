@@ -68,6 +68,11 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
         .described("classes", found.classes, grouped(found.classes as f64));
     render::models(report, &found.verdicts).print(args.json, out)?;
     render::warn(&found.verdicts);
+    if found.classes == 0 {
+        eprintln!(
+            "warning: every row is suppressed: no row is left of which the promise says anything"
+        );
+    }
     match found.holds {
         true => Ok(()),
         false => Err(Failure::Unsatisfied("the table does not keep the promise".to_owned())),

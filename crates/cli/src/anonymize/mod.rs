@@ -25,8 +25,8 @@ mod tests;
 mod watch;
 
 use crate::Failure;
-use clap::Subcommand;
 use beside::Beside;
+use clap::Subcommand;
 use demure_anonymize::job::{Columns, Job as Around, SearchResult};
 use demure_anonymize::publish::Release;
 use demure_anonymize::publish::output::{columns, write};
@@ -122,7 +122,33 @@ pub(crate) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
     }
 }
 
+/// Refuses to write over what is read.
+fn spare_inputs(job: &Job) -> Result<(), Failure> {
+    let Source { file, population, config, .. } = &job.source;
+    let real = |path: &Option<PathBuf>| path.as_ref()?.canonicalize().ok();
+    let read = [
+        ("the table", real(file)),
+        ("the population", real(population)),
+        ("the job file", real(config)),
+    ];
+    for (option, path) in [("--output", real(&job.output)), ("--report", real(&job.report))] {
+        let same = |(_, input): &&(&str, Option<PathBuf>)| path.is_some() && *input == path;
+        if let Some((what, _)) = read.iter().find(same) {
+            return Err(Failure::usage(format!(
+                "{option} is {what} itself, which would be lost\nhint: give it another name"
+            )));
+        }
+    }
+    match job.output.is_some() && job.output == job.report {
+        true => Err(Failure::usage(
+            "--output and --report are the same file\nhint: give one another name",
+        )),
+        false => Ok(()),
+    }
+}
+
 fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
+    spare_inputs(job)?;
     let (source, search, keep) = (job.source.described(), job.search.described(), names(&job.keep));
     let mut table = source.read(job.source.table()?, &keep)?;
     let population = source.read_population(&mut table)?;

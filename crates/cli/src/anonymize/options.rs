@@ -44,7 +44,7 @@ pub(super) struct Source {
     /// The people the table is a sample of, as a table with the same quasi-identifiers: for --k-map,
     /// and for the risk of someone who does not know who is in the sample
     #[arg(long, value_name = "FILE", help_heading = "The table")]
-    population: Option<PathBuf>,
+    pub(super) population: Option<PathBuf>,
 
     /// Take options from a TOML file, whose keys are their names; what is typed here wins
     #[arg(long, value_name = "FILE")]

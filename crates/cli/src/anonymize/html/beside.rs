@@ -21,9 +21,8 @@ pub(super) fn columns(release: &Release<'_>) -> String {
     };
     let rows: Vec<Vec<String>> = changes.iter().map(row).collect();
     let head = ["column", "what became of it", "values before", "labels after"];
-    let hint = beside::hint(&changes).map_or(String::new(), |hint| {
-        format!("<p class=\"note\">{}</p>\n", escape(&hint))
-    });
+    let hint = beside::hint(&changes)
+        .map_or(String::new(), |hint| format!("<p class=\"note\">{}</p>\n", escape(&hint)));
     format!("<h2>Columns</h2>\n{}{hint}", table(&head, &rows, 2))
 }
 
