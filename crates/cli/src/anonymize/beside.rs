@@ -37,7 +37,22 @@ impl<'r, 'a> Beside<'r, 'a> {
         shown.sort_by_key(|at| !known(at));
         let names = shown.iter().map(name).collect();
         let alternatives = (!others.is_empty()).then(|| {
-            let (option, answer) = ("this release".to_owned(), Answer::Release(gain(release)));
+            let own = gain(release);
+            // A search that was stopped, though less was asked of it, may have lost more than
+            // this release, which serves as well.
+            let idle = |other: &Alternative| match &other.answer {
+                Answer::Release(gain) => {
+                    let less = other.k < k || other.limit > limit.rows;
+                    less && !gain.complete && gain.loss > own.loss
+                }
+                Answer::None | Answer::Unknown => false,
+            };
+            let others = others.into_iter().map(|other| match idle(&other) {
+                true => Alternative { answer: Answer::Unknown, ..other },
+                false => other,
+            });
+            let others: Vec<Alternative> = others.collect();
+            let (option, answer) = ("this release".to_owned(), Answer::Release(own));
             let mut all = vec![Alternative { option, k, limit: limit.rows, answer }];
             all.extend(others);
             alternatives(&all, release.table.rows)

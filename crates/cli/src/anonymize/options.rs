@@ -176,7 +176,7 @@ pub(super) struct Search {
     time: Option<Duration>,
 
     /// Look for so many seconds what other choices of k and --suppress would give; 0 for not at
-    /// all [default: as long as the search, but 2 to 20 seconds, and at most --time]
+    /// all [default: three times as long as the search took, but 3 to 30 seconds, and at most --time]
     #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
     alternatives: Option<Duration>,
 
@@ -199,8 +199,7 @@ impl Search {
 
     /// How long alternatives are looked for, after a search that took so long.
     pub(super) fn time_for_alternatives(&self, took: Duration) -> Duration {
-        let some = took.clamp(Duration::from_secs(2), Duration::from_secs(20));
-        self.alternatives.unwrap_or(self.time.map_or(some, |time| some.min(time)))
+        time_for_alternatives(self.alternatives, self.time, took)
     }
 
     /// How the anonymizer takes it.
@@ -213,6 +212,16 @@ impl Search {
             threads: self.threads.map_or(0, |threads| threads as usize),
         }
     }
+}
+
+/// As much as is asked for; else each of three gets the time that the search took.
+pub(super) fn time_for_alternatives(
+    asked: Option<Duration>,
+    limit: Option<Duration>,
+    took: Duration,
+) -> Duration {
+    let some = (3 * took).clamp(Duration::from_secs(3), Duration::from_secs(30));
+    asked.unwrap_or(limit.map_or(some, |limit| some.min(limit)))
 }
 
 /// `4%`, `0.04`, or a number of rows.
