@@ -14,11 +14,11 @@ pub enum Error {
     },
 
     /// A column that was named does not exist.
-    #[error("there is no column `{name}`; the header has: {header}")]
+    #[error("there is no column `{name}`; {header}")]
     NoColumn {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// What the header has; never what may be a row.
         header: String,
     },
 

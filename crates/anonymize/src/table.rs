@@ -4,7 +4,13 @@ mod dictionary;
 mod read;
 
 use crate::error::{Error, Result};
+use std::collections::HashSet;
 use std::io::Read;
+
+/// What a table is called in errors, where its file is not known.
+pub(crate) const TABLE: &str = "the table";
+/// More names of a header than this are not listed.
+const LISTED: usize = 20;
 
 /// One column: row r holds `values[codes[r]]`.
 #[derive(Clone, Debug, Default)]
@@ -35,18 +41,10 @@ pub struct Builder {
 impl Builder {
     /// A table of these columns, without rows.
     pub fn new(names: impl IntoIterator<Item = String>) -> Result<Self> {
-        let mut columns: Vec<(String, dictionary::Dictionary, Vec<u32>)> = Vec::new();
-        for name in names {
-            if columns.iter().any(|(other, _, _)| *other == name) {
-                return Err(Error::Malformed {
-                    what: "the table".to_owned(),
-                    line: 1,
-                    why: "two columns of the header have the same name",
-                });
-            }
-            columns.push((name, dictionary::Dictionary::default(), Vec::new()));
-        }
-        Ok(Self { columns })
+        let names: Vec<String> = names.into_iter().collect();
+        distinct(&names)?;
+        let column = |name| (name, dictionary::Dictionary::default(), Vec::new());
+        Ok(Self { columns: names.into_iter().map(column).collect() })
     }
 
     /// The code of a text in a column, a new one if it was not met before; 0 where there is no
@@ -89,11 +87,51 @@ impl Table {
 
     /// The position of a column.
     pub fn position(&self, name: &str) -> Result<usize> {
-        let names = || self.columns.iter().map(|c| c.name.clone()).collect::<Vec<_>>().join(", ");
-        self.columns
-            .iter()
-            .position(|c| c.name == name)
-            .ok_or_else(|| Error::NoColumn { name: name.to_owned(), header: names() })
+        let found = self.columns.iter().position(|c| c.name == name);
+        found.ok_or_else(|| Error::NoColumn { name: name.to_owned(), header: self.header(name) })
+    }
+
+    /// What the header has, for somebody who looked for `name`. A first line that may be a row,
+    /// because the file has no header, is not shown.
+    fn header(&self, name: &str) -> String {
+        let names = || self.columns.iter().map(|column| column.name.as_str());
+        let finite = |text: &str| text.trim().parse::<f64>().is_ok_and(f64::is_finite);
+        // A header that was taken for one column, too.
+        let number = |text: &str| text.split([';', '\t', '|', ':', ',']).any(finite);
+        if names().any(number) {
+            return "the first line has numbers, so it may be a row\n\
+                    hint: a table needs a header: a first line with a name for each column"
+                .to_owned();
+        }
+        let listed = names().take(LISTED).map(|n| if n.is_empty() { "(no name)" } else { n });
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let more = match self.columns.len().checked_sub(LISTED).filter(|more| *more > 0) {
+            Some(more) => format!(" and {more} more"),
+            None => String::new(),
+        };
+        let plain = |text: &str| text.trim().to_lowercase();
+        let hint = match names().find(|other| plain(other) == plain(name)) {
+            Some(near) => format!("\nhint: did you mean `{near}`?"),
+            None => String::new(),
+        };
+        let shown = |c: char| if c.is_control() && c != '\n' { '\u{FFFD}' } else { c };
+        format!("the header has: {listed}{more}{hint}").chars().map(shown).collect()
+    }
+}
+
+/// The names of a table's columns, each of which must be another.
+fn distinct(names: &[String]) -> Result<()> {
+    let mut seen = HashSet::with_capacity(names.len());
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        None => Ok(()),
+        Some(twice) => Err(Error::Malformed {
+            what: TABLE.to_owned(),
+            line: 1,
+            why: match twice.is_empty() {
+                true => "two columns of the header have no name; name them, or leave them out",
+                false => "two columns of the header have the same name",
+            },
+        }),
     }
 }
 

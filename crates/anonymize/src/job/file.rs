@@ -20,7 +20,7 @@ use toml::{Table, Value};
 /// Options that name a file.
 const PATHS: [&str; 5] = ["output", "report", "population", "original", "witness"];
 /// Options without a value.
-const FLAGS: [&str; 3] = ["explain", "json", "enhanced"];
+const FLAGS: [&str; 4] = ["explain", "json", "enhanced", "report-originals"];
 
 /// The arguments that say what a job file says: `--k=3`, `--hierarchy age=intervals:5`, and the table's
 /// file by itself. Paths are relative to `folder`; keys that are `skipped` are left out.

@@ -13,6 +13,10 @@ use crate::search::{self, Answer, Metric, Options, Outcome, Problem, Suppression
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+/// How many rows may be suppressed unless a job says otherwise: enough that a few outliers do not
+/// make every row coarser.
+pub const SUPPRESS: Suppression = Suppression::Share(0.05);
+
 /// How to look for a release, and how to judge one.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
@@ -29,10 +33,10 @@ pub struct Search {
 }
 
 impl Default for Search {
-    /// The optimal levels by loss, without suppression.
+    /// The optimal levels by loss, with [`SUPPRESS`].
     fn default() -> Self {
         Self {
-            suppress: Suppression::Count(0),
+            suppress: SUPPRESS,
             metric: Metric::Loss,
             method: Method::Optimal,
             time: None,
@@ -94,7 +98,7 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn say(&self, progress: Progress) {
+    pub(super) fn say(&self, progress: Progress) {
         if let Some(say) = self.progress {
             say(progress);
         }
@@ -108,6 +112,8 @@ pub enum Progress {
     Levels(search::Progress),
     /// The cutting into classes.
     Classes(partition::Progress),
+    /// A search of [`alternatives`](super::alternatives) begins: which, from 1, and of how many.
+    Alternative(u64, u64),
 }
 
 /// What a search came back with.
@@ -159,18 +165,7 @@ pub fn release<'a>(
     mut promised: Promised,
     watch: Watch<'_>,
 ) -> Result<SearchResult<'a>> {
-    let found = match search.method {
-        Method::Optimal => optimal(search, columns, attributes, &mut promised, watch)?,
-        Method::Mondrian | Method::Local => {
-            if columns.population.is_some() {
-                return Err(Mistake::IdlePopulation.into());
-            }
-            if search.metric != Metric::Loss {
-                return Err(Mistake::IdleMetric.into());
-            }
-            by_parts(search, columns, attributes, &promised, watch)?
-        }
-    };
+    let found = find(search, columns, attributes, &mut promised, watch)?;
     let release = match found {
         Ok(release) => release,
         Err(nearest) => return Ok(SearchResult::Nothing(nearest)),
@@ -181,6 +176,28 @@ pub fn release<'a>(
         Some(broken) => SearchResult::Broken(broken.name.clone()),
         None => SearchResult::Release(Box::new(CheckedRelease { release, verdicts, promised })),
     })
+}
+
+/// Looks for a release, and takes the search's word for it.
+pub(super) fn find<'a>(
+    search: &Search,
+    columns: &Columns<'a>,
+    attributes: &'a [Attribute<'a>],
+    promised: &mut Promised,
+    watch: Watch<'_>,
+) -> Result<std::result::Result<Release<'a>, Nearest>> {
+    match search.method {
+        Method::Optimal => optimal(search, columns, attributes, promised, watch),
+        Method::Mondrian | Method::Local => {
+            if columns.population.is_some() {
+                return Err(Mistake::IdlePopulation.into());
+            }
+            if search.metric != Metric::Loss {
+                return Err(Mistake::IdleMetric.into());
+            }
+            by_parts(search, columns, attributes, promised, watch)
+        }
+    }
 }
 
 fn optimal<'a>(

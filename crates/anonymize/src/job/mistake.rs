@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum Mistake {
     /// A table is empty.
-    #[error("{path} has no rows")]
+    #[error("{path} has no rows below its header")]
     NoRows {
         /// The file.
         path: String,
@@ -47,7 +47,7 @@ pub enum Mistake {
     },
 
     /// More is asked of a class than the table has.
-    #[error("{parameter} must be at most the number of rows, {rows}")]
+    #[error("--{parameter} must be at most the number of rows, which is {rows}")]
     MoreThanRows {
         /// `k` or `n`.
         parameter: &'static str,

@@ -6,6 +6,7 @@
 //! | `hierarchies`, `order` | how columns become coarser and how their values are ordered, as texts such as `age=intervals:5,10` |
 //! | `promise` | what every class must satisfy, and the models that stand for it |
 //! | `find` | the search for a release, by any method |
+//! | `alternatives` | what a little more or less of k or suppression would give |
 //! | `check` | whether a published table keeps a promise, and how easily its rows are found |
 //! | `proof` | the sets M of a release as JSON, written by [`classes_json`] and verified by [`check()`] |
 //! | `file` | a job from a TOML file, as the arguments of a call |
@@ -32,6 +33,7 @@
 //! # Ok::<(), demure_anonymize::Error>(())
 //! ```
 
+mod alternatives;
 mod check;
 mod file;
 mod find;
@@ -42,11 +44,12 @@ mod promise;
 mod proof;
 mod source;
 
+pub use alternatives::{Alternative, Answer, Gain, Job, alternatives, gain};
 pub use check::{Checked, ONE_IN, TableRisk, check, risk, risk_of_sizes};
 pub use file::arguments;
 pub use find::{
-    CheckedRelease, METRICS, Method, Nearest, Progress, Search, SearchResult, Watch, metric_name,
-    release,
+    CheckedRelease, METRICS, Method, Nearest, Progress, SUPPRESS, Search, SearchResult, Watch,
+    metric_name, release,
 };
 pub use hierarchies::Hierarchies;
 pub use mistake::Mistake;

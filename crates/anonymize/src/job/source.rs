@@ -6,7 +6,7 @@ use crate::hierarchy::Hierarchy;
 use crate::population::Population;
 use crate::recoding::Attribute;
 use crate::search::Quasi;
-use crate::table::{Builder, Column, Table};
+use crate::table::{Builder, Column, TABLE, Table};
 use demure_files::parquet::{Cells, Texts};
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,9 @@ impl Source {
 /// `named` columns must be of a type that can be read.
 pub fn read_table(path: &Path, delimiter: u8, named: &[String]) -> Result<Table> {
     let table = match demure_files::Source::open(path)? {
-        demure_files::Source::Text(input) => Table::from_csv(input, delimiter)?,
+        demure_files::Source::Text(input) => {
+            Table::from_csv(input, delimiter).map_err(|error| of_file(error, path))?
+        }
         demure_files::Source::Parquet(file) => {
             let texts = Texts::open(file, path, named)?;
             let mut builder = Builder::new(texts.names().iter().cloned())?;
@@ -94,6 +96,20 @@ pub fn read_table(path: &Path, delimiter: u8, named: &[String]) -> Result<Table>
         return Err(Mistake::NoRows { path: path.display().to_string() }.into());
     }
     Ok(table)
+}
+
+/// The same error with the name of the file: there may be several tables.
+fn of_file(error: Error, path: &Path) -> Error {
+    match error {
+        Error::Malformed { what, line, why } if what == TABLE => {
+            let what = match path.as_os_str() == "-" {
+                true => "standard input".to_owned(),
+                false => path.display().to_string(),
+            };
+            Error::Malformed { what, line, why }
+        }
+        error => error,
+    }
 }
 
 impl Cells for Builder {

@@ -63,7 +63,8 @@ pub fn optimal<'p>(problem: &'p Problem<'p>, options: &Options<'p>) -> Result<An
         5..=16 => Ok(run::<16>(&setting, options, began)),
         _ => Err(Error::OutOfRange {
             parameter: "the quasi-identifiers",
-            allowed: "few enough for a class to fit in 1024 bits",
+            allowed: "few enough to fit in 1,024 bits a row: name fewer in --qi, or take another \
+                      --method",
         }),
     }
 }

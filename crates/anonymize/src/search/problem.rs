@@ -5,6 +5,7 @@ use crate::hierarchy::{Hierarchy, STAR};
 use crate::model::Model;
 use crate::population::Population;
 use crate::table::Table;
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -37,6 +38,17 @@ impl Suppression {
             Self::Share(share) => {
                 ((share * table as f64 * (1.0 + 1e-12)).floor() as u64).min(table)
             }
+        }
+    }
+}
+
+impl fmt::Display for Suppression {
+    /// As it is typed: `25` or `4%`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            // 0.07 · 100 is 7.000000000000001: nine digits are enough for a share.
+            Self::Share(share) => write!(f, "{}%", (share * 1e11).round() / 1e9),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! looking for line ends, and the rest is left to the `csv` crate.
 
 use super::dictionary::{Dictionary, PADDING};
-use super::{Column, Table};
+use super::{Column, TABLE, Table, distinct};
 use crate::error::{Error, Result};
 use std::io::Read;
 use std::sync::Mutex;
@@ -96,21 +96,13 @@ fn header(start: &[u8], delimiter: u8) -> Result<(Vec<String>, usize, u64)> {
     let mut record = csv::StringRecord::new();
     if !reader.read_record(&mut record).map_err(|error| malformed(error, 0))? {
         return Err(Error::Malformed {
-            what: "the table".to_owned(),
+            what: TABLE.to_owned(),
             line: 1,
-            why: "there is no header",
+            why: "there is no header: the file is empty",
         });
     }
     let names: Vec<String> = record.iter().map(str::to_owned).collect();
-    for (position, name) in names.iter().enumerate() {
-        if names[..position].contains(name) {
-            return Err(Error::Malformed {
-                what: "the table".to_owned(),
-                line: 1,
-                why: "two columns of the header have the same name",
-            });
-        }
-    }
+    distinct(&names)?;
     let end = reader.position().byte() as usize;
     // Between CR and LF the record is over, the line is not.
     let end =
@@ -291,14 +283,18 @@ fn encode_block(
     dictionaries: &mut [Dictionary],
     codes: &mut [Vec<u32>],
 ) -> Result<usize> {
-    let what = || "the table".to_owned();
+    let what = || TABLE.to_owned();
     let bytes = block.bytes.as_slice();
     let length = bytes.len() - PADDING;
     let line_at =
         |end: usize| block.line + memchr::memchr_iter(b'\n', &bytes[..end]).count() as u64;
     if let Err(error) = std::str::from_utf8(&bytes[..length]) {
         let line = line_at(error.valid_up_to());
-        return Err(Error::Malformed { what: what(), line, why: "not valid UTF-8" });
+        return Err(Error::Malformed {
+            what: what(),
+            line,
+            why: "not valid UTF-8; save the table in UTF-8",
+        });
     }
     let columns = dictionaries.len();
     let mut rows = 0_u32;
@@ -421,16 +417,18 @@ fn merge_column(mut dictionaries: Vec<Dictionary>) -> (Vec<String>, Vec<Vec<u32>
 }
 
 fn ragged(line: u64) -> Error {
-    Error::Malformed { what: "the table".to_owned(), line, why: "not as many fields as the header" }
+    Error::Malformed { what: TABLE.to_owned(), line, why: "not as many fields as the header" }
 }
 
 /// csv's own message may quote a record: say where, never what.
 fn malformed(error: csv::Error, lines_before: u64) -> Error {
     let line = lines_before + error.position().map_or(0, csv::Position::line);
-    let what = "the table".to_owned();
+    let what = TABLE.to_owned();
     match error.into_kind() {
         csv::ErrorKind::Io(source) => Error::File { what: "reading the table".to_owned(), source },
-        csv::ErrorKind::Utf8 { .. } => Error::Malformed { what, line, why: "not valid UTF-8" },
+        csv::ErrorKind::Utf8 { .. } => {
+            Error::Malformed { what, line, why: "not valid UTF-8; save the table in UTF-8" }
+        }
         _ => Error::Malformed { what, line, why: "not well-formed CSV" },
     }
 }

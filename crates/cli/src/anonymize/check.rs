@@ -9,8 +9,19 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// Keys of a job file that are about making a release.
-const MAKING: [&str; 10] = [
-    "input", "output", "report", "suppress", "metric", "method", "time", "threads", "explain",
+const MAKING: [&str; 13] = [
+    "input",
+    "output",
+    "report",
+    "report-originals",
+    "samples",
+    "suppress",
+    "metric",
+    "method",
+    "time",
+    "alternatives",
+    "threads",
+    "explain",
     "keep",
 ];
 
@@ -57,6 +68,11 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
         .described("classes", found.classes, grouped(found.classes as f64));
     render::models(report, &found.verdicts).print(args.json, out)?;
     render::warn(&found.verdicts);
+    if found.classes == 0 {
+        eprintln!(
+            "warning: every row is suppressed: no row is left of which the promise says anything"
+        );
+    }
     match found.holds {
         true => Ok(()),
         false => Err(Failure::Unsatisfied("the table does not keep the promise".to_owned())),

@@ -1,11 +1,17 @@
 //! What would be done and promised, without doing it.
 
+use super::render::Limit;
 use demure_anonymize::job::{Columns, Method, Promised, Search, metric_name};
 use demure_anonymize::model::Model;
 use demure_report::{Report, grouped, named};
 use serde_json::{Value, json};
 
-pub(super) fn report(search: &Search, columns: &Columns<'_>, promised: &Promised) -> Report {
+pub(super) fn report(
+    search: &Search,
+    limit: Limit,
+    columns: &Columns<'_>,
+    promised: &Promised,
+) -> Report {
     let rows = columns.table.rows;
     let quasi = columns.quasi.iter().filter_map(|quasi| {
         let column = columns.table.columns.get(quasi.column)?;
@@ -18,7 +24,6 @@ pub(super) fn report(search: &Search, columns: &Columns<'_>, promised: &Promised
     let lines: Vec<String> = quasi.iter().map(line).collect();
     let choices: f64 = quasi.iter().map(|(_, levels, _)| *levels as f64).product();
     let levels = named(quasi.iter().map(|(name, levels, _)| (name.clone(), *levels)));
-    let limit = search.suppress.rows(rows as u64);
     let sensitive = columns.names();
     let shown = if sensitive.is_empty() { "none".to_owned() } else { sensitive.join(", ") };
     let method = match search.method {
@@ -40,7 +45,7 @@ pub(super) fn report(search: &Search, columns: &Columns<'_>, promised: &Promised
         .described("quasi_identifiers", levels, lines.join("\n"))
         .described("sensitive", sensitive, shown)
         .described("models", json, text.join("\n"))
-        .described("suppress", limit, format!("at most {} rows", grouped(limit as f64)))
+        .described("suppress", limit.rows, limit.text())
         .field("method", method)
         .hidden("choices", choices)
         .field(

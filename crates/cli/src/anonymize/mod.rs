@@ -7,10 +7,12 @@
 //! | `watch.rs` | progress of a long search, and Ctrl-C |
 //! | `check.rs`, `risk.rs` | the subcommands |
 //! | `render.rs`, `explain.rs`, `html/` | what was found, as text, JSON and a page |
+//! | `beside.rs` | what became of columns, sample rows, alternatives |
 //!
 //! Tables, promises and searches are `demure_anonymize::job`'s. No differential privacy is claimed
 //! anywhere here, and the help says so.
 
+mod beside;
 mod check;
 mod config;
 mod explain;
@@ -23,14 +25,20 @@ mod tests;
 mod watch;
 
 use crate::Failure;
+use beside::Beside;
 use clap::Subcommand;
-use demure_anonymize::job::{Columns, SearchResult};
+use demure_anonymize::job::{Columns, Job as Around, SearchResult};
 use demure_anonymize::publish::Release;
 use demure_anonymize::publish::output::{columns, write};
 use demure_files as files;
-use options::{Promise, Search, Source, names};
-use std::io::Write;
+use options::{Promise, Search, Source, names, samples};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
+use watch::Watcher;
+
+/// So many rows are shown before and after on a terminal.
+const SAMPLES: usize = 3;
 
 /// Publish rows: make a table coarse until it keeps a promise (no differential privacy).
 #[derive(clap::Args)]
@@ -85,6 +93,16 @@ struct Job {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
+    /// Let the report show sample rows as they were, too, not only as they are published. Do not
+    /// give such a report away
+    #[arg(long, requires = "report")]
+    report_originals: bool,
+
+    /// Show so many rows before and after. They are rows of the original table: without this
+    /// option a terminal shows 3, and a file, a pipe and --json show none
+    #[arg(long, value_name = "ROWS", value_parser = samples)]
+    samples: Option<usize>,
+
     /// Say what would be done and promised, and do nothing
     #[arg(long)]
     explain: bool,
@@ -104,18 +122,47 @@ pub(crate) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
     }
 }
 
+/// Refuses to write over what is read.
+fn spare_inputs(job: &Job) -> Result<(), Failure> {
+    let Source { file, population, config, .. } = &job.source;
+    let real = |path: &Option<PathBuf>| path.as_ref()?.canonicalize().ok();
+    let read = [
+        ("the table", real(file)),
+        ("the population", real(population)),
+        ("the job file", real(config)),
+    ];
+    for (option, path) in [("--output", real(&job.output)), ("--report", real(&job.report))] {
+        let same = |(_, input): &&(&str, Option<PathBuf>)| path.is_some() && *input == path;
+        if let Some((what, _)) = read.iter().find(same) {
+            return Err(Failure::usage(format!(
+                "{option} is {what} itself, which would be lost\nhint: give it another name"
+            )));
+        }
+    }
+    match job.output.is_some() && job.output == job.report {
+        true => Err(Failure::usage(
+            "--output and --report are the same file\nhint: give one another name",
+        )),
+        false => Ok(()),
+    }
+}
+
 fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
+    spare_inputs(job)?;
     let (source, search, keep) = (job.source.described(), job.search.described(), names(&job.keep));
     let mut table = source.read(job.source.table()?, &keep)?;
     let population = source.read_population(&mut table)?;
     let columns = Columns::new(&source, &table, population)?;
     let promised = job.promise.described().models(&source, &columns)?;
+    let limit = job.search.limit(table.rows);
     if job.explain {
-        return Ok(explain::report(&search, &columns, &promised).print(job.json, out)?);
+        let report = explain::report(&search, limit, &columns, &promised);
+        return Ok(report.print(job.json, out)?);
     }
     let shown = columns.shown(&keep)?;
     let attributes = columns.attributes(search.method)?;
-    let made = match watch::release(&search, &columns, &attributes, promised)? {
+    let (watcher, began) = (Watcher::new(), Instant::now());
+    let made = match watcher.release(&search, &columns, &attributes, promised)? {
         SearchResult::Release(made) => made,
         SearchResult::Nothing(nearest) => return render::nothing(&nearest, job.json, out),
         SearchResult::Broken(model) => {
@@ -124,26 +171,44 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
             )));
         }
     };
+    let time = job.search.time_for_alternatives(began.elapsed());
     let release = &made.release;
-    if let Some(path) = &job.output {
-        write_file(release, &shown, job.source.delimiter, path)?;
+    // Before alternatives: whoever ends those has the release.
+    match &job.output {
+        Some(path) => write_file(release, &shown, job.source.delimiter, path)?,
+        None if job.json => {}
+        None => {
+            write(release, &shown, job.source.delimiter, out).map_err(Failure::writing)?;
+            out.flush().map_err(Failure::writing)?;
+        }
     }
+    let (promise, source, search) = (&job.promise.described(), &source, &search);
+    let around = Around { source, promise, search, columns: &columns, attributes: &attributes };
+    let others = match time.is_zero() {
+        true => Vec::new(),
+        false => watcher.alternatives(around, time)?,
+    };
+    let beside = Beside::new(release, &shown, limit, promise.k.or(promise.k_map), others);
     if let Some(path) = &job.report {
-        let page = html::page(&made)?;
+        let page = html::page(&made, limit, &beside, job.report_originals)?;
         files::write(path, |file| file.write_all(page.as_bytes()).map_err(Failure::writing))?;
     }
     render::warn(&made.verdicts);
-    let left = table.columns.len() - shown.len();
-    if left > 0 {
-        let columns = if left == 1 { "column that is" } else { "columns that are" };
-        eprintln!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
+    beside::left_out(&table.columns, &shown);
+    let report = render::report(release, limit, &made.verdicts);
+    match job.json {
+        true => Ok(report.append(beside.fields(job.samples)).print(true, out)?),
+        false if job.output.is_some() => {
+            let rows = job.samples.unwrap_or(if stdout().is_terminal() { SAMPLES } else { 0 });
+            report.print(false, out)?;
+            beside.print(rows, out)
+        }
+        false => {
+            let rows = job.samples.unwrap_or(if stderr().is_terminal() { SAMPLES } else { 0 });
+            report.print(false, &mut stderr())?;
+            beside.print(rows, &mut stderr())
+        }
     }
-    let report = render::report(release, &made.verdicts);
-    if job.json || job.output.is_some() {
-        return Ok(report.print(job.json, out)?);
-    }
-    write(release, &shown, job.source.delimiter, out).map_err(Failure::writing)?;
-    Ok(report.print(false, &mut std::io::stderr())?)
 }
 
 /// The published table as a file: Parquet if it is called so, else CSV.

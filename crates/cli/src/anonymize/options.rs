@@ -1,9 +1,10 @@
 //! What users type: the table, the promise, and how to get there.
 
+use super::render::Limit;
 use crate::Failure;
 use crate::input::{Words, choice, number, positive};
 use demure_anonymize::exact::Fraction;
-use demure_anonymize::job::{self, DistanceKind, Diversity, METRICS, Method, Subset};
+use demure_anonymize::job::{self, DistanceKind, Diversity, METRICS, Method, SUPPRESS, Subset};
 use demure_anonymize::search::{Metric, Suppression};
 use demure_files::delimiter;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ pub(super) struct Source {
     /// The people the table is a sample of, as a table with the same quasi-identifiers: for --k-map,
     /// and for the risk of someone who does not know who is in the sample
     #[arg(long, value_name = "FILE", help_heading = "The table")]
-    population: Option<PathBuf>,
+    pub(super) population: Option<PathBuf>,
 
     /// Take options from a TOML file, whose keys are their names; what is typed here wins
     #[arg(long, value_name = "FILE")]
@@ -156,10 +157,11 @@ impl Promise {
 #[derive(clap::Args)]
 #[command(next_help_heading = "The search")]
 pub(super) struct Search {
-    /// How many rows may be suppressed: a share (4%, 0.04) or a number (25). Mondrian and local
-    /// recoding suppress where a part could not be cut otherwise
-    #[arg(long, value_name = "ROWS", default_value = "0", value_parser = suppression)]
-    suppress: Suppression,
+    /// How many rows may be suppressed, which are published with `*` in every quasi-identifier: a
+    /// share (4%, 0.04) or a number (25) [default: 5% with --method optimal, else 0]. Mondrian and
+    /// local recoding suppress where a part could not be cut otherwise
+    #[arg(long, value_name = "ROWS", value_parser = suppression)]
+    suppress: Option<Suppression>,
 
     /// What the release should lose least of
     #[arg(long, value_parser = choice(METRICS), default_value = "loss")]
@@ -173,22 +175,53 @@ pub(super) struct Search {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<Duration>,
 
+    /// Look for so many seconds what other choices of k and --suppress would give; 0 for not at
+    /// all [default: three times as long as the search took, but 3 to 30 seconds, and at most --time]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_or_none)]
+    alternatives: Option<Duration>,
+
     /// How many threads to use; all there are by default
     #[arg(long, value_parser = positive)]
     threads: Option<u32>,
 }
 
 impl Search {
+    /// How many rows of a table may be suppressed. Outliers make every row coarser where a column
+    /// has one level; the other methods keep nearly as much without suppression.
+    pub(super) fn limit(&self, table: usize) -> Limit {
+        let default = match self.method {
+            Method::Optimal => SUPPRESS,
+            Method::Mondrian | Method::Local => Suppression::Count(0),
+        };
+        let asked = self.suppress.unwrap_or(default);
+        Limit { asked, default: self.suppress.is_none(), rows: asked.rows(table as u64) }
+    }
+
+    /// How long alternatives are looked for, after a search that took so long.
+    pub(super) fn time_for_alternatives(&self, took: Duration) -> Duration {
+        time_for_alternatives(self.alternatives, self.time, took)
+    }
+
     /// How the anonymizer takes it.
     pub(super) fn described(&self) -> job::Search {
         job::Search {
-            suppress: self.suppress,
+            suppress: self.limit(0).asked,
             metric: self.metric,
             method: self.method,
             time: self.time,
             threads: self.threads.map_or(0, |threads| threads as usize),
         }
     }
+}
+
+/// As much as is asked for; else each of three gets the time that the search took.
+pub(super) fn time_for_alternatives(
+    asked: Option<Duration>,
+    limit: Option<Duration>,
+    took: Duration,
+) -> Duration {
+    let some = (3 * took).clamp(Duration::from_secs(3), Duration::from_secs(30));
+    asked.unwrap_or(limit.map_or(some, |limit| some.min(limit)))
 }
 
 /// `4%`, `0.04`, or a number of rows.
@@ -204,10 +237,23 @@ pub(super) fn suppression(text: &str) -> Result<Suppression, &'static str> {
     }
 }
 
+/// So many sample rows.
+pub(super) fn samples(text: &str) -> Result<usize, &'static str> {
+    let number = text.trim().parse().ok().filter(|rows| *rows <= 100);
+    number.ok_or("must be a whole number from 0 to 100")
+}
+
 pub(super) fn seconds(text: &str) -> Result<Duration, &'static str> {
     match number(text) {
         Ok(x) if x > 0.0 && x <= 1e9 => Ok(Duration::from_secs_f64(x)),
         _ => Err("must be a number of seconds greater than 0"),
+    }
+}
+
+pub(super) fn seconds_or_none(text: &str) -> Result<Duration, &'static str> {
+    match number(text) {
+        Ok(0.0) => Ok(Duration::ZERO),
+        _ => seconds(text).map_err(|_| "must be a number of seconds, or 0"),
     }
 }
 

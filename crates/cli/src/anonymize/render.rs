@@ -1,12 +1,15 @@
 //! Prints a release, its verdicts and their witness sets as text or JSON, or says that no release was found.
 
+use super::beside;
 use crate::Failure;
 use demure_anonymize::job::{Nearest, classes_json, shared_json};
 use demure_anonymize::model::Measure;
 use demure_anonymize::publish::Release;
+use demure_anonymize::publish::change::changes;
 use demure_anonymize::publish::served::Served;
 use demure_anonymize::publish::verdict::{Verdict, warnings};
-use demure_report::{Report, grouped, named, short};
+use demure_anonymize::search::Suppression;
+use demure_report::{Report, counted, grouped, named, percent, short};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -17,11 +20,43 @@ pub(super) fn warn(verdicts: &[Verdict]) {
     }
 }
 
+/// How many rows could be suppressed, and whether that was asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Limit {
+    pub(super) asked: Suppression,
+    pub(super) default: bool,
+    pub(super) rows: u64,
+}
+
+impl Limit {
+    /// `at most 1,508 rows: --suppress is 5% unless given; 0 keeps every row`.
+    pub(super) fn text(self) -> String {
+        let most = format!("at most {}", counted(self.rows, "row"));
+        let asked = self.asked;
+        match (self.default, asked) {
+            (false, _) => most,
+            (_, Suppression::Count(0)) => {
+                format!("{most}: with this method, --suppress is 0 unless given")
+            }
+            (_, _) if self.rows == 0 => format!(
+                "{most}: --suppress is {asked} unless given, which is less than one row here"
+            ),
+            (_, _) => format!("{most}: --suppress is {asked} unless given; 0 keeps every row"),
+        }
+    }
+
+    fn json(self) -> Value {
+        json!({ "limit": self.rows, "asked": self.asked.to_string(), "default": self.default })
+    }
+}
+
 /// The fields of a release.
-pub(super) fn report(release: &Release<'_>, verdicts: &[Verdict]) -> Report {
+pub(super) fn report(release: &Release<'_>, limit: Limit, verdicts: &[Verdict]) -> Report {
     let rows = release.table.rows as f64;
     let suppressed = release.suppressed();
-    let share = short(100.0 * suppressed as f64 / rows.max(1.0));
+    let share = percent(suppressed as f64 / rows.max(1.0));
+    let changes = changes(release);
+    let stars: Vec<&str> = changes.iter().filter(|c| c.is_star()).map(|c| c.column).collect();
     let mut report = Report::default().field("method", release.method);
     if let Some(levels) = &release.levels {
         let names = || release.attributes.iter().map(|attribute| attribute.column.name.clone());
@@ -33,8 +68,15 @@ pub(super) fn report(release: &Release<'_>, verdicts: &[Verdict]) -> Report {
     }
     report = report
         .field("rows", release.table.rows)
-        .described("suppressed", suppressed, format!("{} ({share} %)", grouped(suppressed as f64)))
-        .described("classes", release.classes.len(), sizes(release));
+        .described(
+            "suppressed",
+            suppressed,
+            format!("{} ({share}) of {}", grouped(suppressed as f64), limit.text()),
+        )
+        .hidden("suppress", limit.json())
+        .described("classes", release.classes.len(), sizes(release))
+        .described("columns", beside::changes_json(&changes), beside::changes_text(&changes))
+        .hidden("stars", stars);
     if let Some((metric, score)) = release.score {
         report = report.described("score", score, format!("{} ({metric})", short(score)));
     }
@@ -107,17 +149,22 @@ pub(super) fn nothing(nearest: &Nearest, json: bool, out: &mut impl Write) -> Re
     let levels: Vec<String> =
         nearest.levels.iter().map(|(name, level)| format!("{name} {level}")).collect();
     let (needed, limit) = (grouped(nearest.suppressed as f64), grouped(nearest.limit as f64));
-    let nearest = match (levels.is_empty(), nearest.suppressed >= nearest.rows) {
-        (true, _) => "not even all rows as one class do".to_owned(),
-        (_, true) => "the nearest would suppress every row".to_owned(),
-        _ => format!(
-            "nearest is levels {}, which must suppress {needed} rows where {limit} may be",
-            levels.join(", ")
-        ),
+    let allow = format!("try --suppress {}", nearest.suppressed);
+    let (nearest, remedy) = match (levels.is_empty(), nearest.suppressed >= nearest.rows) {
+        (true, _) => ("not even all rows as one class do".to_owned(), None),
+        (_, true) => ("the nearest would suppress every row".to_owned(), None),
+        _ => {
+            let levels = levels.join(", ");
+            let nearest = format!(
+                "nearest is levels {levels}, which must suppress {needed} rows where {limit} may be"
+            );
+            (nearest, Some(allow))
+        }
     };
+    let remedy = remedy.map_or(String::new(), |allow| format!("{allow}, "));
     Err(Failure::Unsatisfied(format!(
         "{found}; {nearest}. Nothing was written\n\
-         hint: allow more suppression (--suppress), ask for less, or give coarser levels (--hierarchy)"
+         hint: {remedy}ask for less, or give coarser levels (--hierarchy)"
     )))
 }
 

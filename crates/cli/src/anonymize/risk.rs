@@ -5,7 +5,7 @@ use super::options::Source;
 use crate::Failure;
 use demure_anonymize::job::{self, ONE_IN};
 use demure_anonymize::risk::Chance;
-use demure_report::{Report, grouped, percent, short};
+use demure_report::{Report, counted, grouped, percent, short};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -37,7 +37,7 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
     let source = args.source.described();
     let found = job::risk(&source, args.source.table()?)?;
     let risk = found.risk;
-    let unique = format!("{} rows ({})", grouped(risk.unique as f64), percent(risk.unique_share));
+    let unique = format!("{} ({})", counted(risk.unique, "row"), percent(risk.unique_share));
     let report = Report::default()
         .field("rows", found.rows)
         .described("classes", found.classes, grouped(found.classes as f64))
@@ -63,10 +63,10 @@ fn chance(chance: &Chance) -> Value {
 /// `at most 1 in 3, 33.3 % on average; 9 rows above 20 %`.
 pub(super) fn line(chance: &Chance) -> String {
     format!(
-        "at most 1 in {}, {} on average; {} rows above {} %",
+        "at most 1 in {}, {} on average; {} above {} %",
         grouped(chance.highest_one_in as f64),
         percent(chance.average),
-        grouped(chance.rows_at_risk as f64),
+        counted(chance.rows_at_risk, "row"),
         short(100.0 / ONE_IN as f64)
     )
 }

@@ -489,3 +489,271 @@ fn natural_sets_are_named_and_verified_against_the_original() {
     assert_eq!(told["each"][0]["witnesses"][0]["set"], "earlier part");
     assert_eq!(told["models"][0]["exact"], "0");
 }
+
+/// A hundred people in two ages, and five who are alone in theirs.
+fn hundred(name: &str) -> String {
+    let age = |i: u32| if i < 5 { 60 + i } else { [30, 40][(i % 2) as usize] };
+    let rows: String = (0..100).map(|i| format!("{},p,c{i},{}\n", age(i), i % 3)).collect();
+    file(name, &format!("age,kind,city,ill\n{rows}"));
+    format!("{name} --qi age,kind --sensitive ill --k 5")
+}
+
+#[test]
+fn suppression_has_a_default_and_is_told() {
+    let line = hundred("default.csv");
+    let told = json(&line);
+    assert_eq!(told["suppress"], serde_json::json!({ "limit": 5, "asked": "5%", "default": true }));
+    assert_eq!((&told["suppressed"], &told["classes"]), (&5.into(), &2.into()));
+    let ran = anonymize(&line);
+    let says =
+        "suppressed  5 (5 %) of at most 5 rows: --suppress is 5% unless given; 0 keeps every row\n";
+    assert!(ran.err.contains(says), "{}", ran.err);
+    assert_eq!(ran.out.lines().filter(|line| line.starts_with("*,*,")).count(), 5);
+    // Who asks is not told what happens without asking.
+    let told = json(&format!("{line} --suppress 0"));
+    assert_eq!(told["suppress"], serde_json::json!({ "limit": 0, "asked": "0", "default": false }));
+    assert_eq!((&told["suppressed"], &told["stars"]), (&0.into(), &serde_json::json!(["age"])));
+    let ran = anonymize(&format!("{line} --suppress 7%"));
+    assert!(ran.err.contains("suppressed  5 (5 %) of at most 7 rows\n"), "{}", ran.err);
+    // Five percent of few rows is none.
+    let ran = anonymize(&format!("{NINE} --k 3"));
+    assert!(
+        ran.err.contains("of at most 0 rows: --suppress is 5% unless given, which is"),
+        "{}",
+        ran.err
+    );
+    for method in ["mondrian", "local"] {
+        let ran = anonymize(&format!("{line} --method {method}"));
+        let says = "of at most 0 rows: with this method, --suppress is 0 unless given\n";
+        assert!(ran.err.contains(says), "{}", ran.err);
+    }
+    let ran = anonymize(&format!("{line} --explain"));
+    assert!(ran.out.contains("at most 5 rows: --suppress is 5% unless given"), "{}", ran.out);
+    file("suppress.toml", "suppress = \"2%\"\n");
+    let told = json(&format!("{line} --config suppress.toml"));
+    assert_eq!(
+        told["suppress"],
+        serde_json::json!({ "limit": 2, "asked": "2%", "default": false })
+    );
+}
+
+#[test]
+fn columns_that_became_stars_are_told() {
+    let line = hundred("stars-told.csv");
+    let told = json(&format!("{line} --suppress 0 --keep city"));
+    let age =
+        serde_json::json!({ "exact": 0, "coarser": 0, "star": 100, "values": 7, "labels": 1 });
+    let kind =
+        serde_json::json!({ "exact": 100, "coarser": 0, "star": 0, "values": 1, "labels": 1 });
+    assert_eq!(told["columns"], serde_json::json!({ "age": age, "kind": kind }));
+    let ran = anonymize(&format!("{line} --suppress 0 --report stars.html"));
+    assert!(
+        ran.err.contains("columns     age: * in every row\n            kind: as it was\n"),
+        "{}",
+        ran.err
+    );
+    assert!(
+        ran.err.contains(
+            "hint: `age` is * in every row: the release says nothing of it; it has no level \
+             between its values and *, and --hierarchy age=intervals:5,10,20 would give it some\n"
+        ),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("left out: city; it is neither in --qi"), "{}", ran.err);
+    let page = std::fs::read_to_string(directory().join("stars.html")).unwrap();
+    assert!(page.contains("<td>age</td><td>* in every row</td>"), "{page}");
+    assert!(page.contains("--hierarchy age=intervals:5,10,20"));
+    // The hint works.
+    let told = json(&format!("{line} --suppress 0 --hierarchy age=intervals:5,10,20"));
+    assert_eq!(told["stars"], serde_json::json!([]));
+    let ran = anonymize(&line);
+    assert!(
+        ran.err.contains("columns     age: as it was in 95 %, * in 5 % of rows\n"),
+        "{}",
+        ran.err
+    );
+    assert!(!ran.err.contains("hint:"), "{}", ran.err);
+}
+
+#[test]
+fn alternatives_are_told_and_are_what_they_say() {
+    let line = hundred("around.csv");
+    let told = json(&line);
+    let all = told["alternatives"].as_array().unwrap();
+    let options: Vec<&str> = all.iter().map(|one| one["option"].as_str().unwrap()).collect();
+    assert_eq!(options, ["this release", "--suppress 0", "--k 10", "--k 3"]);
+    for one in all {
+        let option = one["option"].as_str().unwrap().replace("this release", "");
+        let alone = json(&format!("{line} {option} --alternatives 0"));
+        assert_eq!(alone["score"], one["loss"], "{option}");
+        for field in ["suppressed", "classes", "stars"] {
+            assert_eq!(alone[field], one[field], "{option}: {field}");
+        }
+        assert_eq!((&one["released"], &one["complete"]), (&true.into(), &true.into()));
+        assert!(alone["alternatives"].is_null());
+    }
+    let ran = anonymize(&format!("{line} --report around.html"));
+    for text in [
+        "Alternatives (loss: 0 is nothing, 1 is all)\n",
+        "  --suppress 0  0.414214   0 (0 %)     1        age\n",
+        "  --k 10        0.0246951  5 (5 %)     2\n",
+    ] {
+        assert!(ran.err.contains(text), "{}", ran.err);
+    }
+    let page = std::fs::read_to_string(directory().join("around.html")).unwrap();
+    assert!(
+        page.contains(
+            "<td>--suppress 0</td><td>0.414214</td><td>0 (0 %)</td><td>1</td><td>age</td>"
+        )
+    );
+    let ran = anonymize(&format!("{line} --alternatives 0"));
+    assert!(!ran.err.contains("Alternatives"), "{}", ran.err);
+    assert_eq!(anonymize(&format!("{line} --alternatives -1")).code, Some(2));
+}
+
+/// Runs `demure` on a terminal of its own; both streams are that terminal's.
+fn on_a_terminal(line: &str) -> String {
+    let script =
+        "import os, pty, sys\nsys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let output = std::process::Command::new("python3")
+        .args(["-c", script, env!("CARGO_BIN_EXE_demure"), "anonymize"])
+        .args(line.split_whitespace())
+        .current_dir(directory())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn rows_of_the_original_are_shown_on_a_terminal_and_elsewhere_only_if_asked_for() {
+    let text: String = (0..40).map(|i| format!("{},secret{i},x\n", [31, 32, 45][i % 3])).collect();
+    file("rows.csv", &format!("age,name,ill\n{text}"));
+    let line = "rows.csv --qi age,name --sensitive ill --k 5 --output rows-out.csv";
+    let shown = on_a_terminal(line);
+    assert!(shown.contains("Sample rows, before and after"), "{shown}");
+    assert!(shown.contains("secret") && shown.contains("was") && shown.contains("is"), "{shown}");
+    assert!(!on_a_terminal(&format!("{line} --samples 0")).contains("secret"));
+    // A pipe is not a terminal, and a report may be given away with the release.
+    let ran = anonymize(&format!("{line} --report rows.html"));
+    let told = json(line);
+    let page = || std::fs::read_to_string(directory().join("rows.html")).unwrap();
+    for text in [&ran.out, &ran.err, &told.to_string(), &page()] {
+        assert!(!text.contains("secret"), "{text}");
+    }
+    assert_eq!(
+        told["samples"][0],
+        serde_json::json!({ "row": 1, "after": { "age": "31", "name": "*", "ill": "x" } })
+    );
+    assert!(page().contains("Sample rows, as published"));
+    // Asked for.
+    let ran = anonymize(&format!("{line} --samples 2"));
+    assert!(ran.out.contains("was  31   secret0  x\n"), "{}", ran.out);
+    let told = json(&format!("{line} --samples 1"));
+    assert!(told["samples"][0]["before"]["name"].as_str().unwrap().starts_with("secret"));
+    assert_eq!(told["samples"].as_array().unwrap().len(), 1);
+    // Rows on the terminal are no rows in the report, and the other way about.
+    let ran = anonymize(&format!("{line} --samples 2 --report rows.html"));
+    assert!(ran.out.contains("secret") && !page().contains("secret"));
+    let ran = anonymize(&format!("{line} --report rows.html --report-originals"));
+    assert!(!ran.out.contains("secret") && page().contains("secret0"));
+    assert!(page().contains("This page shows rows of the original table."));
+    let ran = anonymize(&format!("{line} --report-originals"));
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--report"), "{}", ran.err);
+    assert_eq!(anonymize(&format!("{line} --samples 101")).code, Some(2));
+}
+
+#[test]
+fn what_is_read_is_never_written_over() {
+    let text = "age,ill\n31,x\n31,y\n";
+    file("spared.csv", text);
+    let to = |option: &str, path: &str| {
+        let ran = anonymize(&format!(
+            "spared.csv --qi age --k 2 --output spared-out.csv {option} {path}"
+        ));
+        (ran.code, ran.err)
+    };
+    for (option, path) in [("--output", "spared.csv"), ("--report", "./spared.csv")] {
+        let (code, err) = to(option, path);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains(&format!("{option} is the table itself")), "{err}");
+    }
+    assert!(to("--report", "spared-out.csv").1.contains("are the same file"));
+    let line = "--k-map 2 --population spared-people.csv --output spared-people.csv";
+    file("spared-people.csv", text);
+    let ran = anonymize(&format!("spared.csv --qi age {line}"));
+    assert!(ran.err.contains("--output is the population itself"), "{}", ran.err);
+    for name in ["spared.csv", "spared-people.csv"] {
+        assert_eq!(std::fs::read_to_string(directory().join(name)).unwrap(), text);
+    }
+    // Twice to the same place is what one does.
+    for _ in 0..2 {
+        assert_eq!(to("--report", "spared.html").0, Some(0));
+    }
+}
+
+#[test]
+fn strange_tables_are_taken_or_explained() {
+    let thirty =
+        |row: &str| (0..30).map(|i| row.replace('#', &(i % 3).to_string())).collect::<String>();
+    file("s-nothing.csv", "");
+    file("s-header.csv", "age,ill\n");
+    file("s-one.csv", "age,ill\n31337,x\n");
+    file("s-headless.csv", &thirty("3133#,x\n"));
+    file("s-nameless.csv", &format!("age,,\n{}", thirty("3133#,x,y\n")));
+    file("s-escapes.csv", &format!("a\u{1b}[31mge,ill\n{}", thirty("3133#,x\n")));
+    file("s-case.csv", &format!("Age ,ill\n{}", thirty("3133#,x\n")));
+    let names: Vec<String> = (0..1000).map(|i| format!("c{i}")).collect();
+    let wide: String = (0..20).map(|i| vec![(i % 3).to_string(); 1000].join(",") + "\n").collect();
+    file("s-wide.csv", &format!("{}\n{wide}", names.join(",")));
+    for (table, qi, says) in [
+        ("s-nothing.csv", "age", "s-nothing.csv, line 1: there is no header: the file is empty"),
+        ("s-header.csv", "age", "s-header.csv has no rows below its header"),
+        ("s-headless.csv", "age", "hint: a table needs a header"),
+        ("s-nameless.csv", "age", "two columns of the header have no name; name them"),
+        ("s-escapes.csv", "age", "the header has: a\u{FFFD}[31mge, ill"),
+        ("s-case.csv", "age", "hint: did you mean `Age `?"),
+        ("s-wide.csv", "age", "c18, c19 and 980 more"),
+    ] {
+        for command in ["", "check ", "risk "] {
+            let promise = if command == "risk " { "" } else { "--k 2" };
+            let ran = anonymize(&format!("{command}{table} --qi {qi} {promise}"));
+            assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{table}: {}", ran.err);
+            assert!(ran.err.contains(says), "{table}: {}", ran.err);
+            assert!(!ran.err.contains("3133") && !ran.err.contains('\u{1b}'), "{}", ran.err);
+        }
+    }
+    let ran = anonymize("s-one.csv --qi age --k 2");
+    assert!(ran.err.contains("--k must be at most the number of rows, which is 1"), "{}", ran.err);
+    assert!(anonymize("risk s-one.csv --qi age").out.contains("1 row (100 %)"));
+    // A thousand columns that are known: the optimum is not for them, and it says what is.
+    let all = names.join(",");
+    let ran = anonymize(&format!("s-wide.csv --qi {all} --k 2"));
+    assert!(ran.err.contains("name fewer in --qi, or take another --method"), "{}", ran.err);
+    let told = json(&format!("s-wide.csv --qi {all} --k 2 --method mondrian"));
+    assert_eq!((&told["classes"], told["columns"].as_object().unwrap().len()), (&3.into(), 1000));
+    let ran = anonymize(&format!(
+        "s-wide.csv --qi {all} --k 2 --method mondrian --samples 1 --output s-out.csv"
+    ));
+    assert!(ran.out.contains("and 992 more; --json lists all"), "{}", ran.out);
+    assert!(ran.out.contains(" of 1000 columns"), "{}", ran.out);
+    // All alike, and zero bytes, which are texts like others.
+    file("s-alike.csv", &format!("age,ill\n{}", thirty("31,x\n")));
+    file("s-zero.csv", &format!("age,ill\n{}", thirty("3\u{0}#,x\n")));
+    for (table, classes) in [("s-alike.csv", 1), ("s-zero.csv", 3)] {
+        let ran = anonymize(&format!(
+            "{table} --qi age --sensitive ill --k 3 --samples 1 --output s-back.csv"
+        ));
+        assert!(ran.out.contains(&format!("classes     {classes}, ")), "{}{}", ran.out, ran.err);
+        assert!(!ran.out.contains('\u{0}'));
+        let read = |name: &str| std::fs::read(directory().join(name)).unwrap();
+        assert_eq!(read("s-back.csv"), read(table));
+    }
+    // Nothing but stars keeps every promise, and says nothing.
+    file("s-stars.csv", "age,ill\n*,x\n*,y\n");
+    let ran = anonymize("check s-stars.csv --qi age --k 2");
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.err.contains("warning: every row is suppressed"), "{}", ran.err);
+}

@@ -1,21 +1,32 @@
 //! The report: one HTML page without scripts, its pictures and its style inside.
 
+mod beside;
 mod learnt;
 mod section;
 
+use super::beside::Beside;
+use super::render::Limit;
 use crate::Failure;
 use demure_anonymize::job::CheckedRelease;
 use demure_anonymize::publish::pictures::bars;
 use demure_report::page;
 
-/// The page.
-pub(super) fn page(made: &CheckedRelease<'_>) -> Result<String, Failure> {
+/// The page. Rows of the original are on it only if `originals` says so.
+pub(super) fn page(
+    made: &CheckedRelease<'_>,
+    limit: Limit,
+    beside: &Beside<'_, '_>,
+    originals: bool,
+) -> Result<String, Failure> {
     let (release, verdicts) = (&made.release, &made.verdicts);
     let before = release.before();
     let old = made.verdicts_on(&before);
     let sections = [
-        section::summary(release),
+        section::summary(release, limit),
         section::verdicts(release, verdicts),
+        beside::columns(release),
+        beside::samples(beside, originals),
+        beside::alternatives(beside),
         learnt::beliefs(release)?,
         section::pictures(bars(release, &before, &old, verdicts)),
         learnt::risks(release, &before)?,

@@ -1,6 +1,6 @@
 //! The parts of the page.
 
-use crate::anonymize::render::{about, shown};
+use crate::anonymize::render::{Limit, about, shown};
 use demure_anonymize::publish::Release;
 use demure_anonymize::publish::pictures::Bars;
 use demure_anonymize::publish::served::{Served, Sets};
@@ -14,7 +14,7 @@ const LISTED: usize = 500;
 /// More values of a set than this are not listed.
 const VALUES: usize = 12;
 
-pub(super) fn summary(release: &Release<'_>) -> String {
+pub(super) fn summary(release: &Release<'_>, limit: Limit) -> String {
     let rows = release.table.rows as f64;
     let names: Vec<&str> = release.attributes.iter().map(|a| a.column.name.as_str()).collect();
     let sensitive: Vec<&str> = release.sensitive.iter().map(|c| c.name.as_str()).collect();
@@ -23,9 +23,10 @@ pub(super) fn summary(release: &Release<'_>) -> String {
         (
             "suppressed",
             format!(
-                "{} ({})",
+                "{} ({}) of {}",
                 grouped(release.suppressed() as f64),
-                percent(release.suppressed() as f64 / rows.max(1.0))
+                percent(release.suppressed() as f64 / rows.max(1.0)),
+                limit.text()
             ),
         ),
         ("classes", grouped(release.classes.len() as f64)),
