@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `source.rs` | the edge list, and how many vertices it has |
-//! | `count.rs` | options and explanations that all counts share |
+//! | `count.rs` | options that all counts share |
 //! | `triangles.rs`, `stars.rs` | the two counts |
 //! | `degrees.rs` | degrees in order, or how many vertices have each |
 //! | `clustering.rs` | both counts, and their ratio |
