@@ -48,6 +48,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             );
         return common.explained(report, budget, out);
     }
+    let paid = common.pay("clustering", budget)?;
     let graph = common.source.read()?;
     let found = request.release(&graph, &mut SystemRandom::new()?).map_err(refused)?;
     let methods = format!("{} and {}", name(found.methods.0), name(found.methods.1));
@@ -56,5 +57,5 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         .field("triangles", count_value(found.counts.0))
         .field("wedges", count_value(found.counts.1));
     let value = found.share.map_or(Value::Null, Value::from);
-    common.answer(&value, report, budget, &graph, out)
+    common.answer(paid, &value, report, budget, &graph, out)
 }

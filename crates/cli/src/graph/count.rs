@@ -116,10 +116,11 @@ pub(super) fn run<S: Statistic>(
             out,
         );
     }
+    let paid = common.pay(&count.statistic, request.budget)?;
     let graph = common.source.read()?;
     let statistic = of(&graph).map_err(refused)?;
     let released = request.release(&statistic, &mut SystemRandom::new()?).map_err(refused)?;
     let promised = request.promised(released.value.guarantee()).map_err(refused)?;
     let report = known(&released).hidden("statistic", count.statistic.clone());
-    common.answer(&count_value(*released.value.value()), report, promised, &graph, out)
+    common.answer(paid, &count_value(*released.value.value()), report, promised, &graph, out)
 }
