@@ -17,6 +17,7 @@
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
 //! | `attack/` | `demure attack …`: what an adversary learns from exact, noised and anonymized answers |
 //! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
+//! | `counted.rs` | `--policy`: releases of `demure mechanism` and `demure graph`, on a policy's budget |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //!
@@ -37,6 +38,7 @@ mod audit;
 mod budget;
 mod collect;
 mod compose;
+mod counted;
 mod curator;
 mod demo;
 mod explain;

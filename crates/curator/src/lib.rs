@@ -22,6 +22,7 @@
 //! | `answer/` | the answer, deferred tables, intervals, the cache, explanations |
 //! | `first_policy/` | a first policy for a table, from its schema or with bounds that are bought privately |
 //! | `clinic/` | a made-up clinic to try things on |
+//! | `outside` | releases that other code makes, on a policy's budget |
 //! | `refusal`, `error`, `incident` | why there is no answer |
 //! | `calendar` | days and the calendar |
 //!
@@ -43,6 +44,7 @@ mod error;
 mod first_policy;
 mod identity;
 mod incident;
+mod outside;
 mod pipeline;
 mod plan;
 pub mod policy;
@@ -69,6 +71,7 @@ pub use identity::{
     SHARED_LEDGER, fits, ledger_expecting, ledger_of, record_units, replaced_ledger_of,
 };
 pub use incident::Incidents;
+pub use outside::Outside;
 pub use pipeline::gate::{Gate, Open, Reads};
 pub use policy::DEFAULT_ROWS;
 pub use refusal::{Refusal, Rule};

@@ -130,20 +130,24 @@ impl Candidates {
 }
 
 impl Chooser<'_> {
+    /// What it promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        match &self.mechanism {
+            Mechanism::Exponential(mechanism) => mechanism.guarantee(),
+            Mechanism::PermuteAndFlip(mechanism) => mechanism.guarantee(),
+            Mechanism::NoisyMax(mechanism, _) => mechanism.guarantee(),
+        }
+    }
+
     /// What it does, promises, and how far below the best its choice may be.
     pub fn explain(&self) -> Result<Report> {
         let Candidates { scores, neighbours, .. } = self.candidates;
         let (count, change, beta) = (scores.len(), scores.change(), five_percent()?);
-        let (scale, guarantee, error): (f64, Guarantee, f64) = match &self.mechanism {
-            Mechanism::Exponential(m) => {
-                (m.scale(change), m.guarantee(), m.error(count, change, beta)?)
-            }
-            Mechanism::PermuteAndFlip(m) => {
-                (m.scale(change), m.guarantee(), m.error(count, change, beta)?)
-            }
-            Mechanism::NoisyMax(m, _) => {
-                (m.scale(change), m.guarantee(), m.error(count, change, beta)?)
-            }
+        let (scale, error): (f64, f64) = match &self.mechanism {
+            Mechanism::Exponential(m) => (m.scale(change), m.error(count, change, beta)?),
+            Mechanism::PermuteAndFlip(m) => (m.scale(change), m.error(count, change, beta)?),
+            Mechanism::NoisyMax(m, _) => (m.scale(change), m.error(count, change, beta)?),
         };
         let changes = match change {
             Change::General => "any change of up to the sensitivity",
@@ -158,7 +162,7 @@ impl Chooser<'_> {
             "the score of the choice is at most {} below the best with 95 % confidence",
             short(error)
         );
-        Ok(promised(report, guarantee, *neighbours).described("error_95", error, text))
+        Ok(promised(report, self.guarantee(), *neighbours).described("error_95", error, text))
     }
 
     /// Draws the position of a candidate.

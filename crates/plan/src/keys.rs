@@ -3,7 +3,7 @@
 use crate::Choices;
 use crate::error::{Error, Result};
 use crate::explain::{calibrated, error_95, promised};
-use demure_core::mechanism::{Contributions, KeySelection, ThresholdHistogram};
+use demure_core::mechanism::{Contributions, Guarantee, KeySelection, ThresholdHistogram};
 use demure_core::random::Randomness;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use demure_report::{Report, integer, named, short};
@@ -67,6 +67,15 @@ impl Keys {
             }
         };
         Ok(Self { mechanism: Mechanism::Counts(counts), neighbours, rows })
+    }
+
+    /// What it promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        match &self.mechanism {
+            Mechanism::Counts(mechanism) => mechanism.guarantee(),
+            Mechanism::Alone(mechanism) => mechanism.guarantee(),
+        }
     }
 
     /// What it does and promises, and which keys come back.

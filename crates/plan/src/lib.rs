@@ -5,6 +5,7 @@
 //! | [`explain`] | what a mechanism promises and how wrong it may be, as fields for people and programs |
 //! | [`budget`] | a budget in another currency: the ε or ρ that is within it |
 //! | [`number`] | noise on one number |
+//! | [`graph`] | counts in graphs: what is known of a release, and what a method would do |
 //! | [`moment`] | means and variances of bounded numbers |
 //! | [`candidates`] | the best of several candidates, by three methods |
 //! | [`response`] | randomized response by any of its parameters; estimates from answers |
@@ -42,6 +43,7 @@ pub mod cells;
 pub mod compare;
 pub mod error;
 pub mod explain;
+pub mod graph;
 pub mod keys;
 pub mod moment;
 pub mod number;

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::explain::{error_of_rows, noised, promised};
 use demure_core::mechanism::{
-    Accumulator, BoundedMean, BoundedVariance, Bounds, Budget, Calibration, Rows,
+    Accumulator, BoundedMean, BoundedVariance, Bounds, Budget, Calibration, Guarantee, Rows,
 };
 use demure_core::random::Randomness;
 use demure_core::unit::Neighbours;
@@ -54,20 +54,25 @@ impl Moment {
         accumulate(values, self.bounds, self.public)
     }
 
+    /// What it promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        match &self.mechanism {
+            Mechanism::Mean(mechanism) => mechanism.guarantee(),
+            Mechanism::Variance(mechanism) => mechanism.guarantee(),
+        }
+    }
+
     /// What it does, promises, and how wrong the answer may be for about `n` rows. The true number is
     /// used where it is public, and nowhere else.
     pub fn explain(&self, n: Option<u64>, rows: usize) -> Result<Report> {
         let rows = n.or(Some(rows as u64).filter(|&rows| self.public && rows > 0));
         let (name, noise, of) = self.noise(rows);
-        let guarantee = match &self.mechanism {
-            Mechanism::Mean(mechanism) => mechanism.guarantee(),
-            Mechanism::Variance(mechanism) => mechanism.guarantee(),
-        };
         let error = error_of_rows(rows, |rows, beta| match &self.mechanism {
             Mechanism::Mean(mechanism) => mechanism.error(rows, beta),
             Mechanism::Variance(mechanism) => mechanism.error(rows, beta),
         })?;
-        Ok(promised(noised(name, noise, of), guarantee, self.neighbours).append(error))
+        Ok(promised(noised(name, noise, of), self.guarantee(), self.neighbours).append(error))
     }
 
     /// The mechanism's name, its noise for so many rows, and what that is on.

@@ -81,23 +81,34 @@ impl Number {
         Ok(Self { sensitivity, noise })
     }
 
+    /// What it promises.
+    #[must_use]
+    pub fn guarantee(&self) -> Guarantee {
+        match &self.noise {
+            Noise::Laplace(mechanism) => mechanism.guarantee(),
+            Noise::Geometric(mechanism) => mechanism.guarantee(),
+            Noise::Gaussian(mechanism) => mechanism.guarantee(),
+            Noise::DiscreteGaussian(mechanism) => mechanism.guarantee(),
+        }
+    }
+
     /// What it does, promises, and how wrong the answer may be.
     pub fn explain(&self, neighbours: Neighbours) -> Result<Report> {
-        let (name, spread, grid, guarantee, error) = match &self.noise {
+        let (name, spread, grid, error) = match &self.noise {
             Noise::Laplace(m) => {
                 let grid = m.grid().spacing();
-                ("Laplace", ("scale", m.scale()), grid, m.guarantee(), error_95(m)?)
+                ("Laplace", ("scale", m.scale()), grid, error_95(m)?)
             }
             Noise::Geometric(m) => {
                 let name = "discrete Laplace (two-sided geometric)";
-                (name, ("scale", m.scale()), 1.0, m.guarantee(), error_95(m)?)
+                (name, ("scale", m.scale()), 1.0, error_95(m)?)
             }
             Noise::Gaussian(m) => {
                 let grid = m.grid().spacing();
-                ("Gaussian", ("sigma", m.sigma()), grid, m.guarantee(), error_95(m)?)
+                ("Gaussian", ("sigma", m.sigma()), grid, error_95(m)?)
             }
             Noise::DiscreteGaussian(m) => {
-                ("discrete Gaussian", ("sigma", m.sigma()), 1.0, m.guarantee(), error_95(m)?)
+                ("discrete Gaussian", ("sigma", m.sigma()), 1.0, error_95(m)?)
             }
         };
         let report = Report::default()
@@ -105,7 +116,7 @@ impl Number {
             .field("sensitivity", self.sensitivity)
             .field(spread.0, spread.1)
             .field("grid", grid);
-        Ok(promised(report, guarantee, neighbours).append(error))
+        Ok(promised(report, self.guarantee(), neighbours).append(error))
     }
 
     /// Draws an answer.

@@ -15,6 +15,7 @@ const ROOMS: [&str; 20] = [
     "incident",
     "statement",
     "identity",
+    "outside",
     "rows",
     "tables",
     "bound",

@@ -1,10 +1,11 @@
 //! `demure graph clustering`: how often two who know a third know each other.
 
-use super::count::{self, Options, error_95, name};
+use super::count::Options;
 use super::source::refused;
 use crate::Failure;
 use demure_core::random::SystemRandom;
 use demure_graph::ClusteringRequest;
+use demure_plan::graph::{count_value, error_95, name};
 use demure_report::Report;
 use serde_json::Value;
 use std::io::Write;
@@ -47,13 +48,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             );
         return common.explained(report, budget, out);
     }
+    let paid = common.pay("clustering", budget)?;
     let graph = common.source.read()?;
     let found = request.release(&graph, &mut SystemRandom::new()?).map_err(refused)?;
     let methods = format!("{} and {}", name(found.methods.0), name(found.methods.1));
     let report = Report::default().described("method", method, methods);
     let report = error_95(report, found.error, found.share.is_some())
-        .field("triangles", count::json(found.counts.0))
-        .field("wedges", count::json(found.counts.1));
+        .field("triangles", count_value(found.counts.0))
+        .field("wedges", count_value(found.counts.1));
     let value = found.share.map_or(Value::Null, Value::from);
-    common.answer(&value, report, budget, &graph, out)
+    common.answer(paid, &value, report, budget, &graph, out)
 }

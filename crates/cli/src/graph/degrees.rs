@@ -64,6 +64,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if common.explain {
         return common.explained(known(common.source.vertices)?, promised, out);
     }
+    let paid = common.pay("degrees", promised)?;
     let graph = common.source.read()?;
     let mut rng = SystemRandom::new()?;
     let value = match args.form {
@@ -76,5 +77,5 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             named(filled.map(|(degree, n)| (degree.to_string(), n)))
         }
     };
-    common.answer(&value, known(Some(graph.vertices()))?, promised, &graph, out)
+    common.answer(paid, &value, known(Some(graph.vertices()))?, promised, &graph, out)
 }

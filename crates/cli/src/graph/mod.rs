@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `source.rs` | the edge list, and how many vertices it has |
-//! | `count.rs` | options and explanations that all counts share |
+//! | `count.rs` | options that all counts share |
 //! | `triangles.rs`, `stars.rs` | the two counts |
 //! | `degrees.rs` | degrees in order, or how many vertices have each |
 //! | `clustering.rs` | both counts, and their ratio |
@@ -19,6 +19,7 @@ mod stars;
 mod triangles;
 
 use crate::Failure;
+use crate::counted::{Account, Paid};
 use crate::input::Relation;
 use crate::mechanism::{Loss, budget, one_line};
 use clap::Subcommand;
@@ -69,6 +70,8 @@ struct Common {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    account: Account,
 }
 
 impl Common {
@@ -82,15 +85,23 @@ impl Common {
         Ok(self.promise(known, guarantee).print(self.json, out)?)
     }
 
+    /// Debits what a release costs, before the graph is read.
+    fn pay(&self, name: &str, guarantee: Guarantee) -> Result<Paid, Failure> {
+        self.account.pay(&format!("graph {name}"), (guarantee, 1), self.neighbours.into())
+    }
+
     /// Writes a value, and what is known and promised of it: to stderr, or beside it as JSON.
     fn answer(
         &self,
+        paid: Paid,
         value: &Value,
         known: Report,
         guarantee: Guarantee,
         graph: &Graph,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
+        let known = paid.noted(known);
+        let account = paid.settled(value)?;
         // Programs see, too, how many vertices were taken for public, and whether that was declared.
         let known = self
             .promise(known, guarantee)
@@ -113,7 +124,7 @@ impl Common {
             )));
         }
         if !self.json {
-            eprintln!("{}", one_line(&known, 1));
+            eprintln!("{}; {account}", one_line(&known, 1));
         }
         Ok(())
     }

@@ -56,8 +56,9 @@ impl Args {
         let all = Candidates::new(self.method, scores, change, self.sensitivity, neighbours)?;
         if !self.probabilities {
             let chooser = all.chooser(self.epsilon)?;
+            let paid = self.common.pay("exponential", chooser.guarantee())?;
             let draw = |rng: &mut SystemRandom| Ok(names[chooser.select(rng)?]);
-            return output.finish(&chooser.explain()?, draw, out);
+            return output.finish(paid, chooser.explain()?, draw, out);
         }
         let (table, explanation) = all.probabilities(self.epsilon)?;
         let table = named(names.into_iter().zip(table));

@@ -75,10 +75,12 @@ impl Histogram {
             let text = format!("± {} on all {keys} counts at once", short(all));
             error = error.described("error_95_all", all, text);
         }
+        let paid = self.common.pay("histogram", mechanism.guarantee())?;
         let counts = self.counts.read(self.common.explain())?;
         let exact: Vec<u64> =
             keys.iter().map(|key| counts.get(key).copied().unwrap_or(0)).collect();
         self.common.release(
+            paid,
             noised("histogram of public keys", mechanism.calibration(), ""),
             mechanism.guarantee(),
             error,
@@ -141,8 +143,9 @@ impl Threshold {
         let (epsilon, delta) = (Epsilon::new(self.epsilon)?, Delta::positive(self.delta)?);
         let (neighbours, most) = (self.common.neighbours(), self.most.contributions()?);
         let keys = Keys::new(self.method, epsilon, delta, neighbours, most)?;
+        let paid = self.common.pay("threshold", keys.guarantee())?;
         let counts = self.counts.read(self.common.explain())?;
-        self.common.output.finish(&keys.explain()?, |rng| Ok(keys.release(&counts, rng)?), out)
+        self.common.output.finish(paid, keys.explain()?, |rng| Ok(keys.release(&counts, rng)?), out)
     }
 }
 
@@ -227,6 +230,7 @@ impl Votes {
         let neighbours = self.common.neighbours();
         let mechanism = Stable::new(epsilon, delta)?;
         let report = explain(name, &mechanism, epsilon, neighbours);
+        let paid = self.common.pay(name, mechanism.guarantee())?;
         let counts = self.counts.read(self.common.explain())?;
         let keys = self.keys.as_ref().map(|words| words.0.as_slice());
         let (answer, distance) = leading(ask, counts, keys, neighbours)?;
@@ -237,7 +241,8 @@ impl Votes {
         let missing = Cell::new(false);
         let none = if self.common.output.json { Value::Null } else { Value::from("⊥") };
         self.common.output.finish(
-            &report,
+            paid,
+            report,
             |rng| {
                 let drawn = mechanism.release(answer.clone(), distance, rng)?.into_value();
                 Ok(drawn.flatten().unwrap_or_else(|| {

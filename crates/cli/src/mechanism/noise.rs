@@ -40,19 +40,21 @@ impl Laplace {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let epsilon = Epsilon::new(self.epsilon)?;
         let mechanism = Number::laplace(epsilon, self.sensitivity, self.integer)?;
-        noised(&mechanism, self.value, &self.common, out)
+        noised("laplace", &mechanism, self.value, &self.common, out)
     }
 }
 
 /// Explains or draws.
 fn noised(
+    name: &str,
     mechanism: &Number,
     value: Option<f64>,
     common: &Common,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let report = mechanism.explain(common.neighbours())?;
-    common.output.finish(&report, |rng| Ok(mechanism.release(value.unwrap_or(0.0), rng)?), out)
+    let paid = common.pay(name, mechanism.guarantee())?;
+    common.output.finish(paid, report, |rng| Ok(mechanism.release(value.unwrap_or(0.0), rng)?), out)
 }
 
 /// Gaussian noise: (ε,δ) or ρ, on a real number or an integer.
@@ -116,6 +118,6 @@ impl Gaussian {
             _ => return Err(Failure::usage("give --epsilon and --delta, or --rho")),
         };
         let mechanism = Number::gaussian(budget, self.sensitivity, self.calibration, self.integer)?;
-        noised(&mechanism, self.value, &self.common, out)
+        noised("gaussian", &mechanism, self.value, &self.common, out)
     }
 }

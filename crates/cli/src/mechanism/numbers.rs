@@ -42,8 +42,10 @@ impl Count {
         let most = Rows::AtMost(self.max_rows);
         let mechanism = core::Count::new(self.spend.budget()?, self.common.neighbours(), most)?;
         let counts = |x: &&f64| self.bounds.is_none_or(|b| b.low <= **x && **x <= b.high);
+        let paid = self.common.pay("count", mechanism.guarantee())?;
         let rows = self.data.read(self.common.explain())?.iter().filter(counts).count() as u64;
         self.common.release(
+            paid,
             noised("count", mechanism.calibration(), ""),
             mechanism.guarantee(),
             error_95(&mechanism)?,
@@ -126,9 +128,11 @@ impl Sum {
         let neighbours = self.common.neighbours();
         let mechanism = BoundedSum::new(self.spend.budget()?, bounds, neighbours, rows)?;
         let grid = Report::default().field("grid", bounds.grid().spacing());
+        let paid = self.common.pay("sum", mechanism.guarantee())?;
         let values = self.data.read(self.common.explain())?;
         let all = accumulate(&values, bounds, rows.public(neighbours));
         self.common.release(
+            paid,
             noised("bounded sum", mechanism.calibration(), ""),
             mechanism.guarantee(),
             grid.append(error_95(&mechanism)?),
@@ -164,12 +168,13 @@ pub(super) struct Moment {
 
 impl Moment {
     /// Explains or draws what `of` makes of the budget, the bounds and the unit.
-    fn run(&self, of: New, out: &mut impl Write) -> Result<(), Failure> {
+    fn run(&self, name: &str, of: New, out: &mut impl Write) -> Result<(), Failure> {
         let (bounds, rows) = (on_grid(self.bounds, false)?, self.unit.rows());
         let moment = of(self.spend.budget()?, bounds, self.common.neighbours(), rows)?;
+        let paid = self.common.pay(name, moment.guarantee())?;
         let values = self.data.read(self.common.explain())?;
         let (report, all) = (moment.explain(self.n, values.len())?, moment.accumulate(&values));
-        self.common.output.finish(&report, |rng| Ok(moment.release(&all, rng)?), out)
+        self.common.output.finish(paid, report, |rng| Ok(moment.release(&all, rng)?), out)
     }
 }
 
@@ -193,7 +198,7 @@ pub(super) struct Mean {
 
 impl Mean {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
-        self.of.run(moment::Moment::mean, out)
+        self.of.run("mean", moment::Moment::mean, out)
     }
 }
 
@@ -214,7 +219,7 @@ pub(super) struct Variance {
 
 impl Variance {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
-        self.of.run(moment::Moment::variance, out)
+        self.of.run("variance", moment::Moment::variance, out)
     }
 }
 
@@ -263,8 +268,9 @@ impl Quantile {
             false => core::Quantile::between(epsilon, neighbours, self.q, range)?,
         };
         let report = explain::quantile(&mechanism, self.q, neighbours)?;
+        let paid = self.common.pay("quantile", mechanism.guarantee())?;
         let values = self.data.read(self.common.explain())?;
         let draw = |rng: &mut SystemRandom| Ok(mechanism.release(&values, rng)?.into_value());
-        self.common.output.finish(&report, draw, out)
+        self.common.output.finish(paid, report, draw, out)
     }
 }

@@ -141,11 +141,12 @@ impl Smooth {
         if self.output.explain {
             return Ok(report.print(self.output.json, out)?);
         }
+        let paid = self.output.pay(order.name(), noise.guarantee(), neighbours)?;
         let values = values(bounds, self.data.read(false)?, neighbours, size)?;
         let statistic = order.of(&values)?;
         let draw =
             |rng: &mut SystemRandom| Ok(noise.release(statistic.as_ref(), rng)?.into_value());
-        self.output.finish(&report, draw, out)
+        self.output.finish(paid, report, draw, out)
     }
 
     /// The comparison, on a public sample: no data are read.

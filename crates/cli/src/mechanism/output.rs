@@ -1,6 +1,7 @@
 //! What every mechanism's command has: its common options, its budget, its draws.
 
 use crate::Failure;
+use crate::counted::{Account, Paid};
 use crate::input::{Relation, number, positive};
 use demure_core::mechanism::{Budget, Change, Guarantee};
 use demure_core::random::SystemRandom;
@@ -9,6 +10,7 @@ use demure_plan::explain::{one_line, promised};
 use demure_report::progress::Progress;
 use demure_report::{Report, line, plain};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::io::Write;
 
 /// Options of a mechanism that promises something under either relation.
@@ -31,10 +33,16 @@ impl Common {
         self.output.explain
     }
 
+    /// Debits what the draws cost, before anything is read for them.
+    pub(super) fn pay(&self, what: &str, guarantee: Guarantee) -> Result<Paid, Failure> {
+        self.output.pay(what, guarantee, self.neighbours())
+    }
+
     /// Says what is promised after what the mechanism is, then how wrong it may be; explains all
     /// that, or draws.
     pub(super) fn release<T: Into<Value>>(
         &self,
+        paid: Paid,
         mechanism: Report,
         guarantee: Guarantee,
         error: Report,
@@ -42,7 +50,7 @@ impl Common {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         let report = promised(mechanism, guarantee, self.neighbours()).append(error);
-        self.output.finish(&report, draw, out)
+        self.output.finish(paid, report, draw, out)
     }
 }
 
@@ -60,13 +68,35 @@ pub(super) struct Output {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
+
+    #[command(flatten)]
+    account: Account,
 }
 
+/// The most draws that one debit pays for: they are stored before any is shown.
+const MOST_DEBITED: u32 = 100_000;
+
 impl Output {
+    /// Debits what the draws cost, before anything is read for them. An explanation costs nothing.
+    pub(super) fn pay(
+        &self,
+        what: &str,
+        guarantee: Guarantee,
+        neighbours: Neighbours,
+    ) -> Result<Paid, Failure> {
+        if self.account.is_named() && self.repeat > MOST_DEBITED {
+            return Err(Failure::usage(format!(
+                "--repeat must be at most {MOST_DEBITED} with --policy: the ledger stores every draw"
+            )));
+        }
+        self.account.pay(&format!("mechanism {what}"), (guarantee, self.repeat), neighbours)
+    }
+
     /// Explains, or draws as often as asked: values to stdout, their cost to stderr.
     pub(super) fn finish<T: Into<Value>>(
         &self,
-        explanation: &Report,
+        paid: Paid,
+        explanation: Report,
         mut draw: impl FnMut(&mut SystemRandom) -> Result<T, Failure>,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
@@ -74,10 +104,20 @@ impl Output {
             return Ok(explanation.print(self.json, out)?);
         }
         let mut rng = SystemRandom::new()?;
-        let mut next = || -> Result<Value, Failure> { Ok(draw(&mut rng)?.into()) };
+        let mut drawn = VecDeque::new();
+        let progress = Progress::new(u64::from(self.repeat));
+        // What is debited is stored before any of it is shown.
+        for done in 0..if paid.is_counted() { self.repeat } else { 0 } {
+            progress.at(u64::from(done));
+            drawn.push_back(draw(&mut rng)?.into());
+        }
+        let explanation = paid.noted(explanation);
+        let account = paid.settled(&drawn.iter().cloned().collect())?;
+        let mut next = || -> Result<Value, Failure> {
+            drawn.pop_front().map_or_else(|| Ok(draw(&mut rng)?.into()), Ok)
+        };
         // The first draw comes before the first byte: a bad value leaves stdout empty.
         let first = next()?;
-        let progress = Progress::new(u64::from(self.repeat));
         let write = |out: &mut dyn Write, text: &str| {
             out.write_all(text.as_bytes()).map_err(Failure::writing)
         };
@@ -110,7 +150,7 @@ impl Output {
         if !many && plain(&first).is_empty() {
             eprintln!("nothing came back");
         }
-        eprintln!("{}", one_line(explanation, self.repeat));
+        eprintln!("{}; {account}", one_line(&explanation, self.repeat));
         Ok(())
     }
 }

@@ -118,10 +118,11 @@ impl Args {
             Some(value) => chosen(value, &names, self.categories.is_none())?,
             None => 0,
         };
+        let paid = self.output.pay("response", response.guarantee(), Neighbours::Replace)?;
         let draw = |rng: &mut SystemRandom| {
             Ok(names[response.respond(category, rng)?.into_value() as usize])
         };
-        self.output.finish(&report, draw, out)
+        self.output.finish(paid, report, draw, out)
     }
 
     fn estimated(&self, response: &Response, yes: u64, n: u64) -> Result<Report, Failure> {

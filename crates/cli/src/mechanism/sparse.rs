@@ -58,6 +58,7 @@ impl Args {
         let mechanism = AboveThreshold::new(epsilon, sensitivity, self.positives, change)?;
         let threshold = whole(self.threshold, "threshold")?;
         let report = explain::sparse(&mechanism, self.positives, self.sensitivity, neighbours)?;
+        let paid = self.common.pay("sparse", mechanism.guarantee())?;
         let values = self.data.read(self.common.explain())?;
         let values: Vec<i128> =
             values.iter().map(|&x| whole(x, "values")).collect::<Result<_, _>>()?;
@@ -66,7 +67,7 @@ impl Args {
             let answers = values.iter().map(|&x| Ok(word(asking.ask(x, rng)?.into_value())));
             answers.collect::<Result<Vec<Value>, Failure>>()
         };
-        self.common.output.finish(&report, draw, out)
+        self.common.output.finish(paid, report, draw, out)
     }
 }
 

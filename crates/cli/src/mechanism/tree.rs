@@ -79,11 +79,12 @@ impl Args {
         };
         let asked = (!self.range.is_empty()).then_some(ranges.as_slice());
         let report = explain::tree(&mechanism, asked, neighbours)?;
+        let paid = self.common.pay("tree", mechanism.guarantee())?;
         let counts = cells.counts(&self.data.read(self.common.explain())?);
         let draw = |rng: &mut SystemRandom| {
             let all = mechanism.release(&counts, rng)?.into_value();
             Ok(named(ranges.iter().map(|range| (cells.label(range), all.count(range.clone())))))
         };
-        self.common.output.finish(&report, draw, out)
+        self.common.output.finish(paid, report, draw, out)
     }
 }

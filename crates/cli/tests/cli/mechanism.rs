@@ -76,7 +76,9 @@ fn every_answer_and_explanation_has_its_fields() {
                 }
             }
             let mut without = drawn.clone();
-            without.as_object_mut().unwrap().remove("value");
+            let fields = without.as_object_mut().unwrap();
+            fields.remove("value");
+            assert_eq!(fields.remove("debited"), Some(false.into()), "{line}");
             assert_eq!(without, explained, "{line}");
         }
     }
