@@ -14,6 +14,7 @@
 //! | [`superset`] | the natural supersets of (n,t)-closeness, class by class |
 //! | [`utility`], [`risk`] | what a release is still good for, and whom it still links |
 //! | [`population`] | the people the table is a sample of, for k-map |
+//! | [`show`] | what was found, in words, fields and a page |
 //! | [`check`] | verifies a published table on its own |
 //! | [`job`] | all of it by name, as a steward writes it: read the tables, make the promise, search, check |
 //! | [`observer`] | what an observer learns at each step, in bits |
@@ -43,6 +44,7 @@ pub mod recoding;
 mod records;
 pub mod risk;
 pub mod search;
+pub mod show;
 pub mod superset;
 pub mod table;
 pub mod utility;

@@ -1,9 +1,9 @@
 //! `demure anonymize check …`: whether a published table keeps a promise.
 
+use super::config;
 use super::options::{Promise, Source};
-use super::{config, render};
 use crate::Failure;
-use demure_anonymize::job;
+use demure_anonymize::{job, show};
 use demure_report::{Report, grouped};
 use std::io::Write;
 use std::path::PathBuf;
@@ -66,8 +66,8 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
         .field("rows", found.rows)
         .described("suppressed", found.suppressed, grouped(found.suppressed as f64))
         .described("classes", found.classes, grouped(found.classes as f64));
-    render::models(report, &found.verdicts).print(args.json, out)?;
-    render::warn(&found.verdicts);
+    show::models(report, &found.verdicts).print(args.json, out)?;
+    super::warn(&found.verdicts);
     if found.classes == 0 {
         eprintln!(
             "warning: every row is suppressed: no row is left of which the promise says anything"

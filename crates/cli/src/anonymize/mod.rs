@@ -6,39 +6,31 @@
 //! | `config.rs` | the same from a TOML file |
 //! | `watch.rs` | progress of a long search, and Ctrl-C |
 //! | `check.rs`, `risk.rs` | the subcommands |
-//! | `render.rs`, `explain.rs`, `html/` | what was found, as text, JSON and a page |
-//! | `beside.rs` | what became of columns, sample rows, alternatives |
 //!
-//! Tables, promises and searches are `demure_anonymize::job`'s. No differential privacy is claimed
+//! Tables, promises and searches are `demure_anonymize::job`'s, what is said of them `show`'s. No differential privacy is claimed
 //! anywhere here, and the help says so.
 
-mod beside;
 mod check;
 mod config;
-mod explain;
-mod html;
 mod options;
-mod render;
 mod risk;
 #[cfg(test)]
 mod tests;
 mod watch;
 
 use crate::Failure;
-use beside::Beside;
 use clap::Subcommand;
 use demure_anonymize::job::{Columns, Job as Around, SearchResult};
 use demure_anonymize::publish::Release;
 use demure_anonymize::publish::output::{columns, write};
+use demure_anonymize::publish::verdict::{Verdict, warnings};
+use demure_anonymize::show::{self, Beside, SAMPLES};
 use demure_files as files;
 use options::{Promise, Search, Source, names, samples};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use watch::Watcher;
-
-/// So many rows are shown before and after on a terminal.
-const SAMPLES: usize = 3;
 
 /// Publish rows: make a table coarse until it keeps a promise (no differential privacy).
 #[derive(clap::Args)]
@@ -156,7 +148,7 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     let promised = job.promise.described().models(&source, &columns)?;
     let limit = job.search.limit(table.rows);
     if job.explain {
-        let report = explain::report(&search, limit, &columns, &promised);
+        let report = show::explained(&search, limit, &columns, &promised);
         return Ok(report.print(job.json, out)?);
     }
     let shown = columns.shown(&keep)?;
@@ -164,7 +156,12 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     let (watcher, began) = (Watcher::new(), Instant::now());
     let made = match watcher.release(&search, &columns, &attributes, promised)? {
         SearchResult::Release(made) => made,
-        SearchResult::Nothing(nearest) => return render::nothing(&nearest, job.json, out),
+        SearchResult::Nothing(nearest) => {
+            if job.json {
+                writeln!(out, "{}", show::nothing_json(&nearest)).map_err(Failure::writing)?;
+            }
+            return Err(Failure::Unsatisfied(show::nothing_text(&nearest)));
+        }
         SearchResult::Broken(model) => {
             return Err(Failure::Unsatisfied(format!(
                 "the release found does not satisfy {model}: nothing was written; please report this"
@@ -190,24 +187,33 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     };
     let beside = Beside::new(release, &shown, limit, promise.k.or(promise.k_map), others);
     if let Some(path) = &job.report {
-        let page = html::page(&made, limit, &beside, job.report_originals)?;
+        let page = show::page(&made, limit, &beside, job.report_originals)?;
         files::write(path, |file| file.write_all(page.as_bytes()).map_err(Failure::writing))?;
     }
-    render::warn(&made.verdicts);
-    beside::left_out(&table.columns, &shown);
-    let report = render::report(release, limit, &made.verdicts);
+    warn(&made.verdicts);
+    if let Some(columns) = show::left_out(&table.columns, &shown) {
+        eprintln!("left out: {columns}");
+    }
+    let report = show::report(release, limit, &made.verdicts);
     match job.json {
         true => Ok(report.append(beside.fields(job.samples)).print(true, out)?),
         false if job.output.is_some() => {
             let rows = job.samples.unwrap_or(if stdout().is_terminal() { SAMPLES } else { 0 });
             report.print(false, out)?;
-            beside.print(rows, out)
+            Ok(beside.print(rows, out)?)
         }
         false => {
             let rows = job.samples.unwrap_or(if stderr().is_terminal() { SAMPLES } else { 0 });
             report.print(false, &mut stderr())?;
-            beside.print(rows, &mut stderr())
+            Ok(beside.print(rows, &mut stderr())?)
         }
+    }
+}
+
+/// Prints the warnings that a publisher must know.
+fn warn(verdicts: &[Verdict]) {
+    for warning in warnings(verdicts) {
+        eprintln!("warning: {warning}");
     }
 }
 

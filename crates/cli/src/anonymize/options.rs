@@ -1,11 +1,11 @@
 //! What users type: the table, the promise, and how to get there.
 
-use super::render::Limit;
 use crate::Failure;
 use crate::input::{Words, choice, number, positive};
 use demure_anonymize::exact::Fraction;
 use demure_anonymize::job::{self, DistanceKind, Diversity, METRICS, Method, SUPPRESS, Subset};
 use demure_anonymize::search::{Metric, Suppression};
+use demure_anonymize::show::Limit;
 use demure_files::delimiter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

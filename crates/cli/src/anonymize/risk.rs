@@ -5,7 +5,8 @@ use super::options::Source;
 use crate::Failure;
 use demure_anonymize::job::{self, ONE_IN};
 use demure_anonymize::risk::Chance;
-use demure_report::{Report, counted, grouped, percent, short};
+use demure_anonymize::show::risk_in_words;
+use demure_report::{Report, counted, grouped, percent};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -42,9 +43,13 @@ pub(super) fn run(args: Args, out: &mut impl Write) -> Result<(), Failure> {
         .field("rows", found.rows)
         .described("classes", found.classes, grouped(found.classes as f64))
         .described("unique", risk.unique, unique)
-        .described("prosecutor", chance(&risk.prosecutor), line(&risk.prosecutor));
+        .described("prosecutor", chance(&risk.prosecutor), risk_in_words(&risk.prosecutor));
     let report = match source.population {
-        Some(_) => report.described("journalist", chance(&risk.journalist), line(&risk.journalist)),
+        Some(_) => report.described(
+            "journalist",
+            chance(&risk.journalist),
+            risk_in_words(&risk.journalist),
+        ),
         None => report,
     };
     let marketer = format!("finds {} of all rows", percent(risk.marketer));
@@ -58,15 +63,4 @@ fn chance(chance: &Chance) -> Value {
         "at_risk": chance.rows_at_risk,
         "threshold": 1.0 / ONE_IN as f64,
     })
-}
-
-/// `at most 1 in 3, 33.3 % on average; 9 rows above 20 %`.
-pub(super) fn line(chance: &Chance) -> String {
-    format!(
-        "at most 1 in {}, {} on average; {} above {} %",
-        grouped(chance.highest_one_in as f64),
-        percent(chance.average),
-        counted(chance.rows_at_risk, "row"),
-        short(100.0 / ONE_IN as f64)
-    )
 }

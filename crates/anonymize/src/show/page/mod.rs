@@ -5,19 +5,22 @@ mod learnt;
 mod section;
 
 use super::beside::Beside;
-use super::render::Limit;
-use crate::Failure;
-use demure_anonymize::job::CheckedRelease;
-use demure_anonymize::publish::pictures::bars;
+use super::release::Limit;
+use crate::Result;
+use crate::job::CheckedRelease;
+use crate::publish::pictures::bars;
 use demure_report::page;
 
 /// The page. Rows of the original are on it only if `originals` says so.
-pub(super) fn page(
+///
+/// # Errors
+/// A distribution of the release cannot be measured.
+pub fn page(
     made: &CheckedRelease<'_>,
     limit: Limit,
     beside: &Beside<'_, '_>,
     originals: bool,
-) -> Result<String, Failure> {
+) -> Result<String> {
     let (release, verdicts) = (&made.release, &made.verdicts);
     let before = release.before();
     let old = made.verdicts_on(&before);

@@ -1,20 +1,21 @@
 //! What stands beside a release: what became of each column, sample rows, and alternatives.
 
 use super::SAMPLES;
-use super::render::Limit;
-use crate::Failure;
-use demure_anonymize::hierarchy::STAR;
-use demure_anonymize::job::{Alternative, Answer, Gain, gain};
-use demure_anonymize::publish::Release;
-use demure_anonymize::publish::change::{Change, changes};
-use demure_anonymize::publish::samples::{Sample, samples};
-use demure_anonymize::table::Column;
-use demure_report::{Records, Report, Table, grouped, named, percent, printable, short};
+use super::release::Limit;
+use crate::hierarchy::STAR;
+use crate::job::{Alternative, Answer, Gain, gain};
+use crate::publish::Release;
+use crate::publish::change::{Change, changes};
+use crate::publish::samples::{Sample, samples};
+use crate::table::Column;
+use demure_report::{
+    Records, Report, Table, WriteError, grouped, named, percent, printable, short,
+};
 use serde_json::{Value, json};
 use std::io::Write;
 
 /// A release, and what is said beside it.
-pub(super) struct Beside<'r, 'a> {
+pub struct Beside<'r, 'a> {
     release: &'r Release<'a>,
     /// The columns of sample rows: quasi-identifiers first.
     shown: Vec<usize>,
@@ -24,7 +25,9 @@ pub(super) struct Beside<'r, 'a> {
 }
 
 impl<'r, 'a> Beside<'r, 'a> {
-    pub(super) fn new(
+    /// A release of these columns and its alternatives. `k` is the k that was asked for.
+    #[must_use]
+    pub fn new(
         release: &'r Release<'a>,
         shown: &[usize],
         limit: Limit,
@@ -61,17 +64,18 @@ impl<'r, 'a> Beside<'r, 'a> {
     }
 
     /// So many sample rows; what was is shown only where that is asked for.
-    pub(super) fn samples(&self, rows: usize, before: bool) -> Table {
+    pub(crate) fn samples(&self, rows: usize, before: bool) -> Table {
         samples_table(&self.names, &samples(self.release, &self.shown, rows), before)
     }
 
     /// The release and its alternatives.
-    pub(super) fn alternatives(&self) -> Option<&Table> {
+    pub(crate) fn alternatives(&self) -> Option<&Table> {
         self.alternatives.as_ref().map(|(table, _)| table)
     }
 
     /// For programs. A row as it was is there only if rows were asked for.
-    pub(super) fn fields(&self, asked: Option<usize>) -> Report {
+    #[must_use]
+    pub fn fields(&self, asked: Option<usize>) -> Report {
         let found = samples(self.release, &self.shown, asked.unwrap_or(SAMPLES));
         let report =
             Report::default().hidden("samples", samples_json(&self.names, &found, asked.is_some()));
@@ -82,21 +86,25 @@ impl<'r, 'a> Beside<'r, 'a> {
     }
 
     /// For people.
-    pub(super) fn print(&self, rows: usize, out: &mut impl Write) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// `out` does not take it.
+    pub fn print(&self, rows: usize, out: &mut impl Write) -> Result<(), WriteError> {
         let samples = (rows > 0).then(|| self.samples(rows, true));
         for table in samples.iter().chain(self.alternatives()) {
-            writeln!(out, "\n{}", table.title).map_err(Failure::writing)?;
+            writeln!(out, "\n{}", table.title).map_err(WriteError)?;
             table.print("  ", out)?;
         }
         if let Some(hint) = hint(&changes(self.release)) {
-            writeln!(out, "\nhint: {hint}").map_err(Failure::writing)?;
+            writeln!(out, "\nhint: {hint}").map_err(WriteError)?;
         }
         Ok(())
     }
 }
 
-/// Says which columns of the table are not published.
-pub(super) fn left_out(columns: &[Column], shown: &[usize]) {
+/// Which columns of the table are not published, in words; `None` if all are.
+#[must_use]
+pub fn left_out(columns: &[Column], shown: &[usize]) -> Option<String> {
     let left = (0..columns.len()).filter(|at| !shown.contains(at));
     let left: Vec<&str> = left.filter_map(|at| Some(columns.get(at)?.name.as_str())).collect();
     let names = left.iter().take(COLUMNS).copied().collect::<Vec<_>>().join(", ");
@@ -105,10 +113,8 @@ pub(super) fn left_out(columns: &[Column], shown: &[usize]) {
         None => String::new(),
     };
     let are = if left.len() == 1 { "it is" } else { "they are" };
-    if !left.is_empty() {
-        let text = format!("{names}{more}; {are} neither in --qi nor in --sensitive nor in --keep");
-        eprintln!("left out: {}", printable(&text));
-    }
+    let text = format!("{names}{more}; {are} neither in --qi nor in --sensitive nor in --keep");
+    (!left.is_empty()).then(|| printable(&text))
 }
 
 /// More columns than this are not listed one by one.
@@ -119,7 +125,7 @@ const WIDTH: usize = 100;
 const LETTERS: usize = 24;
 
 /// `age: as it was in 3.9 % of rows, coarser in 92.1 %, * in 4 %`, a line for each column.
-pub(super) fn changes_text(changes: &[Change<'_>]) -> String {
+pub(crate) fn changes_text(changes: &[Change<'_>]) -> String {
     let line = |c: &Change<'_>| printable(&format!("{}: {}", c.column, change(c)));
     let mut lines: Vec<String> = changes.iter().take(COLUMNS).map(line).collect();
     if let Some(more) = changes.len().checked_sub(COLUMNS).filter(|more| *more > 0) {
@@ -129,7 +135,7 @@ pub(super) fn changes_text(changes: &[Change<'_>]) -> String {
 }
 
 /// What became of a column, in words.
-pub(super) fn change(change: &Change<'_>) -> String {
+pub(crate) fn change(change: &Change<'_>) -> String {
     let rows = change.exact + change.coarser + change.star;
     let ways = [("as it was", change.exact), ("coarser", change.coarser), (STAR, change.star)];
     match ways.iter().find(|(_, count)| *count == rows) {
@@ -145,7 +151,7 @@ pub(super) fn change(change: &Change<'_>) -> String {
     }
 }
 
-pub(super) fn changes_json(changes: &[Change<'_>]) -> Value {
+pub(crate) fn changes_json(changes: &[Change<'_>]) -> Value {
     let one = |c: &Change<'_>| {
         let counts = json!({
             "exact": c.exact, "coarser": c.coarser, "star": c.star,
@@ -157,7 +163,7 @@ pub(super) fn changes_json(changes: &[Change<'_>]) -> Value {
 }
 
 /// What to do about columns of which nothing is left.
-pub(super) fn hint(changes: &[Change<'_>]) -> Option<String> {
+pub(crate) fn hint(changes: &[Change<'_>]) -> Option<String> {
     let stars: Vec<&Change<'_>> = changes.iter().filter(|change| change.is_star()).collect();
     let first = stars.first()?;
     let what = match stars.len() {

@@ -1,12 +1,14 @@
 //! What would be done and promised, without doing it.
 
-use super::render::Limit;
-use demure_anonymize::job::{Columns, Method, Promised, Search, metric_name};
-use demure_anonymize::model::Model;
+use super::release::Limit;
+use crate::job::{Columns, Method, Promised, Search, metric_name};
+use crate::model::Model;
 use demure_report::{Report, grouped, named};
 use serde_json::{Value, json};
 
-pub(super) fn report(
+/// The fields of an explanation.
+#[must_use]
+pub fn explained(
     search: &Search,
     limit: Limit,
     columns: &Columns<'_>,

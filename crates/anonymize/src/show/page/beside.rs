@@ -1,17 +1,17 @@
 //! What became of each column, sample rows, and alternatives.
 
-use crate::anonymize::SAMPLES;
-use crate::anonymize::beside::{self, Beside};
-use demure_anonymize::publish::Release;
-use demure_anonymize::publish::change::changes;
+use crate::publish::Release;
+use crate::publish::change::changes;
+use crate::show::SAMPLES;
+use crate::show::beside::{self, Beside};
 use demure_report::grouped;
 use demure_report::page::{escape, table};
 
 /// What became of each column.
-pub(super) fn columns(release: &Release<'_>) -> String {
+pub(crate) fn columns(release: &Release<'_>) -> String {
     let changes = changes(release);
     let row = |change: &_| {
-        let demure_anonymize::publish::change::Change { column, values, labels, .. } = change;
+        let crate::publish::change::Change { column, values, labels, .. } = change;
         vec![
             escape(column),
             escape(&beside::change(change)),
@@ -27,7 +27,7 @@ pub(super) fn columns(release: &Release<'_>) -> String {
 }
 
 /// Sample rows: as published, and as they were only where that was asked for.
-pub(super) fn samples(beside: &Beside<'_, '_>, originals: bool) -> String {
+pub(crate) fn samples(beside: &Beside<'_, '_>, originals: bool) -> String {
     let table = beside.samples(SAMPLES, originals);
     let note = match originals {
         true => {
@@ -40,7 +40,7 @@ pub(super) fn samples(beside: &Beside<'_, '_>, originals: bool) -> String {
 }
 
 /// What other choices would give; nothing where none were looked for.
-pub(super) fn alternatives(beside: &Beside<'_, '_>) -> String {
+pub(crate) fn alternatives(beside: &Beside<'_, '_>) -> String {
     let Some(table) = beside.alternatives() else { return String::new() };
     format!("<h2>{}</h2>\n{}", escape(&table.title), table.html())
 }

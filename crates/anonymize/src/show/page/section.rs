@@ -1,10 +1,10 @@
 //! The parts of the page.
 
-use crate::anonymize::render::{Limit, about, shown};
-use demure_anonymize::publish::Release;
-use demure_anonymize::publish::pictures::Bars;
-use demure_anonymize::publish::served::{Served, Sets};
-use demure_anonymize::publish::verdict::{Verdict, warnings};
+use crate::publish::Release;
+use crate::publish::pictures::Bars;
+use crate::publish::served::{Served, Sets};
+use crate::publish::verdict::{Verdict, warnings};
+use crate::show::release::{Limit, about, shown};
 use demure_report::chart::{Axis, Chart, Series};
 use demure_report::page::{escape, table};
 use demure_report::{grouped, percent, short};
@@ -14,7 +14,7 @@ const LISTED: usize = 500;
 /// More values of a set than this are not listed.
 const VALUES: usize = 12;
 
-pub(super) fn summary(release: &Release<'_>, limit: Limit) -> String {
+pub(crate) fn summary(release: &Release<'_>, limit: Limit) -> String {
     let rows = release.table.rows as f64;
     let names: Vec<&str> = release.attributes.iter().map(|a| a.column.name.as_str()).collect();
     let sensitive: Vec<&str> = release.sensitive.iter().map(|c| c.name.as_str()).collect();
@@ -64,7 +64,7 @@ pub(super) fn summary(release: &Release<'_>, limit: Limit) -> String {
     )
 }
 
-pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
+pub(crate) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
     let row = |verdict: &Verdict| {
         let (class, word) =
             if verdict.holds { ("good", "holds") } else { ("bad", "does not hold") };
@@ -107,7 +107,7 @@ pub(super) fn verdicts(release: &Release<'_>, verdicts: &[Verdict]) -> String {
 }
 
 /// Class sizes, distances and risk, before and after; those before may be missing.
-pub(super) fn pictures(bars: Vec<Bars>) -> String {
+pub(crate) fn pictures(bars: Vec<Bars>) -> String {
     let figure = |Bars { title, range, labels, height, before, after }| {
         let highest = before.iter().chain(&after).copied().fold(0.0, f64::max);
         Chart {
@@ -122,7 +122,7 @@ pub(super) fn pictures(bars: Vec<Bars>) -> String {
     "<h2>Before and after</h2>\n".to_owned() + &bars.into_iter().map(figure).collect::<String>()
 }
 
-pub(super) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
+pub(crate) fn classes(release: &Release<'_>, verdicts: &[Verdict]) -> String {
     let mut head = vec!["class", "size"];
     let measured: Vec<&Verdict> = verdicts.iter().filter(|v| v.column.is_some()).collect();
     let titles: Vec<String> = measured.iter().map(|v| v.name.clone()).collect();

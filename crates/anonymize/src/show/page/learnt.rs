@@ -1,17 +1,17 @@
 //! What an observer learns, how easily rows are found, and what the release lost.
 
-use crate::Failure;
-use crate::anonymize::risk::line;
-use demure_anonymize::class::Class;
-use demure_anonymize::job::risk_of_sizes;
-use demure_anonymize::observer::observe;
-use demure_anonymize::publish::Release;
-use demure_anonymize::utility::utility;
+use crate::Result;
+use crate::class::Class;
+use crate::job::risk_of_sizes;
+use crate::observer::observe;
+use crate::publish::Release;
+use crate::show::risk_in_words;
+use crate::utility::utility;
 use demure_report::page::{escape, table};
 use demure_report::{grouped, percent, short};
 
 /// The three beliefs, in bits, for each sensitive column.
-pub(super) fn beliefs(release: &Release<'_>) -> Result<String, Failure> {
+pub(crate) fn beliefs(release: &Release<'_>) -> Result<String> {
     if release.sensitive.is_empty() {
         return Ok(String::new());
     }
@@ -47,7 +47,7 @@ pub(super) fn beliefs(release: &Release<'_>) -> Result<String, Failure> {
 }
 
 /// The three observers, before and after.
-pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, Failure> {
+pub(crate) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String> {
     let sizes = |classes: &[Class]| classes.iter().map(|class| class.size).collect::<Vec<u64>>();
     let people = |classes: &[Class]| release.people(classes);
     let old = risk_of_sizes(&sizes(before), 0, people(before).as_deref())?;
@@ -57,8 +57,8 @@ pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, F
     let mut rows = vec![
         row(
             "prosecutor: looks for someone known to be in the table",
-            line(&old.prosecutor),
-            line(&new.prosecutor),
+            risk_in_words(&old.prosecutor),
+            risk_in_words(&new.prosecutor),
         ),
         row("marketer: share of rows found", percent(old.marketer), percent(new.marketer)),
         row(
@@ -70,13 +70,13 @@ pub(super) fn risks(release: &Release<'_>, before: &[Class]) -> Result<String, F
     ];
     if release.population.is_some() {
         let name = "journalist: does not know who of the population is in the table";
-        rows.insert(1, row(name, line(&old.journalist), line(&new.journalist)));
+        rows.insert(1, row(name, risk_in_words(&old.journalist), risk_in_words(&new.journalist)));
     }
     Ok(format!("<h2>Risk</h2>\n{}", table(&["", "before", "after"], &rows, 9)))
 }
 
 /// What the release lost.
-pub(super) fn lost(release: &Release<'_>) -> String {
+pub(crate) fn lost(release: &Release<'_>) -> String {
     let u = utility(release.attributes, &release.recoding);
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let rows = [

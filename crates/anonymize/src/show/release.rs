@@ -1,36 +1,31 @@
-//! Prints a release, its verdicts and their witness sets as text or JSON, or says that no release was found.
+//! A release, its verdicts and their witness sets in fields, or that no release was found.
 
 use super::beside;
-use crate::Failure;
-use demure_anonymize::job::{Nearest, classes_json, shared_json};
-use demure_anonymize::model::Measure;
-use demure_anonymize::publish::Release;
-use demure_anonymize::publish::change::changes;
-use demure_anonymize::publish::served::Served;
-use demure_anonymize::publish::verdict::{Verdict, warnings};
-use demure_anonymize::search::Suppression;
+use crate::job::{Nearest, classes_json, shared_json};
+use crate::model::Measure;
+use crate::publish::Release;
+use crate::publish::change::changes;
+use crate::publish::served::Served;
+use crate::publish::verdict::Verdict;
+use crate::search::Suppression;
 use demure_report::{Report, counted, grouped, named, percent, short};
 use serde_json::{Value, json};
-use std::io::Write;
-
-/// Prints the warnings that a publisher must know.
-pub(super) fn warn(verdicts: &[Verdict]) {
-    for warning in warnings(verdicts) {
-        eprintln!("warning: {warning}");
-    }
-}
 
 /// How many rows could be suppressed, and whether that was asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Limit {
-    pub(super) asked: Suppression,
-    pub(super) default: bool,
-    pub(super) rows: u64,
+pub struct Limit {
+    /// What was asked for, or the default.
+    pub asked: Suppression,
+    /// Whether it is the default.
+    pub default: bool,
+    /// So many rows of this table.
+    pub rows: u64,
 }
 
 impl Limit {
     /// `at most 1,508 rows: --suppress is 5% unless given; 0 keeps every row`.
-    pub(super) fn text(self) -> String {
+    #[must_use]
+    pub fn text(self) -> String {
         let most = format!("at most {}", counted(self.rows, "row"));
         let asked = self.asked;
         match (self.default, asked) {
@@ -51,7 +46,8 @@ impl Limit {
 }
 
 /// The fields of a release.
-pub(super) fn report(release: &Release<'_>, limit: Limit, verdicts: &[Verdict]) -> Report {
+#[must_use]
+pub fn report(release: &Release<'_>, limit: Limit, verdicts: &[Verdict]) -> Report {
     let rows = release.table.rows as f64;
     let suppressed = release.suppressed();
     let share = percent(suppressed as f64 / rows.max(1.0));
@@ -110,7 +106,8 @@ pub(super) fn report(release: &Release<'_>, limit: Limit, verdicts: &[Verdict]) 
 }
 
 /// The field `models`.
-pub(super) fn models(report: Report, verdicts: &[Verdict]) -> Report {
+#[must_use]
+pub fn models(report: Report, verdicts: &[Verdict]) -> Report {
     let json: Vec<Value> = verdicts.iter().map(json_of).collect();
     let text: Vec<String> = verdicts.iter().map(line).collect();
     report.described("models", json, text.join("\n"))
@@ -128,20 +125,23 @@ fn sizes(release: &Release<'_>) -> String {
     }
 }
 
-/// Says that there is none, and what comes nearest: exit code 1.
-pub(super) fn nothing(nearest: &Nearest, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    if json {
-        let answer = json!({
-            "released": false,
-            "proven": nearest.proven,
-            "nearest": {
-                "levels": named(nearest.levels.iter().map(|(name, level)| (name.clone(), *level))),
-                "suppressed": nearest.suppressed,
-            },
-            "limit": nearest.limit,
-        });
-        writeln!(out, "{answer}").map_err(Failure::writing)?;
-    }
+/// For programs: that there is none, and what comes nearest.
+#[must_use]
+pub fn nothing_json(nearest: &Nearest) -> Value {
+    json!({
+        "released": false,
+        "proven": nearest.proven,
+        "nearest": {
+            "levels": named(nearest.levels.iter().map(|(name, level)| (name.clone(), *level))),
+            "suppressed": nearest.suppressed,
+        },
+        "limit": nearest.limit,
+    })
+}
+
+/// The same for people, with what to try.
+#[must_use]
+pub fn nothing_text(nearest: &Nearest) -> String {
     let found = match nearest.proven {
         true => "no release satisfies this",
         false => "no release that satisfies this was found in time",
@@ -162,14 +162,14 @@ pub(super) fn nothing(nearest: &Nearest, json: bool, out: &mut impl Write) -> Re
         }
     };
     let remedy = remedy.map_or(String::new(), |allow| format!("{allow}, "));
-    Err(Failure::Unsatisfied(format!(
+    format!(
         "{found}; {nearest}. Nothing was written\n\
          hint: {remedy}ask for less, or give coarser levels (--hierarchy)"
-    )))
+    )
 }
 
 /// For people: `the class 32** of 120 rows`.
-pub(super) fn about(served: &Served) -> String {
+pub(crate) fn about(served: &Served) -> String {
     let rows = grouped(served.witness.rows() as f64);
     match served.kind {
         "class" => format!("the class itself, {rows} rows"),
@@ -210,7 +210,7 @@ fn line(verdict: &Verdict) -> String {
 }
 
 /// A measure as a fraction and as a number: `5/9 = 0.555556`.
-pub(super) fn shown(measure: Measure) -> String {
+pub(crate) fn shown(measure: Measure) -> String {
     let exact = measure.to_string();
     match measure {
         Measure::Exact(fraction) if fraction.denominator() == 1 => exact,
