@@ -69,10 +69,12 @@ fn padded(text: &str, columns: usize, right: bool) -> String {
     if right { blanks + text } else { text.to_owned() + &blanks }
 }
 
-/// `text` on one line, without control characters that a terminal would interpret.
+/// `text` on one line, without characters that a terminal would interpret: controls, and marks that reverse the
+/// direction of what follows.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+    let turns = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { '\u{FFFD}' } else { c }).collect()
 }
 
 /// `text` broken into lines of at most `columns`, with `indent` before all but the first.
