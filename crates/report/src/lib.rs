@@ -11,7 +11,7 @@
 //! | [`estimates`] | estimates with intervals and bars, in a terminal or as SVG |
 //! | [`page`] | HTML: escaping, the style and the frame of every page |
 //! | [`document`] | a result with its tables, charts and explanation, as text or as a page |
-//! | [`progress`] | a bar or a spinner on stderr while something takes long |
+//! | [`progress`] | a bar, a spinner or lines on stderr while something takes long |
 //!
 //! # What this crate does not do
 //! It computes nothing and decides nothing: callers bring numbers that may be shown. It reads no

@@ -28,6 +28,7 @@ use demure_anonymize::job::{Columns, SearchResult};
 use demure_anonymize::publish::Release;
 use demure_anonymize::publish::output::{columns, write};
 use demure_files as files;
+use demure_report::progress::is_quiet;
 use options::{Promise, Search, Source, names};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -136,14 +137,17 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     let left = table.columns.len() - shown.len();
     if left > 0 {
         let columns = if left == 1 { "column that is" } else { "columns that are" };
-        eprintln!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
+        note!("left out: {left} {columns} neither in --qi nor in --sensitive nor in --keep");
     }
     let report = render::report(release, &made.verdicts);
     if job.json || job.output.is_some() {
         return Ok(report.print(job.json, out)?);
     }
     write(release, &shown, job.source.delimiter, out).map_err(Failure::writing)?;
-    Ok(report.print(false, &mut std::io::stderr())?)
+    match is_quiet() {
+        true => Ok(()),
+        false => Ok(report.print(false, &mut std::io::stderr())?),
+    }
 }
 
 /// The published table as a file: Parquet if it is called so, else CSV.

@@ -113,7 +113,7 @@ impl Common {
             )));
         }
         if !self.json {
-            eprintln!("{}", one_line(&known, 1));
+            note!("{}", one_line(&known, 1));
         }
         Ok(())
     }

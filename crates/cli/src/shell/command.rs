@@ -1,8 +1,10 @@
 //! Commands of `demure shell`: lines that begin with a backslash, and `help`, `quit`, `exit`.
 
-use super::{Shell, describe, setting};
+use super::{Shell, describe};
 use crate::Failure;
 use crate::curator::formats::Format;
+use demure_report::Table;
+use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -41,22 +43,29 @@ impl Shell {
             "\\?" | "\\h" | "\\help" => {
                 writeln!(out, "{HELP}").map_err(Failure::writing)?;
                 if !self.pending.trim().is_empty() {
-                    eprintln!("note: the statement goes on; Ctrl-C drops it");
+                    note!("note: the statement goes on; Ctrl-C drops it");
                 }
             }
             "\\d" if rest.is_empty() => {
-                describe::tables(self.conversation.curator()).print("", out)?;
+                let tables = describe::tables(self.conversation.curator());
+                self.table("tables", &tables, out)?;
             }
             "\\d" => match describe::table(self.conversation.curator(), rest) {
                 Some((table, words)) => {
-                    table.print("", out)?;
-                    writeln!(out, "{words}").map_err(Failure::writing)?;
+                    self.table(rest, &table, out)?;
+                    if !self.json {
+                        writeln!(out, "{words}").map_err(Failure::writing)?;
+                    }
                 }
                 None => self.fail("there is no such table\nhint: \\d lists them"),
             },
             "\\budget" => match self.conversation.curator().ledger().balance() {
                 Ok(balance) => {
                     let policy = self.conversation.curator().policy();
+                    if self.json {
+                        let left = demure_curator::left_in_words(&balance);
+                        return self.setting("left", &left, out).map(|()| true);
+                    }
                     let lines = policy.budget_in_words(&balance);
                     writeln!(out, "{lines}").map_err(Failure::writing)?;
                 }
@@ -65,7 +74,7 @@ impl Shell {
             "\\explain" => {
                 let sql = if rest.is_empty() { self.pending.as_str() } else { rest };
                 match self.conversation.explain(sql) {
-                    Ok(explanation) => crate::explain::print(&explanation, false, out)?,
+                    Ok(explanation) => crate::explain::print(&explanation, self.json, out)?,
                     Err(error) => self.tell(&error),
                 }
             }
@@ -93,10 +102,29 @@ impl Shell {
         Ok(true)
     }
 
+    /// Prints a table of texts: as it is, or as an object with its rows.
+    fn table(&self, name: &str, table: &Table, out: &mut impl Write) -> Result<(), Failure> {
+        if !self.json {
+            return Ok(table.print("", out)?);
+        }
+        let rows = table.columns.first().map_or(0, |column| column.cells.len());
+        let row = |i: usize| -> Map<String, Value> {
+            let cells =
+                table.columns.iter().map(|c| (c.name.clone(), c.cells[i].text.clone().into()));
+            cells.collect()
+        };
+        let rows: Vec<_> = (0..rows).map(row).collect();
+        writeln!(out, "{}", json!({ name: rows })).map_err(Failure::writing)
+    }
+
     /// Shows all settings, shows one, or changes one.
     fn set(&mut self, rest: &str, out: &mut impl Write) -> Result<(), Failure> {
         if rest.is_empty() {
             for (name, value, takes) in self.conversation.session.settings_in_words() {
+                if self.json {
+                    self.setting(name, &value, out)?;
+                    continue;
+                }
                 writeln!(out, "{name:28}{value:24}{takes}").map_err(Failure::writing)?;
             }
             return Ok(());
@@ -111,12 +139,15 @@ impl Shell {
             let all = self.conversation.session.settings_in_words();
             let known = all.into_iter().find(|(known, ..)| name.eq_ignore_ascii_case(known));
             if let Some((name, value, _)) = known {
-                return setting(name, &value, out);
+                return self.setting(name, &value, out);
             }
         }
         let settings = self.conversation.session.settings_mut();
         match settings.set(&name, value) {
-            Ok(()) => setting(&name, &settings.get(&name).unwrap_or_default(), out),
+            Ok(()) => {
+                let value = settings.get(&name).unwrap_or_default();
+                self.setting(&name, &value, out)
+            }
             Err(refusal) => {
                 self.tell(&refusal.into());
                 Ok(())

@@ -21,6 +21,7 @@ use demure_curator::{Answer, Outcome, left_in_words, split_statement};
 use demure_files as files;
 use demure_report::{counted, printable};
 use lines::{Line, Lines};
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -52,24 +53,26 @@ struct Shell {
     /// The last statement, for `\e`.
     last: String,
     timing: bool,
+    /// Whether answers, prices and settings are JSON, an object each.
+    json: bool,
     /// Where the next answer goes, instead of stdout.
     output: Option<(PathBuf, Format)>,
     /// The worst that happened: the exit code of a script.
     worst: u8,
 }
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let mut conversation = args.session.open()?;
     conversation.session.settings_mut().intervals = true;
     let lines = Lines::new(complete::Words::of(conversation.curator()))?;
     if lines.typed() {
         let balance =
             conversation.curator().ledger().balance().map_err(demure_curator::Error::from)?;
-        eprintln!("left {}; help for help, quit to end", left_in_words(&balance));
+        note!("left {}; help for help, quit to end", left_in_words(&balance));
     }
     let (pending, last) = (String::new(), String::new());
     let mut shell =
-        Shell { conversation, lines, pending, last, timing: false, output: None, worst: 0 };
+        Shell { conversation, lines, pending, last, timing: false, json, output: None, worst: 0 };
     loop {
         match shell.lines.next(&shell.pending)? {
             Line::Text(text) => {
@@ -135,15 +138,18 @@ impl Shell {
         let took = begun.elapsed();
         match outcome {
             Ok(Outcome::Answer(answer)) => {
+                let told = self.json && self.output.is_none();
                 self.show(&answer, out)?;
                 // Before what is said of it, where both go to one terminal.
                 out.flush().map_err(Failure::writing)?;
-                render::print(&answer);
+                if !told {
+                    render::print(&answer);
+                }
             }
             Ok(Outcome::Explanation(explanation)) => {
-                crate::explain::print(&explanation, false, out)?;
+                crate::explain::print(&explanation, self.json, out)?;
             }
-            Ok(Outcome::Setting(name, value)) => setting(&name, &value, out)?,
+            Ok(Outcome::Setting(name, value)) => self.setting(&name, &value, out)?,
             Ok(_) => {}
             Err(error) => self.tell(&error),
         }
@@ -157,12 +163,13 @@ impl Shell {
     fn show(&mut self, answer: &Answer, out: &mut impl Write) -> Result<(), Failure> {
         let intervals = self.conversation.session.settings_mut().intervals;
         let Some((path, format)) = self.output.take() else {
-            return Ok(render::table(answer, intervals)?.print("", out)?);
+            let format = if self.json { Format::Json } else { Format::Table };
+            return formats::write(answer, format, intervals, out);
         };
         match files::write(&path, |to| formats::write(answer, format, intervals, to)) {
             Ok(()) => {
                 let rows = answer.batches.iter().map(|batch| batch.num_rows()).sum::<usize>();
-                eprintln!("{} in {}", counted(rows as u64, "row"), path.display());
+                note!("{} in {}", counted(rows as u64, "row"), path.display());
             }
             // What was bought is free when it is asked again.
             Err(failure) => self.fail(&format!("{failure}\nhint: asking again is free")),
@@ -175,13 +182,17 @@ impl Shell {
         self.worst = self.worst.max(if error.refusal().is_some() { 1 } else { 2 });
     }
 
+    fn setting(&self, name: &str, value: &str, out: &mut impl Write) -> Result<(), Failure> {
+        match self.json {
+            true => writeln!(out, "{}", json!({ name: value })),
+            false => writeln!(out, "{name} = {}", printable(value)),
+        }
+        .map_err(Failure::writing)
+    }
+
     /// Says what is wrong with a line.
     fn fail(&mut self, what: &str) {
         eprintln!("error: {what}");
         self.worst = self.worst.max(2);
     }
-}
-
-fn setting(name: &str, value: &str, out: &mut impl Write) -> Result<(), Failure> {
-    writeln!(out, "{name} = {}", printable(value)).map_err(Failure::writing)
 }

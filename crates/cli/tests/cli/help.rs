@@ -2,7 +2,7 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 49] = [
+const ALL: [&str; 51] = [
     "demo",
     "query",
     "explain",
@@ -52,6 +52,8 @@ const ALL: [&str; 49] = [
     "audit mechanism",
     "audit query",
     "audit collect",
+    "completions",
+    "man",
 ];
 
 #[test]
