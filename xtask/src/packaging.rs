@@ -41,8 +41,8 @@ fn dockerfile(text: &str, root: &Path) -> Vec<String> {
     let lines = joined.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
     let lines: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
     let of = |name: &'static str| lines.iter().filter(move |line| line[0] == name);
-    let stages: Vec<&str> =
-        of("FROM").filter_map(|line| (line.get(2) == Some(&"AS")).then(|| line[3])).collect();
+    let named = of("FROM").filter(|line| line.get(2) == Some(&"AS"));
+    let stages: Vec<&str> = named.filter_map(|line| line.get(3).copied()).collect();
     if of("FROM").count() < 2 || stages.is_empty() {
         wrong.push("Dockerfile: the compiler must stay in a stage of its own".to_owned());
     }

@@ -66,7 +66,7 @@ fn commands_for_people_speak_json_too() {
     assert!(questions[5]["refused"].is_string(), "{demo}");
 
     let data = file("json-people.csv", "age,income\n31,20000\n45,70000\n");
-    let proposed = object(&["init", &data, "--json"]);
+    let proposed = object(&["init", data.to_str().unwrap(), "--json"]);
     assert!(proposed["text"].as_str().unwrap().contains("[budget]"), "{proposed}");
     assert!(proposed["policy"].is_null());
 
@@ -194,8 +194,9 @@ fn shells_and_manuals_know_every_command() {
             // It completes: of the words that begin with `bu` there is one.
             let path = file("completions.bash", &script.out);
             let ask = format!(
-                "source '{path}'; COMP_WORDS=(demure bu); COMP_CWORD=1; \
-                 _demure demure bu demure; echo \"${{COMPREPLY[@]}}\""
+                "source '{}'; COMP_WORDS=(demure bu); COMP_CWORD=1; \
+                 _demure demure bu demure; echo \"${{COMPREPLY[@]}}\"",
+                path.display()
             );
             let ran = Run::of(Command::new("bash").args(["-c", &ask]).output().unwrap());
             assert_eq!((ran.out.as_str(), ran.err.as_str()), ("budget\n", ""));

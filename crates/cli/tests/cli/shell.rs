@@ -145,7 +145,7 @@ fn typed(policy: &str, state: &Path, keys: &[&str]) -> Run {
         .arg(env!("CARGO_BIN_EXE_demure"))
         .arg(policy)
         .arg(state)
-        .env("TEST_EDITOR", format!("sh {edit}"))
+        .env("TEST_EDITOR", format!("sh {}", edit.display()))
         .env("HOME", state)
         .stdin(std::fs::File::open(file("shell-keys", &lines)).unwrap())
         .output()
