@@ -47,7 +47,7 @@ export async function journalView(section, who) {
 
 function line(entry) {
   const costs = ["reserve", "cancel", "receive"].includes(entry.kind);
-  return [String(entry.seq), moment(entry.time), entry.who,
+  return [String(entry.seq), el("span", { class: "when" }, moment(entry.time)), entry.who,
     [el("span", { class: `badge ${entry.kind}` }, KINDS[entry.kind] ?? entry.kind),
       entry.outcome ? el("span", { class: `outcome ${entry.outcome}` }, OUTCOMES[entry.outcome] ?? entry.outcome) : null],
     entry.asked ? question(entry) : el("code", { class: "clip", title: [entry.query, entry.event].filter(Boolean).join("\n") }, about(entry)),
@@ -73,6 +73,6 @@ function question({ seq, asked, query, event }) {
       el("pre", {}, sql),
       ...details.filter(Boolean).map((text) => el("p", { class: "muted" }, text))),
     complete && values.length === 0
-      ? el("button", { class: "quiet", type: "button", "aria-label": `Ask question ${seq} again`, onclick: () => { again(asked); location.hash = "#ask"; } }, "Ask again")
+      ? el("button", { type: "button", "aria-label": `Ask question ${seq} again`, onclick: () => { again(asked); location.hash = "#ask"; } }, "Ask again")
       : null);
 }
