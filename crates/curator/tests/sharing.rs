@@ -416,7 +416,7 @@ async fn what_changes_by_itself_is_not_joined_with_protected_rows() {
     let mut answers = Vec::new();
     for name in ["b", "c", "b"] {
         let mut session = curator.session("ana");
-        let values = [datafusion::common::ScalarValue::from(name)];
+        let values = [ScalarValue::from(name)];
         let Outcome::Answer(answer) = session.run_with(joined, &values).await.unwrap() else {
             panic!("no answer")
         };
