@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `test.rs` | `test`: everything that must pass before a commit |
 //! | `layers.rs` | `layers`: the architectural invariants that a compiler cannot check |
+//! | `packaging.rs` | `packaging`: the Dockerfile and the workflows |
 //! | `audit.rs` | `audit [short]`: the ε that every mechanism and every SQL aggregate actually delivers |
 //! | `timing.rs` | `audit timing [short]`: what the time of an answer reveals about one person |
 //! | `bench.rs` | `bench <name>`: a benchmark against its peers |
@@ -20,6 +21,7 @@ mod bench;
 mod layers;
 mod metadata;
 mod needs;
+mod packaging;
 mod test;
 mod timing;
 
@@ -35,6 +37,7 @@ Usage: cargo xtask <command>
 Commands:
   test          format, lints, documentation, layers, tests, doctests, dependencies
   layers        dependency directions, and what the sources must not contain
+  packaging     the Dockerfile and the workflows: what they name is there, and what they need is in them
   audit         build in release and audit every mechanism and every SQL aggregate, for a night
   audit short   the same in minutes, from a development build
   audit timing  build in release and measure what the time of answers tells; `audit timing short` from a
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         }
         ["test"] => test::run(),
         ["layers"] => layers::run(),
+        ["packaging"] => packaging::run(),
         ["audit"] => audit::run(false),
         ["audit", "short"] => audit::run(true),
         ["audit", "timing", ref words @ ..] => timing::run(words),

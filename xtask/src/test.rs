@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass before a commit, cheapest first.
 
-use crate::{Failure, cargo, has_subcommand, layers, needs};
+use crate::{Failure, cargo, has_subcommand, layers, needs, packaging};
 use std::time::Instant;
 
 /// A step that is a cargo command.
@@ -69,6 +69,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     let begun = Instant::now();
     FORMAT.run()?;
     timed("layers", layers::run)?;
+    timed("packaging", packaging::run)?;
     LINTS.run()?;
     DOCUMENTATION.run()?;
     let mut environment = Vec::new();

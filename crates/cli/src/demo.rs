@@ -3,12 +3,13 @@
 //! The clinic and the questions are `demure_curator::clinic`'s.
 
 use crate::Failure;
-use crate::curator::{Conversation, render, runtime, user};
+use crate::curator::{Conversation, formats, render, runtime, user};
 use crate::input::{positive, whole};
 use demure_curator::clinic::{self, QUESTIONS, Question, REFUSED};
 use demure_curator::policy::odds;
 use demure_curator::{Answer, Curator, Outcome};
 use demure_report::{bars, grouped, wrapped};
+use serde_json::json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ pub(crate) struct Args {
 
 const MOST_PATIENTS: u32 = 10_000_000;
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     if args.patients > MOST_PATIENTS {
         return Err(Failure::usage("--patients must be at most 10,000,000"));
     }
@@ -58,6 +59,9 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let runtime = runtime()?;
     let curator = runtime.block_on(Curator::open(&policy))?;
     let mut conversation = Conversation::with(runtime, &curator, &user());
+    if json {
+        return as_json(&mut conversation, args.keep.as_ref().map(|_| &*policy), out);
+    }
     say(out, &opening(args.patients, &conversation))?;
     for (number, question) in QUESTIONS.iter().enumerate() {
         say(out, &asked(number + 1, question))?;
@@ -75,6 +79,31 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         }
     }
     say(out, &closing(args.keep.as_deref(), args.patients))
+}
+
+/// The same questions and the refusal as one object.
+fn as_json(
+    conversation: &mut Conversation,
+    policy: Option<&Path>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut questions = Vec::new();
+    for question in QUESTIONS.iter().chain([&REFUSED]) {
+        let mut object =
+            json!({ "asks": question.asks, "sql": question.sql, "epsilon": question.epsilon });
+        match conversation.ask(question) {
+            Ok(Outcome::Answer(answer)) => object["answer"] = formats::object(&answer)?,
+            Ok(_) => {}
+            Err(error) => {
+                let Some((what, _)) = error.refusal() else { return Err(error.into()) };
+                object["refused"] = json!(what);
+            }
+        }
+        questions.push(object);
+    }
+    let object =
+        json!({ "policy": policy.map(|path| path.display().to_string()), "questions": questions });
+    writeln!(out, "{object}").map_err(Failure::writing)
 }
 
 impl Conversation {

@@ -6,6 +6,7 @@ use crate::input::number;
 use demure_core::unit::Epsilon;
 use demure_curator::{ProposeError, ProposeOptions, propose};
 use demure_report::short;
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ pub(crate) struct Args {
     spend_epsilon: Option<f64>,
 }
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     if args.output.as_ref().is_some_and(|path| path.exists()) && !args.force {
         return Err(Failure::usage(
             "the policy is there already\nhint: --force overwrites it; its [budget] and its ledger stay",
@@ -60,9 +61,17 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         numeric: &args.numeric,
         spend: args.spend_epsilon.map(Epsilon::new).transpose()?,
     };
-    let note = &mut |line: &str| eprintln!("{line}");
+    let note = &mut |line: &str| note!("{line}");
     let proposed = runtime()?.block_on(propose(&options, note))?;
-    if args.output.is_none() {
+    if json {
+        let object = json!({
+            "policy": args.output.as_ref().map(|path| path.display().to_string()),
+            "text": proposed.text,
+            "bounds": proposed.bounds.iter().map(|found| (found.name.clone(), json!(found.bounds)))
+                .collect::<serde_json::Map<_, _>>(),
+        });
+        writeln!(out, "{object}").map_err(Failure::writing)?;
+    } else if args.output.is_none() {
         out.write_all(proposed.text.as_bytes()).map_err(Failure::writing)?;
         out.flush().map_err(Failure::writing)?;
     }
@@ -77,7 +86,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             Some(_) => "debited in the policy's ledger",
             None => "noted nowhere: count it against the budget yourself",
         };
-        eprintln!("cost ε {}, {noted}", short(epsilon.get()));
+        note!("cost ε {}, {noted}", short(epsilon.get()));
     }
     Ok(())
 }

@@ -17,6 +17,7 @@
 //! | `anonymize/` | `demure anonymize …`: a table made coarse; no differential privacy |
 //! | `attack/` | `demure attack …`: what an adversary learns from exact, noised and anonymized answers |
 //! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
+//! | `completions.rs` | `demure completions …`, `demure man …`: for shells and manuals |
 //! | `counted.rs` | `--policy`: releases of `demure mechanism` and `demure graph`, on a policy's budget |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
@@ -32,11 +33,21 @@
 
 #![forbid(unsafe_code)]
 
+/// Says something beside the answer, on stderr, unless the call was --quiet.
+macro_rules! note {
+    ($($words:tt)*) => {
+        if !demure_report::progress::is_quiet() {
+            eprintln!($($words)*);
+        }
+    };
+}
+
 mod anonymize;
 mod attack;
 mod audit;
 mod budget;
 mod collect;
+mod completions;
 mod compose;
 mod counted;
 mod curator;
@@ -56,6 +67,7 @@ mod user;
 use clap::{Parser, Subcommand};
 use demure_core::Error;
 use demure_report::WriteError;
+use demure_report::progress::Heartbeat;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -76,6 +88,12 @@ Examples:
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Say nothing but the answer, errors, refusals and warnings
+    #[arg(long, global = true)]
+    quiet: bool,
 }
 
 #[derive(Subcommand)]
@@ -113,6 +131,8 @@ enum Command {
     Attack(Box<attack::Args>),
     /// Measure the privacy that is really delivered: a lower bound on ε, from outputs alone
     Audit(Box<audit::Args>),
+    Completions(completions::Completions),
+    Man(completions::Manual),
 }
 
 /// Why a command did not answer. No field holds a protected value.
@@ -203,15 +223,26 @@ fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage::report(&error),
     };
+    let json = cli.json;
+    if cli.quiet {
+        demure_report::progress::be_quiet();
+    }
+    // While a shell or a server waits, there is nothing to report.
+    let waits = match &cli.command {
+        Command::Shell(_) | Command::Serve(_) | Command::User(_) => true,
+        Command::Collect(args) => args.waits(),
+        _ => false,
+    };
+    let heartbeat = Heartbeat::new(!waits);
     let mut out = BufWriter::new(std::io::stdout().lock());
     let outcome = match cli.command {
-        Command::Demo(args) => demo::run(&args, &mut out),
-        Command::Query(args) => query::run(&args, &mut out),
+        Command::Demo(args) => demo::run(&args, json, &mut out),
+        Command::Query(args) => query::run(&args, json, &mut out),
         Command::Explain(args) => explain::run(&args, &mut out),
-        Command::Shell(args) => shell::run(&args, &mut out),
-        Command::Init(args) => init::run(&args, &mut out),
-        Command::Serve(args) => serve::run(&args, &mut out),
-        Command::User(args) => user::run(&args, &mut out),
+        Command::Shell(args) => shell::run(&args, json, &mut out),
+        Command::Init(args) => init::run(&args, json, &mut out),
+        Command::Serve(args) => serve::run(&args, json, &mut out),
+        Command::User(args) => user::run(&args, json, &mut out),
         Command::Budget(args) => budget::run(&args, &mut out),
         Command::Mechanism(args) => mechanism::run(&args, &mut out),
         Command::Graph(args) => graph::run(&args, &mut out),
@@ -221,7 +252,10 @@ fn run() -> ExitCode {
         Command::Anonymize(args) => anonymize::run(*args, &mut out),
         Command::Attack(args) => attack::run(&args, &mut out),
         Command::Audit(args) => audit::run(&args, &mut out),
+        Command::Completions(args) => args.run(json, &mut out),
+        Command::Man(args) => args.run(json, &mut out),
     };
+    drop(heartbeat);
     match outcome.and_then(|()| out.flush().map_err(Failure::writing)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader went away (`demure … | head`): nothing is wrong.

@@ -46,9 +46,13 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let suggested = args.output.as_deref().and_then(Format::of);
-    let format = args.format.or(suggested).unwrap_or(Format::Table);
+    if json && args.format.is_some_and(|format| format != Format::Json) {
+        return Err(Failure::usage("--json and another --format exclude each other"));
+    }
+    let named = args.format.or(json.then_some(Format::Json));
+    let format = named.or(suggested).unwrap_or(Format::Table);
     if format.binary() && args.output.is_none() && std::io::stdout().is_terminal() {
         return Err(Failure::usage(
             "a terminal cannot show this format\nhint: write it to a file with --output FILE",
@@ -71,10 +75,14 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             }
             Ok(())
         }
-        Ok(Outcome::Explanation(explanation)) => crate::explain::print(&explanation, false, out),
+        Ok(Outcome::Explanation(explanation)) => crate::explain::print(&explanation, json, out),
         Ok(Outcome::Setting(name, value)) => {
-            writeln!(out, "{name} = {}", printable(&value)).map_err(Failure::writing)?;
-            eprintln!("hint: a setting ends with the command; use its option, or `demure shell`");
+            match json {
+                true => writeln!(out, "{}", serde_json::json!({ name: value })),
+                false => writeln!(out, "{name} = {}", printable(&value)),
+            }
+            .map_err(Failure::writing)?;
+            note!("hint: a setting ends with the command; use its option, or `demure shell`");
             Ok(())
         }
         Ok(_) => Err(Failure::usage("this kind of statement is for `demure shell`")),

@@ -8,6 +8,7 @@ use demure_server::pg::Encryption;
 use demure_server::tls::Tls;
 use demure_server::users::one_time_password;
 use demure_server::{Limits, QueryService, Role, Server, StartError, Users, users_path};
+use serde_json::json;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -118,7 +119,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let encryption = args.encryption()?;
     // Lives as long as the server.
     let folder;
@@ -146,10 +147,10 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     };
     let secure = !matches!(encryption, Encryption::None);
     let server = Server::bind(Arc::clone(&service), args.pg, args.http, encryption)?;
-    let text = opening(&server, &service, &policy, secure, password.as_deref())?;
+    let text = opening(&server, &service, &policy, secure, password.as_deref(), json)?;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::writing)?;
     server.run(|| {
-        eprintln!("stopping; {} statements have half a second to finish", service.running());
+        note!("stopping; {} statements have half a second to finish", service.running());
     });
     Ok(())
 }
@@ -161,13 +162,28 @@ fn opening(
     policy: &Path,
     secure: bool,
     password: Option<&str>,
+    json: bool,
 ) -> Result<String, Failure> {
     let (curator, accounts) = (&service.curator, service.users.list()?.len());
     let (wire, web) = (
         server.pg_address().map_err(Failure::writing)?,
         server.http_address().map_err(Failure::writing)?,
     );
+    let scheme = if secure { "https" } else { "http" };
     let tables = curator.tables();
+    if json {
+        let object = json!({
+            "policy": policy.display().to_string(),
+            "tables": tables.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "accounts": accounts,
+            "database": service.name,
+            "postgresql": wire.to_string(),
+            "console": format!("{scheme}://{web}/"),
+            "password": password,
+            "schedule": curator.policy().timing.schedule,
+        });
+        return Ok(format!("{object}\n"));
+    }
     let tables = tables.iter().map(|(name, columns)| format!("{name} ({} columns)", columns.len()));
     let balance = curator.ledger().balance().map_err(demure_curator::Error::from)?;
     let mut text = format!(
@@ -181,7 +197,6 @@ fn opening(
         port = wire.port(),
         user = password.map_or("NAME", |_| "demo"),
         name = service.name,
-        scheme = if secure { "https" } else { "http" },
     );
     match password {
         Some(password) => {

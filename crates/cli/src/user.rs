@@ -156,7 +156,7 @@ impl At {
     }
 }
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let by = me();
     let done = match &args.command {
         Command::Add { name, role, password, at } => {
@@ -166,7 +166,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             users.add(&by, name, role, &password.read()?)?;
             // Without a ledger nobody has asked before.
             if !demure_curator::ledger_path(&at.policy).exists() {
-                eprintln!("note: start the server with `demure serve {}`", at.policy.display());
+                note!("note: start the server with `demure serve {}`", at.policy.display());
             }
             format!("{name} can sign in as {role}\n")
         }
@@ -224,7 +224,21 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
             }
         }
     };
+    let done = match json && !done.starts_with('{') {
+        true => format!("{}\n", json!({ kind_of(&args.command): done.trim_end() })),
+        false => done,
+    };
     out.write_all(done.as_bytes()).map_err(Failure::writing)
+}
+
+/// What a command that shows no list prints, for programs.
+fn kind_of(command: &Command) -> &'static str {
+    match command {
+        Command::Token { revoke: false, .. } | Command::MetricsToken { revoke: None, .. } => {
+            "token"
+        }
+        _ => "done",
+    }
 }
 
 fn object(name: &str, lines: impl Iterator<Item = Value>) -> String {
@@ -232,7 +246,7 @@ fn object(name: &str, lines: impl Iterator<Item = Value>) -> String {
 }
 
 fn made(token: &str, days: u32) -> String {
-    eprintln!("note: it is shown only now; use it as `Authorization: Bearer …` for {days} days");
+    note!("note: it is shown only now; use it as `Authorization: Bearer …` for {days} days");
     format!("{token}\n")
 }
 

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::identity::{ledger_expecting, limit, record_units};
 use crate::incident::Incidents;
 use crate::policy::{self, Policy};
+use crate::statement::suggest::Suggestions;
 use crate::tables::catalog::Catalog;
 use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
@@ -124,6 +125,14 @@ impl Curator {
             .schemas()
             .map(|(policy, schema)| (policy.name.clone(), describe(schema)))
             .collect()
+    }
+
+    /// What may be written in a statement about these tables.
+    #[must_use]
+    pub fn suggestions(&self) -> Suggestions {
+        let names = |columns: Vec<(String, String)>| columns.into_iter().map(|(name, _)| name);
+        let tables = self.tables().into_iter();
+        Suggestions::new(tables.map(|(table, columns)| (table, names(columns).collect())).collect())
     }
 
     pub(crate) fn concentrated(&self) -> bool {

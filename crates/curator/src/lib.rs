@@ -78,4 +78,8 @@ pub use refusal::{Refusal, Rule};
 pub use session::{Outcome, Session};
 pub use statement::settings::{SETTINGS, Settings};
 pub use statement::split::{split_statement, statements};
-pub use words::{entry as entry_in_words, left as left_in_words, price as price_in_words};
+pub use statement::suggest::Suggestions;
+pub use words::{
+    entry as entry_in_words, left as left_in_words, price as price_in_words,
+    question as question_in_words,
+};

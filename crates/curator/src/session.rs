@@ -1,18 +1,20 @@
 //! One analyst's conversation with a curator: settings and dispatch.
 
+use crate::aggregate::Spend;
 use crate::answer::explain::Explanation;
 use crate::answer::intervals::with_intervals;
 use crate::answer::{Answer, Description};
 use crate::curator::Curator;
 use crate::error::{Error, Result};
 use crate::pipeline::gate::{Gate, Open};
-use crate::pipeline::{Asker, Planned, bind_parameters, plan_statement};
+use crate::pipeline::{Asked, Asker, Planned, bind_parameters, plan_statement};
 use crate::plan::{Analysis, Listings, analyse};
 use crate::refusal::{Refusal, Rule};
 use crate::statement::clock::is_read_by;
 use crate::statement::parse::{Statement, parse};
 use crate::statement::settings::{SETTINGS, Settings, short_name};
 use crate::statement::{on_large_stack, parameter_types, words};
+use crate::words::short;
 use datafusion::common::ScalarValue;
 use datafusion::error::DataFusionError;
 use datafusion::sql::parser::Statement as Parsed;
@@ -97,7 +99,8 @@ impl Session {
             Statement::Query(query) => {
                 let asker = self.asker();
                 let quoted = Planned::new(asker, *query, values).await?.quoted(asker)?;
-                let (answer, lasting) = quoted.answered(asker, gate, words(sql)).await?;
+                let asked = Asked::new(sql, values, &self.settings);
+                let (answer, lasting) = quoted.answered(asker, gate, &asked).await?;
                 if lasting && !is_read_by(sql) {
                     self.curator.cache.keep(&self.who, sql, &self.settings, values, &answer);
                 }
@@ -174,6 +177,28 @@ impl Session {
             Statement::Query(query) | Statement::Explain(query) => self.explain(*query).await,
             _ => Err(Refusal::new(Rule::Statement, "nothing to explain", "write SELECT …").into()),
         }
+    }
+
+    /// Each setting, its value, and what it takes. A default is shown with what it stands for.
+    #[must_use]
+    pub fn settings_in_words(&self) -> Vec<(&'static str, String, &'static str)> {
+        let budget = &self.curator.policy.budget;
+        let defaults = Spend::of(&Settings::default(), budget).ok();
+        let value = |name: &str| {
+            let set = self.settings.get(name).unwrap_or_default();
+            match (name, &defaults) {
+                _ if set != "default" => set,
+                ("demure.epsilon", _) if self.settings.error_at_most.is_some() => {
+                    "as the error needs".to_owned()
+                }
+                ("demure.epsilon", Some(spend)) => {
+                    format!("default, {}", short(spend.epsilon.get()))
+                }
+                ("demure.delta", Some(spend)) => format!("default, {}", short(spend.delta.get())),
+                _ => "default, the policy's".to_owned(),
+            }
+        };
+        SETTINGS.iter().map(|(name, takes)| (*name, value(name), *takes)).collect()
     }
 
     /// The session's settings.

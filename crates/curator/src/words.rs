@@ -1,6 +1,6 @@
 //! Numbers and prices in words.
 
-use demure_ledger::{Accounting, Balance, Entry, Kind, Price};
+use demure_ledger::{Accounting, Balance, Entry, Kind, Outcome, Price, Question};
 
 /// A number with six significant digits.
 pub(crate) fn short(x: f64) -> String {
@@ -87,8 +87,19 @@ pub fn entry(entry: &Entry, concentrated: bool) -> String {
     let cost = || price(&entry.price, concentrated);
     match entry.kind {
         Kind::Reserve => {
-            let query = entry.query.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("{}  {}", cost(), query.chars().take(100).collect::<String>())
+            let outcome = match entry.outcome {
+                Some(Outcome::Answered) => "answered",
+                Some(Outcome::Cancelled) => "taken back",
+                Some(_) => "no answer",
+                None => "",
+            };
+            // Where the question is known, that is shown instead.
+            let query = match entry.question {
+                Some(_) => String::new(),
+                None => entry.query.split_whitespace().collect::<Vec<_>>().join(" "),
+            };
+            let query: String = query.chars().take(100).collect();
+            [cost(), outcome.to_owned(), query].join("  ").trim_end().to_owned()
         }
         Kind::Receive => format!("{}  bought by somebody else", cost()),
         Kind::Settle | Kind::Cancel => {
@@ -100,6 +111,24 @@ pub fn entry(entry: &Entry, concentrated: bool) -> String {
         }
         _ => entry.event.clone(),
     }
+}
+
+/// A question as it was written, line by line, and below it its values and settings.
+#[must_use]
+pub fn question(question: &Question) -> Vec<String> {
+    let Question { sql, values, settings, complete, .. } = question;
+    let mut lines: Vec<String> =
+        sql.lines().map(|line| line.replace('\t', "    ").trim_end().to_owned()).collect();
+    let values = values.iter().enumerate().map(|(at, value)| format!("${} = {value}", at + 1));
+    let settings = settings.iter().map(|(name, value)| format!("{name} = {value}"));
+    let beside: Vec<String> = values.chain(settings).collect();
+    if !beside.is_empty() {
+        lines.push(format!("-- {}", beside.join(", ")));
+    }
+    if !complete {
+        lines.push("-- the question was longer; the ledger stores its beginning".to_owned());
+    }
+    lines
 }
 
 #[cfg(test)]

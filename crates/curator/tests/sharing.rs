@@ -4,6 +4,7 @@
 
 use async_trait::async_trait;
 use datafusion::arrow::util::display::array_value_to_string;
+use datafusion::common::ScalarValue;
 use datafusion::error::{DataFusionError, Result as EngineResult};
 use datafusion::logical_expr::LogicalPlan;
 use demure_core::random::SeededForTests;
@@ -98,6 +99,53 @@ async fn a_limit_bounds_what_an_analyst_is_shown_whoever_bought_it() {
     assert_eq!((value(&other), other.repeated), (value(&bought), true));
     assert!(about(spent(&curator), 1.0), "{}", spent(&curator));
     assert!(about(shown(&curator, "ben"), 1.0));
+    curator.ledger().verify().unwrap();
+}
+
+/// Who is in the ledger with which question, its values and its settings.
+fn questions(curator: &Curator) -> Vec<(String, String, String)> {
+    let entries = curator.ledger().entries().unwrap();
+    let asked = entries.into_iter().filter(|e| matches!(e.kind, Kind::Reserve | Kind::Receive));
+    asked
+        .map(|entry| {
+            let question = entry.question.unwrap();
+            assert!(question.complete);
+            let settings = question.settings.iter().map(|(name, value)| format!("{name}={value}"));
+            let beside: Vec<String> = question.values.into_iter().chain(settings).collect();
+            (entry.who, question.sql, beside.join(" "))
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn the_ledger_has_each_question_as_its_analyst_wrote_it() {
+    let (_folder, curator) = curator("personal").await;
+    let anas = "SELECT COUNT(*) -- of one\nFROM t WHERE k = $1";
+    let mut ana = curator.session("ana");
+    ana.settings_mut().set("demure.epsilon", "0.5").unwrap();
+    let values = [ScalarValue::Int64(Some(3))];
+    ana.run_with(anas, &values).await.unwrap();
+    // A repeat, a price and a refusal are free, and leave nothing.
+    ana.run_with(anas, &values).await.unwrap();
+    ana.explanation(COUNT).await.unwrap();
+    ana.run("SELECT id FROM t").await.unwrap_err();
+    let line = |who: &str, sql: &str, beside: &str| (who.into(), sql.into(), beside.into());
+    let first = line("ana", anas, "3 demure.epsilon=0.5");
+    assert_eq!(questions(&curator), [first.clone()]);
+    // Whoever is shown what another bought wrote it in another way.
+    ask(&curator, "ana", COUNT).await.unwrap();
+    let bens = "select count(*) as n from t order by n;";
+    ask(&curator, "ben", bens.trim_end_matches(';')).await.unwrap();
+    let kinds = curator.ledger().entries().unwrap();
+    assert_eq!(kinds.last().unwrap().kind, Kind::Receive);
+    let bens = line("ben", bens.trim_end_matches(';'), "");
+    assert_eq!(questions(&curator), [first, line("ana", COUNT, ""), bens]);
+    // A statement that buys two answers is with both.
+    let two =
+        "SELECT (SELECT COUNT(*) FROM t WHERE k = 1) + (SELECT COUNT(*) FROM t WHERE k = 2) AS s";
+    ask(&curator, "eva", two).await.unwrap();
+    let of_two = questions(&curator).into_iter().filter(|(_, sql, _)| sql == two).count();
+    assert_eq!(of_two, 2);
     curator.ledger().verify().unwrap();
 }
 
@@ -368,7 +416,7 @@ async fn what_changes_by_itself_is_not_joined_with_protected_rows() {
     let mut answers = Vec::new();
     for name in ["b", "c", "b"] {
         let mut session = curator.session("ana");
-        let values = [datafusion::common::ScalarValue::from(name)];
+        let values = [ScalarValue::from(name)];
         let Outcome::Answer(answer) = session.run_with(joined, &values).await.unwrap() else {
             panic!("no answer")
         };

@@ -6,6 +6,7 @@ use crate::ledger::Request;
 use crate::limit::Limit;
 use crate::price::Price;
 use crate::purchase::{Answers, Sale};
+use crate::question;
 use crate::replay::Replay;
 use crate::row::{GENESIS, Kind, Row};
 use crate::rule::RuleChange;
@@ -211,8 +212,10 @@ fn received(totals: &Totals, sale: &Sale, request: Request, text: String) -> Res
         return Err(Error::Broken { seq: sale.reservation, fault: Fault::Receipt });
     }
     allowed(totals, totals.personal(&request.who), &request.event)?;
-    let Request { who, key, .. } = request;
-    Ok(Row { who, key, event: text, price: sale.price, ..draft(Kind::Receive) })
+    let Request { who, key, query, .. } = request;
+    // The canonical text is in the row that bought it.
+    let query = question::alone(&query).to_owned();
+    Ok(Row { who, key, query, event: text, price: sale.price, ..draft(Kind::Receive) })
 }
 
 fn rule_changed(replay: &Replay, who: String, change: RuleChange) -> Result<Option<Row>> {

@@ -16,13 +16,14 @@ use crate::price::Price;
 use crate::queue::Queue;
 use crate::replay::Replay;
 use crate::reservation::Reservation;
-use crate::row::{Entry, GENESIS, Hash, Kind, Row};
+use crate::row::{Entry, GENESIS, Hash, Kind, Outcome, Row};
 use crate::rule::Subject;
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
 use crate::store::{Intent, PATIENCE, Store, Transaction};
 use crate::totals::Account;
 use demure_core::event::Event;
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -325,16 +326,32 @@ impl Ledger {
     pub fn entries_between(&self, after: u64, before: u64) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         self.apart(|store| {
-            store.begin(Intent::Read)?.scan(&self.shared.dataset, after, &mut |row| {
+            let transaction = store.begin(Intent::Read)?;
+            transaction.scan(&self.shared.dataset, after, &mut |row| {
                 if row.seq >= before {
                     return Ok(false);
                 }
                 row.check()?;
                 entries.push(self.entry(row));
                 Ok(true)
-            })
+            })?;
+            self.with_outcomes(&mut entries, &*transaction)
         })?;
         Ok(entries)
+    }
+
+    /// Says of each debit what came of it.
+    fn with_outcomes(&self, entries: &mut [Entry], transaction: &dyn Transaction) -> Result<()> {
+        let closed = entries.iter().filter_map(|entry| Some((entry.refers?, entry.kind)));
+        let closed: HashMap<u64, Kind> = closed.collect();
+        for entry in entries.iter_mut().filter(|entry| entry.kind == Kind::Reserve) {
+            let closing = match closed.get(&entry.seq) {
+                Some(kind) => Some(*kind),
+                None => transaction.closing(&self.shared.dataset, entry.seq)?,
+            };
+            entry.outcome = Some(Outcome::of(closing));
+        }
+        Ok(())
     }
 
     /// A row as it is shown. Hashes may be shown from the row of the ledger's secret on: before it, keys and hashes

@@ -15,6 +15,7 @@
 //! | `parts` | unfinished files, and files with several names |
 //! | `access` | files that only their owner may read |
 //! | `purchase` | [`Purchase`], [`Answers`]: buys answers, or receives those that another analyst bought |
+//! | `question` | [`Question`]: what the analyst wrote, in the rows of its debits and receipts |
 //! | `steward` | a steward's commands: limits, groups, periods, freezes |
 //! | `balance` | [`Balance`], [`Balances`], [`AnalystBalance`]: what is spent and left |
 //! | `reservation` | [`Reservation`], [`Reading`]: the steps after a debit |
@@ -101,6 +102,7 @@ mod parts;
 mod place;
 mod price;
 mod purchase;
+mod question;
 mod queue;
 mod replacing;
 mod replay;
@@ -122,7 +124,8 @@ pub use opening::Adopted;
 pub use place::{Address, Place};
 pub use price::Price;
 pub use purchase::{Answers, Purchase};
+pub use question::Question;
 pub use reservation::{Reading, Reservation};
-pub use row::{Entry, Hash, Kind, spending};
+pub use row::{Entry, Hash, Kind, Outcome, spending};
 pub use rule::Rule;
 pub use totals::Frozen;

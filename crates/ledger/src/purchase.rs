@@ -27,6 +27,7 @@ use crate::decide::Command;
 use crate::error::{Error, Fault, Result};
 use crate::ledger::{Ledger, Request};
 use crate::price::Price;
+use crate::question::Question;
 use crate::replay::Replay;
 use crate::reservation::Reservation;
 use crate::row::{Kind, Row};
@@ -195,6 +196,24 @@ impl Ledger {
     /// They are decided on one after the other, each with those before it counted, and
     /// written in one transaction when all of them are allowed. ∎
     pub fn purchase_all(&self, requests: &[Request], answers: Answers) -> Result<Vec<Purchase>> {
+        self.purchase_each(requests, answers)
+    }
+
+    /// The same, and each debit and receipt says what the analyst asked.
+    pub fn purchase_asked(
+        &self,
+        question: &Question,
+        requests: &[Request],
+        answers: Answers,
+    ) -> Result<Vec<Purchase>> {
+        let requests: Vec<Request> = requests
+            .iter()
+            .map(|request| Request { query: question.before(&request.query), ..request.clone() })
+            .collect();
+        self.purchase_each(&requests, answers)
+    }
+
+    fn purchase_each(&self, requests: &[Request], answers: Answers) -> Result<Vec<Purchase>> {
         if requests.is_empty() {
             return Ok(Vec::new());
         }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Fault, Result};
 use crate::price::Price;
+use crate::question::{self, Question};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -106,6 +107,7 @@ pub(crate) struct Row {
     pub(crate) refers: Option<u64>,
     pub(crate) who: String,
     pub(crate) key: String,
+    /// Of a reservation or a receipt, the question may come first (`question.rs`).
     pub(crate) query: String,
     /// The event's text, the limit's, or the rule's (`rule.rs`).
     pub(crate) event: String,
@@ -164,6 +166,39 @@ fn bytes(sha: &mut Sha256, bytes: &[u8]) {
     sha.update(bytes);
 }
 
+/// What came of a debit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The answer is in the journal.
+    Answered,
+    /// It was taken back before anything was read.
+    Cancelled,
+    /// There is no answer: it is still being computed, or it failed. It is spent.
+    Open,
+}
+
+impl Outcome {
+    /// What the row that closes a reservation makes of it; `None` is no row.
+    pub(crate) fn of(closing: Option<Kind>) -> Self {
+        match closing {
+            Some(Kind::Settle) => Self::Answered,
+            Some(Kind::Cancel) => Self::Cancelled,
+            _ => Self::Open,
+        }
+    }
+
+    /// `answered`, `cancelled` or `open`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Cancelled => "cancelled",
+            Self::Open => "open",
+        }
+    }
+}
+
 /// A row of the journal, for people and programs to read.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -184,6 +219,11 @@ pub struct Entry {
     /// The query's canonical text (reservation), the reason (freeze), the source (unit), where the ledger comes from
     /// (identity), or where the new ledger is (replacement).
     pub query: String,
+    /// The question as the analyst wrote it (reservation or receipt). Entries of earlier versions have none, and neither
+    /// have debits that no question caused.
+    pub question: Option<Question>,
+    /// What came of it (reservation).
+    pub outcome: Option<Outcome>,
     /// The event in the core's grammar (reservation or receipt), the limit, or the rule.
     pub event: String,
     /// The price charged or refunded; for a limit or a rule, what may be spent.
@@ -215,6 +255,13 @@ pub fn spending(entries: &[Entry]) -> Vec<(SystemTime, f64)> {
 
 impl From<Row> for Entry {
     fn from(row: Row) -> Self {
+        let (question, query) = match row.kind {
+            Kind::Reserve | Kind::Receive => {
+                let (question, canonical) = question::parted(&row.query);
+                (question, canonical.to_owned())
+            }
+            _ => (None, row.query),
+        };
         Self {
             seq: row.seq,
             time: from_micros(row.time),
@@ -222,7 +269,9 @@ impl From<Row> for Entry {
             refers: row.refers,
             who: row.who,
             key: row.key,
-            query: row.query,
+            query,
+            question,
+            outcome: None,
             event: row.event,
             price: row.price,
             // For a unit, it would reveal how many files the table has.

@@ -11,7 +11,7 @@
 //! | [`estimates`] | estimates with intervals and bars, in a terminal or as SVG |
 //! | [`page`] | HTML: escaping, the style and the frame of every page |
 //! | [`document`] | a result with its tables, charts and explanation, as text or as a page |
-//! | [`progress`] | a bar or a spinner on stderr while something takes long |
+//! | [`progress`] | a bar, a spinner or lines on stderr while something takes long |
 //!
 //! # What this crate does not do
 //! It computes nothing and decides nothing: callers bring numbers that may be shown. It reads no
@@ -69,10 +69,12 @@ fn padded(text: &str, columns: usize, right: bool) -> String {
     if right { blanks + text } else { text.to_owned() + &blanks }
 }
 
-/// `text` on one line, without control characters that a terminal would interpret.
+/// `text` on one line, without characters that a terminal would interpret: controls, and marks that reverse the
+/// direction of what follows.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
+    let turns = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { '\u{FFFD}' } else { c }).collect()
 }
 
 /// `text` broken into lines of at most `columns`, with `indent` before all but the first.

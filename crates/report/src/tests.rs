@@ -6,6 +6,7 @@ fn long_lines_are_broken_and_control_characters_replaced() {
     assert!(text.lines().count() > 2 && text.lines().all(|line| line.len() <= 90), "{text}");
     assert!(text.lines().skip(1).all(|line| line.starts_with("  word")), "{text}");
     assert_eq!(printable("a\u{1b}[2Jb\nc"), "a\u{FFFD}[2Jb\u{FFFD}c");
+    assert_eq!(printable("a\u{202e}b\u{2066}é"), "a\u{FFFD}b\u{FFFD}é");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::users::{Account, Record, Role, Token};
 pub use crate::users::hex;
 
 use demure_curator::{AggregateExplanation, Answer, Expected, Explanation, expected};
-use demure_ledger::{Accounting, Entry, Price};
+use demure_ledger::{Accounting, Entry, Outcome, Price, Question};
 use serde_json::{Map, Value, json};
 use std::time::SystemTime;
 
@@ -52,10 +52,25 @@ pub fn entry(entry: &Entry, concentrated: bool, moment: Moment) -> Value {
         "kind": entry.kind.to_string(),
         "refers": entry.refers,
         "who": entry.who,
+        "asked": entry.question.as_ref().map(question),
+        "outcome": entry.outcome.map(Outcome::name),
         "query": entry.query,
         "event": entry.event,
         "cost": price(&entry.price, concentrated),
         "hash": entry.shareable.then(|| hex(&entry.hash)),
+    })
+}
+
+/// A question as its analyst wrote it.
+fn question(question: &Question) -> Value {
+    let settings = question.settings.iter();
+    let settings: Map<String, Value> =
+        settings.map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({
+        "sql": question.sql,
+        "values": question.values,
+        "settings": settings,
+        "complete": question.complete,
     })
 }
 

@@ -26,6 +26,7 @@ use demure_anonymize::publish::output::{columns, write};
 use demure_anonymize::publish::verdict::{Verdict, warnings};
 use demure_anonymize::show::{self, Beside, SAMPLES};
 use demure_files as files;
+use demure_report::progress::is_quiet;
 use options::{Promise, Search, Source, names, samples};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
@@ -192,7 +193,7 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
     }
     warn(&made.verdicts);
     if let Some(columns) = show::left_out(&table.columns, &shown) {
-        eprintln!("left out: {columns}");
+        note!("left out: {columns}");
     }
     let report = show::report(release, limit, &made.verdicts);
     match job.json {
@@ -202,6 +203,7 @@ fn make(job: &Job, out: &mut impl Write) -> Result<(), Failure> {
             report.print(false, out)?;
             Ok(beside.print(rows, out)?)
         }
+        false if is_quiet() => Ok(()),
         false => {
             let rows = job.samples.unwrap_or(if stderr().is_terminal() { SAMPLES } else { 0 });
             report.print(false, &mut stderr())?;

@@ -49,7 +49,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let policy = args.attacked.policy();
     if policy.is_some() {
-        eprintln!(
+        note!(
             "note: for the steward of this policy: the tables are read, its ledger is not touched"
         );
     }

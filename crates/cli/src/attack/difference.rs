@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let options = Options { epsilons, repeat: args.repeat, seed };
     let found = match (args.attacked.policy(), &args.target) {
         (Some((policy, query)), Some(target)) => {
-            eprintln!(
+            note!(
                 "note: for the steward of this policy: the tables are read, its ledger is not touched, and \
                  what is printed tells about the target"
             );

@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let mut audits = Vec::new();
     for (i, subject) in subjects.iter().enumerate() {
         if count > 1 {
-            eprintln!("{} of {count}: {}", i + 1, subject.name);
+            note!("{} of {count}: {}", i + 1, subject.name);
         }
         let mut runs = Runs::seeded(subject, args.seed, i as u64)?;
         let usual = Usual::Runs(subject.runs);

@@ -30,7 +30,7 @@ pub(super) fn tell(audits: &[Audit], effort: &Effort, out: &mut impl Write) -> R
         _ => {
             table(audits).print("", out)?;
             let (all, count) = (audits.len(), violated(audits));
-            eprintln!("{all} audited, {count} violated, {} not refuted", all - count);
+            note!("{all} audited, {count} violated, {} not refuted", all - count);
         }
     }
     out.flush().map_err(Failure::writing)?;

@@ -185,7 +185,7 @@ impl LedgerOptions {
         use demure_ledger::Error::Replaced;
         match demure_curator::ledger_expecting(&self.policy, self.head.anchor()) {
             Err(error @ demure_curator::Error::Ledger(Replaced(_))) => {
-                eprintln!("note: {error}");
+                note!("note: {error}");
                 let ledger = demure_curator::replaced_ledger_of(&self.policy)?.ok_or(error)?;
                 let expected = self.head.anchor().map_or(Ok(()), |head| ledger.expect(head));
                 expected.map_err(demure_curator::Error::from)?;

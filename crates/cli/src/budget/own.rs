@@ -42,7 +42,7 @@ pub(super) fn renew(
         noted.map_err(|error| demure_curator::Error::Record(error.to_string()))
     };
     let new = demure_curator::new_ledger(policy, by, why, record)?;
-    eprintln!("note: a server that runs answers no new question until it is started again");
+    note!("note: a server that runs answers no new question until it is started again");
     let id = new.ledger.id().map(ToString::to_string);
     Ok(Report::default()
         .field("ledger", id.unwrap_or_default())

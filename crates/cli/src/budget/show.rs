@@ -2,10 +2,10 @@
 
 use super::failed;
 use crate::Failure;
-use demure_curator::entry_in_words;
+use demure_curator::{entry_in_words, question_in_words};
 use demure_ledger::{Accounting, Balances, Entry, Ledger, Price, Share};
 use demure_report::bars::gauge;
-use demure_report::{Report, short, time};
+use demure_report::{Report, printable, short, time};
 use demure_server::json;
 use serde_json::{Map, Value, json};
 use std::io::Write;
@@ -114,6 +114,10 @@ pub(super) fn journal(
             entry.who
         );
         out.write_all(line.as_bytes()).map_err(Failure::writing)?;
+        // Analysts wrote it: their control characters must not reach the steward's terminal.
+        for line in entry.question.iter().flat_map(question_in_words) {
+            writeln!(out, "          {}", printable(&line)).map_err(Failure::writing)?;
+        }
     }
     Ok(())
 }

@@ -50,6 +50,13 @@ enum Command {
     Serve(serve::Args),
 }
 
+impl Args {
+    /// Whether it waits for others most of the time.
+    pub(crate) fn waits(&self) -> bool {
+        matches!(self.command, Command::Serve(_))
+    }
+}
+
 pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     match &args.command {
         Command::Init(args) => init::run(args, out),

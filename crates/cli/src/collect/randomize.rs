@@ -81,7 +81,7 @@ fn remembered(survey: &Survey, answers: impl Read, path: &Path) -> Result<String
 }
 
 fn tell(done: &Randomized) {
-    eprintln!("{} made", counted(done.reports, "report"));
+    note!("{} made", counted(done.reports, "report"));
     if done.skipped > 0 {
         let rows: Vec<String> = done.skipped_rows.iter().map(u64::to_string).collect();
         let more = if done.skipped > done.skipped_rows.len() as u64 { ", …" } else { "" };

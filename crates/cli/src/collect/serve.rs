@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let collector = Collector::open(&args.common.survey, args.store.as_deref(), options, &user())?;
     let cut = collector.recovered().cut;
     if cut > 0 {
-        eprintln!(
+        note!(
             "note: the last run ended in the middle of a write; {} that were never acknowledged are cut off",
             counted(cut, "byte")
         );
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     if let Some(collector) = Arc::into_inner(collector) {
         collector.close()?;
     }
-    eprintln!("closed; {} on disk{also}", counted(reports, "report"));
+    note!("closed; {} on disk{also}", counted(reports, "report"));
     Ok(())
 }
 
@@ -94,7 +94,7 @@ async fn serve(
     out.flush().map_err(Failure::writing)?;
     let stopping = async move {
         interrupted.await;
-        eprintln!("stopping; open requests finish first");
+        note!("stopping; open requests finish first");
     };
     collector.serve(listener, stopping).await.map_err(failed)
 }

@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         eprintln!("{done}");
         return Ok(());
     }
-    eprintln!(
+    note!(
         "{} passed on in random order, with new tokens\n\
          ε {} each; central ε {}, δ {:e}, to those who see this batch and not who sent what",
         counted(n, "report"),
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         args.delta
     );
     if !dropped.is_empty() {
-        eprintln!("not counted: {dropped}");
+        note!("not counted: {dropped}");
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         let progress = Progress::new(u64::from(POINTS));
         let chart = batch.curve(args.against, |done| progress.at(u64::from(done)))?;
         std::fs::write(path, chart.svg()).map_err(|source| file("writing", path, source))?;
-        eprintln!("drew {}", path.display());
+        note!("drew {}", path.display());
     }
     Ok(())
 }

@@ -53,7 +53,9 @@ pub(crate) fn write(
     let (schema, rows) = (&answer.schema, answer.batches.as_slice());
     let written = match format {
         Format::Table => return Ok(render::table(answer, intervals)?.print("", out)?),
-        Format::Json => return json(answer, out),
+        Format::Json => {
+            return writeln!(out, "{}", object(answer)?).map_err(Failure::writing);
+        }
         Format::Csv => batches::write_csv(schema, rows, out),
         Format::Arrow => batches::write_arrow(schema, rows, out),
         Format::Parquet => batches::write_parquet(schema, rows, out),
@@ -90,14 +92,14 @@ fn distinct(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
 }
 
 /// One object: the rows, the cost, what is left.
-fn json(answer: &Answer, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn object(answer: &Answer) -> Result<Value, Failure> {
     let named: Result<Vec<RecordBatch>, ArrowError> = answer.batches.iter().map(distinct).collect();
     let rows = named.and_then(|batches| batches::to_json(&batches)).map_err(failed)?;
     let rows: Value = serde_json::from_str(&rows)
         .map_err(|error| failed(ArrowError::JsonError(error.to_string())))?;
     let mut object = serde_json::Map::from_iter([("rows".to_owned(), rows)]);
     object.extend(json::answer(answer, &answer.balance.left, "bought_before"));
-    writeln!(out, "{}", Value::Object(object)).map_err(Failure::writing)
+    Ok(Value::Object(object))
 }
 
 #[cfg(test)]

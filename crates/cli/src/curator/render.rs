@@ -9,11 +9,11 @@ use demure_report::{Table, printable};
 /// Its errors, its cost and advice, on stderr.
 pub(crate) fn print(answer: &Answer) {
     for line in answer.errors_in_words() {
-        eprintln!("{line}");
+        note!("{line}");
     }
-    eprintln!("{}", answer.cost_in_words());
+    note!("{}", answer.cost_in_words());
     for note in &answer.notes {
-        eprintln!("note: {note}");
+        note!("note: {note}");
     }
 }
 

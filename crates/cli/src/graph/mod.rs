@@ -124,7 +124,7 @@ impl Common {
             )));
         }
         if !self.json {
-            eprintln!("{}; {account}", one_line(&known, 1));
+            note!("{}; {account}", one_line(&known, 1));
         }
         Ok(())
     }

@@ -68,7 +68,7 @@ impl Args {
         }
         writeln!(out, "{}", plain(&table)).map_err(Failure::writing)?;
         out.flush().map_err(Failure::writing)?;
-        eprintln!("note: these probabilities give the scores away; they are not for release");
+        note!("note: these probabilities give the scores away; they are not for release");
         Ok(())
     }
 }

@@ -148,9 +148,9 @@ impl Output {
         // Values first, also where both streams end up in one place.
         out.flush().map_err(Failure::writing)?;
         if !many && plain(&first).is_empty() {
-            eprintln!("nothing came back");
+            note!("nothing came back");
         }
-        eprintln!("{}; {account}", one_line(&explanation, self.repeat));
+        note!("{}; {account}", one_line(&explanation, self.repeat));
         Ok(())
     }
 }

@@ -8,10 +8,12 @@ use crate::input::{Bounds, Confidence, Relation, number, positive, whole};
 use clap::Subcommand;
 use demure_core::mechanism::Contributions;
 use demure_core::unit::{Epsilon, Neighbours};
+use demure_files as files;
 use demure_plan::solve::{self, ErrorTarget, Statistic};
 use demure_report::chart::Chart;
 use demure_report::{Report, grouped, short, wrapped};
 use std::io::Write;
+use std::path::PathBuf;
 
 /// How many people, how much ε, how large an error: any two give the third.
 #[derive(clap::Args)]
@@ -164,7 +166,11 @@ struct Show {
     #[arg(long)]
     json: bool,
 
-    /// Draw no plot
+    /// Draw the error by ε into FILE (SVG)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+
+    /// Draw no plot in the terminal
     #[arg(long)]
     no_plot: bool,
 }
@@ -179,13 +185,18 @@ impl Show {
         chosen: (f64, f64),
         out: &mut impl Write,
     ) -> Result<(), Failure> {
+        let curve =
+            Chart { title: sentence.to_owned(), ..Chart::curve(curve, chosen, ("ε", "error")) };
+        if let Some(path) = &self.plot {
+            files::write_text(path, &curve.svg())?;
+        }
         if self.json {
             return Ok(fields.print(true, out)?);
         }
         writeln!(out, "{}\n", wrapped(sentence, 80, "")).map_err(Failure::writing)?;
         fields.print(false, out)?;
         if !self.no_plot {
-            let curve = Chart::curve(curve, chosen, ("ε", "error"));
+            let curve = Chart { title: String::new(), ..curve };
             write!(out, "\n{}", curve.text()).map_err(Failure::writing)?;
         }
         Ok(())

@@ -1,56 +1,46 @@
-//! What Tab offers: keywords, tables, columns, settings, commands.
+//! What Tab offers: commands, and for statements what the curator suggests.
 
-use demure_curator::{Curator, SETTINGS};
+use demure_curator::{Curator, SETTINGS, Suggestions};
 use rustyline::completion::Completer;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
-/// What SQL has, separated by commas.
-const KEYWORDS: &str = "SELECT,FROM,WHERE,GROUP BY,ORDER BY,HAVING,LIMIT,JOIN,LEFT JOIN,ON,USING,AS,\
-    AND,OR,NOT,IN,BETWEEN,LIKE,IS NULL,IS NOT NULL,CASE,WHEN,THEN,ELSE,END,WITH,UNION ALL,DISTINCT,\
-    DESC,ASC,DATE,COUNT(,SUM(,AVG(,MEDIAN(,MODE(,MIN(,MAX(,STDDEV(,VAR(,CLAMP(,\
-    APPROX_PERCENTILE_CONT(,EXPLAIN PRIVACY,SET,SHOW,RESET";
-const COMMANDS: &[&str] = &["\\d", "\\budget", "\\explain", "\\set", "\\?", "\\q"];
+const COMMANDS: [&str; 10] =
+    ["\\?", "\\budget", "\\d", "\\e", "\\explain", "\\o", "\\q", "\\set", "\\timing", "\\watch"];
 
-/// All the words there are.
-pub(super) struct Words(Vec<String>);
+/// What may be written, and the lines of the statement before the one that is typed.
+pub(super) struct Words {
+    suggestions: Suggestions,
+    pub(super) pending: String,
+}
 
 impl Words {
     pub(super) fn of(curator: &Curator) -> Self {
-        let mut words: Vec<String> =
-            KEYWORDS.split(',').chain(COMMANDS.iter().copied()).map(str::to_owned).collect();
-        words.extend(SETTINGS.iter().map(|(name, _)| (*name).to_owned()));
-        for (table, columns) in curator.tables() {
-            words.push(table);
-            words.extend(columns.into_iter().map(|(name, _)| name));
-        }
-        words.sort();
-        words.dedup();
-        Self(words)
+        Self { suggestions: curator.suggestions(), pending: String::new() }
     }
 
-    /// Where the word before the cursor begins, and the words that begin like it.
-    fn offered(&self, before: &str) -> (usize, Vec<String>) {
-        let apart = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '\\' | '?'));
-        let start = before
-            .rfind(apart)
-            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
-        let mut word = &before[start..];
-        let mut start = start;
-        // `v.co` is a column of something called v; `demure.ep` is one word.
-        if let Some(dot) = word.rfind('.').filter(|_| !word.to_lowercase().starts_with("demure")) {
-            start += dot + 1;
-            word = &word[dot + 1..];
+    /// How many bytes before the cursor are replaced, and by what.
+    fn offered(&self, before: &str, after: &str) -> (usize, Vec<String>) {
+        let command = before.trim_start();
+        if !self.pending.trim().is_empty() || !command.starts_with('\\') {
+            return self.suggestions.at(&format!("{}{before}", self.pending), after);
         }
-        let begun = word.to_lowercase();
-        let fits = |candidate: &&String| candidate.to_lowercase().starts_with(&begun);
-        let offered = match begun.is_empty() {
-            true => Vec::new(),
-            false => self.0.iter().filter(fits).cloned().collect(),
+        let begin = |word: &str, all: &mut dyn Iterator<Item = String>| {
+            let fits = |one: &String| one.to_lowercase().starts_with(&word.to_lowercase());
+            (word.len(), all.filter(fits).collect())
         };
-        (start, offered)
+        match command.split_once(char::is_whitespace) {
+            None => begin(command, &mut COMMANDS.iter().map(|&name| name.to_owned())),
+            Some(("\\d", table)) => begin(table.trim_start(), &mut self.suggestions.tables()),
+            Some(("\\set", name)) => {
+                let short = SETTINGS.iter().map(|(name, _)| name.trim_start_matches("demure."));
+                begin(name.trim_start(), &mut short.map(str::to_owned))
+            }
+            Some(("\\explain", sql)) => self.suggestions.at(sql, after),
+            Some(_) => (0, Vec::new()),
+        }
     }
 }
 
@@ -63,7 +53,9 @@ impl Completer for Words {
         at: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(self.offered(line.get(..at).unwrap_or(line)))
+        let (before, after) = line.split_at_checked(at).unwrap_or((line, ""));
+        let (replaced, offered) = self.offered(before, after);
+        Ok((before.len().saturating_sub(replaced), offered))
     }
 }
 

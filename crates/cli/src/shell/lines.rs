@@ -5,14 +5,16 @@ use crate::Failure;
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{CompletionType, Config, Editor};
-use std::io::{BufRead, IsTerminal, stdin};
+use std::io::{BufRead, IsTerminal, Write, stdin};
 use std::path::PathBuf;
+use std::process::Command;
 
 /// How many questions the history keeps.
 const KEPT: usize = 1_000;
 
 /// What came next.
 pub(super) enum Line {
+    /// One line, or several that were pasted.
     Text(String),
     /// Ctrl-C: what was typed so far is dropped.
     Cleared,
@@ -21,7 +23,12 @@ pub(super) enum Line {
 
 /// A source of lines.
 pub(super) enum Lines {
-    Typed { editor: Box<Editor<Words, DefaultHistory>>, history: Option<PathBuf> },
+    Typed {
+        editor: Box<Editor<Words, DefaultHistory>>,
+        history: Option<PathBuf>,
+        /// What the next prompt begins with.
+        begun: String,
+    },
     Script,
 }
 
@@ -42,7 +49,7 @@ impl Lines {
             // There is none the first time.
             let _ = editor.load_history(path);
         }
-        Ok(Self::Typed { editor: Box::new(editor), history })
+        Ok(Self::Typed { editor: Box::new(editor), history, begun: String::new() })
     }
 
     /// Whether somebody types.
@@ -50,11 +57,16 @@ impl Lines {
         matches!(self, Self::Typed { .. })
     }
 
-    pub(super) fn next(&mut self, first: bool) -> Result<Line, Failure> {
+    /// The next line of a statement that has begun with `pending`.
+    pub(super) fn next(&mut self, pending: &str) -> Result<Line, Failure> {
         match self {
-            Self::Typed { editor, .. } => {
-                let prompt = if first { "demure> " } else { "   ...> " };
-                match editor.readline(prompt) {
+            Self::Typed { editor, begun, .. } => {
+                let prompt = if pending.trim().is_empty() { "demure> " } else { "   ...> " };
+                if let Some(words) = editor.helper_mut() {
+                    pending.clone_into(&mut words.pending);
+                }
+                let begun = std::mem::take(begun);
+                match editor.readline_with_initial(prompt, (&begun, "")) {
                     Ok(text) => Ok(Line::Text(text)),
                     Err(ReadlineError::Interrupted) => Ok(Line::Cleared),
                     Err(ReadlineError::Eof) => Ok(Line::End),
@@ -74,16 +86,42 @@ impl Lines {
         }
     }
 
-    /// Keeps a question, on one line.
+    /// Keeps a question, as it was written.
     pub(super) fn remember(&mut self, statement: &str) {
-        if let Self::Typed { editor, history } = self {
-            let line = statement.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
-            let _ = editor.add_history_entry(line);
+        if let Self::Typed { editor, history, .. } = self {
+            let _ = editor.add_history_entry(statement.trim());
             if let Some(path) = history {
-                // A history that cannot be written is no reason to stop.
+                // A history that cannot be written is no reason to stop. It is made for its owner alone.
                 let _ = editor.append_history(path);
             }
         }
+    }
+
+    /// Opens an editor on `text`; what it leaves stands at the next prompt, where it is asked only when Enter is pressed.
+    pub(super) fn edit(&mut self, text: &str) -> Result<(), String> {
+        let Self::Typed { begun, .. } = self else {
+            return Err("a script has no editor\nhint: write the statement into the script".into());
+        };
+        let named = ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok());
+        let named = named.filter(|name| !name.trim().is_empty());
+        let named =
+            named.unwrap_or_else(|| if cfg!(windows) { "notepad" } else { "vi" }.to_owned());
+        let mut words = named.split_whitespace();
+        let failed = |source: std::io::Error| {
+            format!("the editor `{named}` did not run: {source}\nhint: name another in EDITOR")
+        };
+        // Readable by its owner alone, and removed at the end.
+        let file = tempfile::Builder::new().prefix("demure-").suffix(".sql").tempfile();
+        let mut file = file.map_err(failed)?;
+        writeln!(file, "{}", text.trim()).map_err(failed)?;
+        let run =
+            Command::new(words.next().unwrap_or_default()).args(words).arg(file.path()).status();
+        if !run.map_err(failed)?.success() {
+            return Err("the editor ended with an error: the statement is as before".into());
+        }
+        let edited = std::fs::read_to_string(file.path()).map_err(failed)?;
+        edited.trim().clone_into(begun);
+        Ok(())
     }
 }
 
@@ -94,10 +132,14 @@ fn failed(error: ReadlineError) -> Failure {
     }
 }
 
-/// A file in the user's state folder, if there is such a folder.
+/// A file in the user's state folder, which is made if it does not exist.
 fn history() -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local").join("state"));
+    let home = || {
+        let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
+        Some(PathBuf::from(home).join(".local").join("state"))
+    };
     let folder = state.filter(|path| path.is_absolute()).or_else(home)?;
-    folder.is_dir().then(|| folder.join("demure_history"))
+    std::fs::create_dir_all(&folder).ok()?;
+    Some(folder.join("demure_history"))
 }

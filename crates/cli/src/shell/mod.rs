@@ -2,29 +2,36 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `mod.rs` | the loop: statements to the curator, commands to us |
+//! | `mod.rs` | the loop: statements to the curator, commands to `command.rs` |
+//! | `command.rs` | what begins with a backslash |
 //! | `lines.rs` | where lines come from: an editor with a history, or stdin |
 //! | `describe.rs` | `\d` |
 //! | `complete.rs` | what Tab offers |
 
+mod command;
 mod complete;
 mod describe;
 mod lines;
 
 use crate::Failure;
+use crate::curator::formats::{self, Format};
 use crate::curator::options::SessionOptions;
 use crate::curator::{Conversation, render, words};
-use demure_curator::{Outcome, SETTINGS, left_in_words, split_statement};
-use demure_report::printable;
+use demure_curator::{Answer, Outcome, left_in_words, split_statement};
+use demure_files as files;
+use demure_report::{counted, printable};
 use lines::{Line, Lines};
+use serde_json::json;
 use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
 
 /// Ask many questions, one after the other, under one policy
 ///
-/// Statements end with `;` and may take several lines. `\?` lists the commands. Where stdin is
+/// Statements end with `;` and may take several lines. `help` lists the commands. Where stdin is
 /// not a terminal, it is read as a script: the exit code is 1 if a statement was refused and 2 if
-/// one failed. Questions are kept in the history of the user's state folder, if there is such a
-/// folder; answers never are.
+/// one failed. Questions are kept in the history, demure_history in the user's state folder;
+/// answers never are.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,71 +44,51 @@ pub(crate) struct Args {
     session: SessionOptions,
 }
 
-const HELP: &str = "\
-SELECT …;              ask; the answer is paid for from the budget
-EXPLAIN PRIVACY …;     what a question would cost
-SET demure.… = …;      change a setting; SHOW demure.…; shows it
-\\d                     the tables
-\\d TABLE               its columns, and what is known of them
-\\budget                what is spent and left
-\\explain SELECT …      what a question would cost
-\\set [NAME VALUE]      show or change settings
-\\?                     this
-\\q                     end (or Ctrl-D)";
-
-/// The worst that happened: the exit code of a script.
-#[derive(Default)]
-struct Worst(u8);
-
-impl Worst {
-    fn note(&mut self, code: u8) {
-        self.0 = self.0.max(code);
-    }
+/// A conversation under way.
+struct Shell {
+    conversation: Conversation,
+    lines: Lines,
+    /// The statement so far.
+    pending: String,
+    /// The last statement, for `\e`.
+    last: String,
+    timing: bool,
+    /// Whether answers, prices and settings are JSON, an object each.
+    json: bool,
+    /// Where the next answer goes, instead of stdout.
+    output: Option<(PathBuf, Format)>,
+    /// The worst that happened: the exit code of a script.
+    worst: u8,
 }
 
-pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn run(args: &Args, json: bool, out: &mut impl Write) -> Result<(), Failure> {
     let mut conversation = args.session.open()?;
     conversation.session.settings_mut().intervals = true;
-    let mut lines = Lines::new(complete::Words::of(conversation.curator()))?;
+    let lines = Lines::new(complete::Words::of(conversation.curator()))?;
     if lines.typed() {
         let balance =
             conversation.curator().ledger().balance().map_err(demure_curator::Error::from)?;
-        eprintln!("left {}; \\? for help, \\q to end", left_in_words(&balance));
+        note!("left {}; help for help, quit to end", left_in_words(&balance));
     }
-    let mut worst = Worst::default();
-    let mut pending = String::new();
+    let (pending, last) = (String::new(), String::new());
+    let mut shell =
+        Shell { conversation, lines, pending, last, timing: false, json, output: None, worst: 0 };
     loop {
-        match lines.next(pending.trim().is_empty())? {
-            Line::Text(line)
-                if pending.trim().is_empty() && line.trim_start().starts_with('\\') =>
-            {
-                lines.remember(line.trim());
-                pending.clear();
-                if !command(line.trim(), &mut conversation, out, &mut worst)? {
+        match shell.lines.next(&shell.pending)? {
+            Line::Text(text) => {
+                if !shell.read(&text, out)? {
                     break;
                 }
             }
-            Line::Text(line) => {
-                pending.push_str(&line);
-                pending.push('\n');
-                while let Some((statement, rest)) = split_statement(&pending) {
-                    if left_over(statement) {
-                        lines.remember(&format!("{};", statement.trim()));
-                        answer(statement, &mut conversation, out, &mut worst)?;
-                    }
-                    pending = rest.to_owned();
-                }
-            }
-            Line::Cleared => pending.clear(),
+            Line::Cleared => shell.pending.clear(),
             Line::End => break,
         }
         out.flush().map_err(Failure::writing)?;
     }
-    if left_over(&pending) {
-        eprintln!("error: the last statement has no end\nhint: end it with ;");
-        worst.note(2);
+    if left_over(&shell.pending) {
+        shell.fail("the last statement has no end\nhint: end it with ;");
     }
-    match (lines.typed(), worst.0) {
+    match (shell.lines.typed(), shell.worst) {
         (true, _) | (_, 0) => Ok(()),
         (false, code) => Err(Failure::Told(code)),
     }
@@ -112,96 +99,100 @@ fn left_over(text: &str) -> bool {
     text.lines().any(|line| !line.trim().is_empty() && !line.trim_start().starts_with("--"))
 }
 
-/// Runs a statement and shows what came of it. Only a stream that cannot be written to ends all.
-fn answer(
-    sql: &str,
-    conversation: &mut Conversation,
-    out: &mut impl Write,
-    worst: &mut Worst,
-) -> Result<(), Failure> {
-    let outcome = conversation.run(sql);
-    let intervals = conversation.session.settings_mut().intervals;
-    match outcome {
-        Ok(Outcome::Answer(answer)) => {
-            render::table(&answer, intervals)?.print("", out)?;
-            // Before what is said of it, where both go to one terminal.
-            out.flush().map_err(Failure::writing)?;
-            render::print(&answer);
+impl Shell {
+    /// Reads a line, or several that were pasted; false ends the shell.
+    fn read(&mut self, text: &str, out: &mut impl Write) -> Result<bool, Failure> {
+        let alone = !text.contains('\n');
+        for line in text.split('\n') {
+            // Within a quoted text, a line is part of it whatever it holds.
+            let quoted = split_statement(&format!("{};", self.pending)).is_none();
+            let word = command::word(line);
+            let bare = self.pending.trim().is_empty() || (alone && self.lines.typed());
+            if !quoted && (line.trim_start().starts_with('\\') || word.is_some() && bare) {
+                self.lines.remember(line);
+                if !self.command(word.unwrap_or(line.trim()), out)? {
+                    self.pending.clear();
+                    return Ok(false);
+                }
+                continue;
+            }
+            self.pending.push_str(line);
+            self.pending.push('\n');
+            while let Some((statement, rest)) = split_statement(&self.pending) {
+                let (statement, rest) = (statement.trim().to_owned(), rest.to_owned());
+                self.pending = rest;
+                if left_over(&statement) {
+                    self.last = format!("{statement};");
+                    self.lines.remember(&self.last);
+                    self.ask(&statement, out)?;
+                }
+            }
         }
-        Ok(Outcome::Explanation(explanation)) => crate::explain::print(&explanation, false, out)?,
-        Ok(Outcome::Setting(name, value)) => setting(&name, &value, out)?,
-        Ok(_) => {}
-        Err(error) => tell(&error, worst),
+        Ok(true)
     }
-    Ok(())
-}
 
-fn tell(error: &demure_curator::Error, worst: &mut Worst) {
-    eprintln!("{}", words(error));
-    worst.note(if error.refusal().is_some() { 1 } else { 2 });
-}
-
-fn setting(name: &str, value: &str, out: &mut impl Write) -> Result<(), Failure> {
-    writeln!(out, "{name} = {}", printable(value)).map_err(Failure::writing)
-}
-
-/// Obeys a line that begins with a backslash; false ends the shell.
-fn command(
-    line: &str,
-    conversation: &mut Conversation,
-    out: &mut impl Write,
-    worst: &mut Worst,
-) -> Result<bool, Failure> {
-    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let rest = rest.trim().trim_end_matches(';').trim();
-    match name.trim_end_matches(';') {
-        "\\q" | "\\quit" => return Ok(false),
-        "\\?" | "\\h" | "\\help" => writeln!(out, "{HELP}").map_err(Failure::writing)?,
-        "\\d" if rest.is_empty() => describe::tables(conversation.curator()).print("", out)?,
-        "\\d" => match describe::table(conversation.curator(), rest) {
-            Some((table, words)) => {
-                table.print("", out)?;
-                writeln!(out, "{words}").map_err(Failure::writing)?;
+    /// Runs a statement and shows what came of it. Only a stream that cannot be written to ends all.
+    fn ask(&mut self, sql: &str, out: &mut impl Write) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let outcome = self.conversation.run(sql);
+        let took = begun.elapsed();
+        match outcome {
+            Ok(Outcome::Answer(answer)) => {
+                let told = self.json && self.output.is_none();
+                self.show(&answer, out)?;
+                // Before what is said of it, where both go to one terminal.
+                out.flush().map_err(Failure::writing)?;
+                if !told {
+                    render::print(&answer);
+                }
             }
-            None => {
-                eprintln!("error: there is no such table\nhint: \\d lists them");
-                worst.note(2);
+            Ok(Outcome::Explanation(explanation)) => {
+                crate::explain::print(&explanation, self.json, out)?;
             }
-        },
-        "\\budget" => match conversation.curator().ledger().balance() {
-            Ok(balance) => {
-                let lines = conversation.curator().policy().budget_in_words(&balance);
-                writeln!(out, "{lines}").map_err(Failure::writing)?;
-            }
-            Err(error) => tell(&error.into(), worst),
-        },
-        "\\explain" => match conversation.explain(rest) {
-            Ok(explanation) => crate::explain::print(&explanation, false, out)?,
-            Err(error) => tell(&error, worst),
-        },
-        "\\set" if rest.is_empty() => {
-            for (name, takes) in SETTINGS {
-                let value = conversation.session.settings_mut().get(name).unwrap_or_default();
-                writeln!(out, "{name:26}{value:10}{takes}").map_err(Failure::writing)?;
-            }
+            Ok(Outcome::Setting(name, value)) => self.setting(&name, &value, out)?,
+            Ok(_) => {}
+            Err(error) => self.tell(&error),
         }
-        "\\set" => {
-            let (name, value) = rest.split_once([' ', '=']).unwrap_or((rest, ""));
-            let name = match name.starts_with("demure.") {
-                true => name.to_owned(),
-                false => format!("demure.{name}"),
-            };
-            let value = value.trim().trim_start_matches('=').trim();
-            let settings = conversation.session.settings_mut();
-            match settings.set(&name, value) {
-                Ok(()) => setting(&name, &settings.get(&name).unwrap_or_default(), out)?,
-                Err(refusal) => tell(&refusal.into(), worst),
-            }
+        if self.timing {
+            eprintln!("time {:.1} ms", took.as_secs_f64() * 1e3);
         }
-        _ => {
-            eprintln!("error: there is no such command\nhint: \\? lists them");
-            worst.note(2);
-        }
+        Ok(())
     }
-    Ok(true)
+
+    /// The rows of an answer, on stdout or into the file that `\o` named.
+    fn show(&mut self, answer: &Answer, out: &mut impl Write) -> Result<(), Failure> {
+        let intervals = self.conversation.session.settings_mut().intervals;
+        let Some((path, format)) = self.output.take() else {
+            let format = if self.json { Format::Json } else { Format::Table };
+            return formats::write(answer, format, intervals, out);
+        };
+        match files::write(&path, |to| formats::write(answer, format, intervals, to)) {
+            Ok(()) => {
+                let rows = answer.batches.iter().map(|batch| batch.num_rows()).sum::<usize>();
+                note!("{} in {}", counted(rows as u64, "row"), path.display());
+            }
+            // What was bought is free when it is asked again.
+            Err(failure) => self.fail(&format!("{failure}\nhint: asking again is free")),
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, error: &demure_curator::Error) {
+        eprintln!("{}", words(error));
+        self.worst = self.worst.max(if error.refusal().is_some() { 1 } else { 2 });
+    }
+
+    fn setting(&self, name: &str, value: &str, out: &mut impl Write) -> Result<(), Failure> {
+        match self.json {
+            true => writeln!(out, "{}", json!({ name: value })),
+            false => writeln!(out, "{name} = {}", printable(value)),
+        }
+        .map_err(Failure::writing)
+    }
+
+    /// Says what is wrong with a line.
+    fn fail(&mut self, what: &str) {
+        eprintln!("error: {what}");
+        self.worst = self.worst.max(2);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 49] = [
+const ALL: [&str; 51] = [
     "demo",
     "query",
     "explain",
@@ -52,6 +52,8 @@ const ALL: [&str; 49] = [
     "audit mechanism",
     "audit query",
     "audit collect",
+    "completions",
+    "man",
 ];
 
 #[test]
@@ -120,5 +122,5 @@ fn help_and_version_are_data_and_a_bare_call_is_a_mistake() {
     assert_eq!(version.out, concat!("demure ", env!("CARGO_PKG_VERSION"), "\n"));
     let bare = demure("");
     assert_eq!((bare.code, bare.out.as_str()), (Some(2), ""));
-    assert!(bare.err.contains("Usage: demure <COMMAND>"));
+    assert!(bare.err.contains("Usage: demure [OPTIONS] <COMMAND>"));
 }

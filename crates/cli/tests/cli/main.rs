@@ -9,6 +9,7 @@
 //! | `attack.rs` | `demure attack`: exact answers fall, the curator's stay within their bound, pictures, mistakes |
 //! | `audit.rs` | `demure audit`: mechanisms, the gallery, queries, surveys, programs, pages, mistakes |
 //! | `collect.rs` | `demure collect`: every command, the service, kills, hostile bodies |
+//! | `everywhere.rs` | what every command has: `--json`, `--quiet`, progress, completions, manual |
 //! | `graph.rs` | `demure graph`, and `demure mechanism` median, trimmed-mean, mode, top-k: noise that fits the data |
 //! | `counted.rs` | `--policy` of `demure mechanism` and `demure graph`: the debit comes first, and stays |
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
@@ -38,6 +39,7 @@ mod counted;
 mod demo;
 mod docs;
 mod ends;
+mod everywhere;
 mod graph;
 mod help;
 mod identity;
@@ -66,7 +68,11 @@ struct Run {
 impl Run {
     fn of(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        // On a busy machine anything may take ten seconds, and then says how far it is.
+        let err = text(output.stderr);
+        let err =
+            err.split_inclusive('\n').filter(|line| !line.starts_with("progress: ")).collect();
+        Self { code: output.status.code(), out: text(output.stdout), err }
     }
 }
 

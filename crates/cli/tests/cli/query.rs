@@ -92,6 +92,33 @@ fn the_budget_is_kept_between_runs_and_ends_in_a_refusal() {
 }
 
 #[test]
+fn the_ledger_shows_what_was_asked_and_what_came_of_it() {
+    let policy = people("query-log");
+    let sql = "SELECT city, COUNT(*) AS n -- \u{1b}[2J\nFROM people\n\tGROUP BY city";
+    assert_eq!(query(&policy, sql, &["--epsilon", "0.25", "--as", "ana"]).code, Some(0));
+    // A repeat and a refusal cost nothing and leave nothing.
+    assert_eq!(query(&policy, sql, &["--epsilon", "0.25", "--as", "ana"]).code, Some(0));
+    assert_eq!(query(&policy, "SELECT id FROM people", &["--as", "ana"]).code, Some(1));
+    // Another analyst writes it in another way, and pays for being shown the answer.
+    let other = "SELECT COUNT(*) AS n, city FROM people GROUP BY 2";
+    assert_eq!(query(&policy, other, &["--epsilon", "0.25", "--as", "ben"]).code, Some(0));
+    let log = run(&["budget", "log", &policy]);
+    assert_eq!(log.code, Some(0), "{}", log.err);
+    assert!(log.out.contains("ε 0.25  answered\n"), "{}", log.out);
+    let written = "          SELECT city, COUNT(*) AS n -- \u{fffd}[2J\n          FROM people\n              \
+                   GROUP BY city\n          -- demure.epsilon = 0.25\n";
+    assert_eq!(log.out.matches(written).count(), 1, "{}", log.out);
+    assert_eq!(log.out.matches(other).count(), 1, "{}", log.out);
+    assert!(log.out.contains("bought by somebody else"), "{}", log.out);
+    let json = run(&["budget", "log", &policy, "--json", "--who", "ana"]);
+    let log: Value = serde_json::from_str(&json.out).unwrap();
+    let debit = &log["entries"][0];
+    assert_eq!((&debit["kind"], &debit["outcome"]), (&"reserve".into(), &"answered".into()));
+    assert_eq!((&debit["asked"]["sql"], &debit["asked"]["complete"]), (&sql.into(), &true.into()));
+    assert!(log["entries"].as_array().unwrap().iter().all(|entry| entry["who"] == "ana"));
+}
+
+#[test]
 fn refusals_are_exit_code_1_with_a_hint_and_cost_nothing() {
     let policy = people("query-refused");
     for (sql, more) in [

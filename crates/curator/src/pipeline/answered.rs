@@ -2,7 +2,7 @@
 
 use super::collected::{CollectedRows, collected};
 use super::gate::{Gate, Reads};
-use super::{Asker, Part, Quoted, least};
+use super::{Asked, Asker, Part, Quoted, least};
 use crate::answer::Answer;
 use crate::answer::explain::advice;
 use crate::answer::intervals::{CHOSEN, with_intervals};
@@ -23,7 +23,7 @@ impl Quoted {
         self,
         asker: Asker<'_>,
         gate: &Arc<dyn Gate>,
-        words: usize,
+        asked: &Asked,
     ) -> Result<(Answer, bool)> {
         let Self { after, mut parts } = self;
         let curator = asker.curator;
@@ -38,7 +38,7 @@ impl Quoted {
         }
         let parts: Vec<Arc<Part>> = parts.into_iter().map(Arc::new).collect();
         let repeated = !parts.is_empty() && parts.iter().all(|part| part.is_known());
-        let (tables, price) = asker.obtain(gate, &parts, words).await?;
+        let (tables, price) = asker.obtain(gate, &parts, asked).await?;
         let (mut columns, mut notes) = (Vec::new(), Vec::new());
         for (part, released) in parts.iter().zip(tables) {
             let weights = part.quote.weights(&released);

@@ -18,6 +18,7 @@
 //! | file | what |
 //! |---|---|
 //! | `planned.rs`, `quoted.rs`, `reserved.rs` | the stages |
+//! | `asked.rs` | the question as its analyst wrote it, for the ledger |
 //! | `constants.rs` | constants above the cut, computed before anything is bought |
 //! | `staged.rs` | writes numbers that one part releases into the plan of a later one |
 //! | `purchase.rs` | obtains each table: known, received from the ledger, or bought |
@@ -28,6 +29,7 @@
 //! | `workers.rs` | the threads that read protected rows |
 
 mod answered;
+mod asked;
 mod collected;
 mod constants;
 mod explained;
@@ -40,6 +42,7 @@ mod reserved;
 mod staged;
 pub(crate) mod workers;
 
+pub(crate) use asked::Asked;
 pub(crate) use planned::{Planned, bind_parameters, plan_statement};
 pub(crate) use quoted::{Part, Purchase, Quoted};
 pub(crate) use reserved::Reserved;

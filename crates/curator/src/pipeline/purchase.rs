@@ -9,7 +9,7 @@
 //! threads ([`super::workers`]), so queries that wait for the gate do not wait for them.
 
 use super::gate::Gate;
-use super::{Asker, Part, Purchase, Reserved, workers};
+use super::{Asked, Asker, Part, Purchase, Reserved, workers};
 use crate::aggregate::Released;
 use crate::answer::flight::{self, Claim, End, Flight, Lead};
 use crate::curator::Curator;
@@ -54,12 +54,13 @@ fn fill(part: &Part, table: &Released) -> Result<()> {
 }
 
 impl Asker<'_> {
-    /// The table of each aggregate, and what they cost together. `words` is the length of the statement.
+    /// The table of each aggregate, and what they cost together. The ledger stores what was `asked` with every debit
+    /// and receipt.
     pub(crate) async fn obtain(
         &self,
         gate: &Arc<dyn Gate>,
         parts: &[Arc<Part>],
-        words: usize,
+        asked: &Asked,
     ) -> Result<(Vec<Released>, Price)> {
         let mut tables = Vec::with_capacity(parts.len());
         for part in parts {
@@ -92,11 +93,11 @@ impl Asker<'_> {
             if leads.is_empty() && joined.is_empty() {
                 break;
             }
-            let paid = self.pay(parts, leads, &mut obtained).await;
+            let paid = self.pay(parts, leads, asked, &mut obtained).await;
             let paid = paid.map_err(|error| self.partly(error, &obtained))?;
-            self.compute(gate, parts, paid, words, &mut obtained).await?;
+            self.compute(gate, parts, paid, asked.words, &mut obtained).await?;
             for (place, flight) in joined {
-                let waited = self.wait(parts, place, &flight, &mut obtained).await;
+                let waited = self.wait(parts, place, &flight, asked, &mut obtained).await;
                 waited.map_err(|error| self.partly(error, &obtained))?;
             }
         }
@@ -117,6 +118,7 @@ impl Asker<'_> {
         &self,
         parts: &[Arc<Part>],
         leads: Vec<(usize, Lead)>,
+        asked: &Asked,
         obtained: &mut Obtained,
     ) -> Result<Vec<Paid>> {
         let curator = self.curator;
@@ -127,7 +129,7 @@ impl Asker<'_> {
             planned.push((place, lead, p.task(curator).await?));
         }
         let wanted: Vec<&Part> = planned.iter().map(|(place, ..)| &*parts[*place]).collect();
-        let bought = self.purchase(&wanted).await?;
+        let bought = self.purchase(&wanted, asked).await?;
         let mut debited: Vec<Paid> = Vec::new();
         for ((place, lead, task), one) in planned.into_iter().zip(bought) {
             match one {
@@ -145,7 +147,7 @@ impl Asker<'_> {
     }
 
     /// Asks the ledger for answers: all of them, or none.
-    async fn purchase(&self, wanted: &[&Part]) -> Result<Vec<Bought>> {
+    async fn purchase(&self, wanted: &[&Part], asked: &Asked) -> Result<Vec<Bought>> {
         let requests: Vec<Request> = wanted
             .iter()
             .map(|p| Request {
@@ -156,9 +158,10 @@ impl Asker<'_> {
             })
             .collect();
         let answers = self.curator.policy.budget.answers;
+        let question = asked.question.clone();
         let bought = self
             .curator
-            .at_the_ledger(move |ledger| ledger.purchase_all(&requests, answers))
+            .at_the_ledger(move |ledger| ledger.purchase_asked(&question, &requests, answers))
             .await??;
         let (mut obtained, mut unreadable) = (Vec::with_capacity(bought.len()), false);
         for (p, one) in wanted.iter().zip(bought) {
@@ -226,11 +229,12 @@ impl Asker<'_> {
         parts: &[Arc<Part>],
         place: usize,
         flight: &Flight,
+        asked: &Asked,
         obtained: &mut Obtained,
     ) -> Result<()> {
         match flight.ended().await {
             Some(End::Settled) => {
-                for one in self.purchase(&[&parts[place]]).await? {
+                for one in self.purchase(&[&parts[place]], asked).await? {
                     match one {
                         Bought::Given(table, price) => obtained.add(parts, place, table, price)?,
                         Bought::Reserved(reservation) => self.cancel(reservation)?,

@@ -11,6 +11,7 @@ mod rewrite;
 pub(crate) mod settings;
 mod shown;
 pub(crate) mod split;
+pub(crate) mod suggest;
 
 use crate::error::{Error, Result};
 use crate::refusal::{Refusal, Rule};

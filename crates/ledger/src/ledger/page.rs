@@ -1,8 +1,8 @@
 //! The journal page by page.
 //!
 //! # Guarantee
-//! A page reads no more rows than it shows, and looks at no more than [`LOOKED_AT`] numbers, however long the journal
-//! is: the store finds rows by their numbers.
+//! A page reads no more rows than it shows and those that close its debits, and looks at no more than [`LOOKED_AT`]
+//! numbers, however long the journal is: the store finds rows by their numbers.
 
 use super::Ledger;
 use crate::error::Result;
@@ -64,6 +64,7 @@ impl Ledger {
                 row.check()?;
                 entries.push(self.entry(row));
             }
+            self.with_outcomes(&mut entries, &*transaction)?;
             Ok(Page { entries, next })
         })
     }

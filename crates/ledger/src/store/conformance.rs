@@ -80,6 +80,11 @@ fn conforms(open: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(reading.settlement_of("visits", 3).unwrap(), None);
     assert_eq!(reading.settlement_of("visits", 1).unwrap(), None);
     assert_eq!(reading.settlement_of("other", 2).unwrap(), None);
+    // What closes a reservation, of either kind.
+    assert_eq!(reading.closing("visits", 2).unwrap(), Some(Kind::Settle));
+    assert_eq!(reading.closing("visits", 3).unwrap(), Some(Kind::Cancel));
+    assert_eq!(reading.closing("visits", 4).unwrap(), None);
+    assert_eq!(reading.closing("other", 2).unwrap(), None);
     // A different dataset has a different journal.
     assert_eq!(reading.head("other").unwrap(), None);
     assert_eq!(reading.settlement("other", "00ff").unwrap(), None);

@@ -16,7 +16,7 @@ pub(crate) mod sqlite;
 mod worker;
 
 use crate::error::Result;
-use crate::row::{Hash, Row};
+use crate::row::{Hash, Kind, Row};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -91,6 +91,9 @@ pub(crate) trait Transaction {
 
     /// The settlement of a reservation.
     fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>>;
+
+    /// The kind of the row that closes a reservation, if there is one.
+    fn closing(&self, dataset: &str, reservation: u64) -> Result<Option<Kind>>;
 
     /// Checks the layers below the rows: pages, indexes.
     fn check(&self) -> Result<()>;

@@ -328,6 +328,17 @@ impl Transaction for Open<'_> {
         found.as_ref().map(row).transpose()
     }
 
+    fn closing(&self, dataset: &str, reservation: u64) -> Result<Option<Kind>> {
+        let (dataset, refers) = (dataset.to_owned(), stored(reservation)?);
+        let found = self.worker.run(move |session| {
+            let select = session
+                .statement("SELECT kind FROM demure.journal WHERE dataset = $1 AND refers = $2")?;
+            session.client.query_opt(&select, &[&dataset, &refers])
+        })?;
+        let bad = || unreadable(reservation);
+        found.map(|row| Kind::parse(row.try_get(0).map_err(|_| bad())?).ok_or_else(bad)).transpose()
+    }
+
     /// Checks that nothing can be changed by accident. PostgreSQL checks its own pages.
     fn check(&self) -> Result<()> {
         let guarded: i64 = self.worker.run(|session| {

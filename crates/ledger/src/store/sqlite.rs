@@ -20,7 +20,7 @@ use super::schema::{APPLICATION, Layout, VERSION};
 use super::{Intent, PATIENCE, Span, Store, Transaction};
 use crate::access;
 use crate::error::{Error, Result};
-use crate::row::{Hash, Row};
+use crate::row::{Hash, Kind, Row};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -353,6 +353,18 @@ impl Transaction for Open<'_> {
         let mut select = self.inner.prepare_cached(&sql).map_err(fail)?;
         let mut rows = select.query(params![dataset, stored(reservation)?]).map_err(fail)?;
         rows.next().map_err(fail)?.map(row).transpose()
+    }
+
+    fn closing(&self, dataset: &str, reservation: u64) -> Result<Option<Kind>> {
+        let refers = stored(reservation)?;
+        let found: Option<String> = self
+            .inner
+            .prepare_cached("SELECT kind FROM journal WHERE dataset = ? AND refers = ?")
+            .and_then(|mut select| {
+                select.query_row(params![dataset, refers], |row| row.get(0)).optional()
+            })
+            .map_err(|error| self.failure(&error))?;
+        found.map(|kind| Kind::parse(&kind).ok_or_else(|| unreadable(reservation))).transpose()
     }
 
     fn check(&self) -> Result<()> {

@@ -1,7 +1,7 @@
 //! A store for tests that fails or ends the process on request, and counts its commits.
 
 use crate::error::{Error, Result};
-use crate::row::{Hash, Row};
+use crate::row::{Hash, Kind, Row};
 use crate::store::sqlite::Sqlite;
 use crate::store::{Intent, Span, Store, Transaction};
 use std::collections::HashSet;
@@ -129,6 +129,10 @@ impl Transaction for FailingTransaction<'_> {
 
     fn settlement_of(&self, dataset: &str, reservation: u64) -> Result<Option<Row>> {
         self.inner.settlement_of(dataset, reservation)
+    }
+
+    fn closing(&self, dataset: &str, reservation: u64) -> Result<Option<Kind>> {
+        self.inner.closing(dataset, reservation)
     }
 
     fn check(&self) -> Result<()> {

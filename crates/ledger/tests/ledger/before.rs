@@ -8,12 +8,20 @@
 
 use super::{limit, request};
 use demure_ledger::{
-    Accounting, Anchor, Answers, Charter, Error, Kind, Ledger, LedgerId, Limit, Place, Price,
-    Purchase, Request, Successor, Unit, wall_clock,
+    Accounting, Anchor, Answers, Charter, Error, Kind, Ledger, LedgerId, Limit, Outcome, Place,
+    Price, Purchase, Question, Request, Successor, Unit, wall_clock,
 };
 use std::path::{Path, PathBuf};
 
 const SPENT: f64 = 0.00041701388888888924;
+
+/// The debits of `before-ids.sqlite`: their canonical texts, and what came of them.
+const DEBITS: [(&str, &str); 4] = [
+    ("SELECT COUNT(*) FROM visits", "answered"),
+    ("SELECT COUNT(*) FROM visits", "cancelled"),
+    ("SELECT COUNT(*) FROM visits", "open"),
+    ("SELECT COUNT(*) FROM visits", "answered"),
+];
 
 fn copy(of: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -45,6 +53,14 @@ fn a_ledger_from_before_ids_verifies_is_adopted_and_goes_on() {
     // As that version printed it.
     let head = "c81f1e43aaa6cb83ceb2a80762dafed586fad9279d7c2e0063e6e0dbb60f85bf";
     assert_eq!(before.anchor().unwrap().to_string(), format!("14:{head}"));
+    // What it wrote of questions is their canonical text, and what came of each is known.
+    let entries = before.entries().unwrap();
+    assert!(entries.iter().all(|entry| entry.question.is_none()));
+    let debits = entries.iter().filter(|entry| entry.kind == Kind::Reserve);
+    let debits: Vec<_> = debits
+        .map(|entry| (entry.query.as_str(), entry.outcome.map_or("", Outcome::name)))
+        .collect();
+    assert_eq!(debits, DEBITS);
     drop(before);
 
     let unit = Unit {
@@ -76,13 +92,25 @@ fn a_ledger_from_before_ids_verifies_is_adopted_and_goes_on() {
     let given = ledger.purchase(&by("bob", "aa04", "gaussian(sigma=80)"), answers).unwrap();
     assert!(matches!(given, Purchase::Given { answer, .. } if answer == [0, 255, 7]));
     assert_eq!(ledger.balance().unwrap().spent.main, SPENT);
+    // The next debit says what was asked; those before stay as they were.
+    let question = Question::new("SELECT COUNT(*) FROM visits", Vec::new(), Vec::new());
+    let wanted = by("ann", "aa07", "gaussian(sigma=200)");
+    let asked = ledger.purchase_asked(&question, &[wanted], answers).unwrap();
+    drop(asked);
+    let now = ledger.entries().unwrap();
+    assert_eq!(
+        now[..entries.len()].iter().map(|e| &e.query).collect::<Vec<_>>(),
+        entries.iter().map(|e| &e.query).collect::<Vec<_>>()
+    );
+    assert_eq!(now.last().unwrap().question.as_ref(), Some(&question));
+    ledger.verify().unwrap();
     // Its rules bind, and it is spent from.
     let beyond = ledger.reserve(&by("ann", "aa05", "gaussian(sigma=5)")).unwrap_err();
     assert!(matches!(beyond, Error::OverBudget { .. }), "{beyond:?}");
     let one = ledger.reserve(&by("ann", "aa06", "gaussian(sigma=100)")).unwrap();
     one.begin().unwrap().settle(b"new").unwrap();
     let verified = ledger.verify().unwrap();
-    assert_eq!((verified.entries, verified.received, verified.beyond), (19, 1, 0));
+    assert_eq!((verified.entries, verified.received, verified.beyond), (20, 1, 0));
     assert!(verified.spent.main > SPENT);
     drop(ledger);
     Ledger::open_own(&place, &adopted.id, &charter, wall_clock()).unwrap().verify().unwrap();

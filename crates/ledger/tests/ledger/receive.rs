@@ -4,7 +4,8 @@ use super::server::Server;
 use super::{Place, limit, pure, request};
 use demure_core::unit::{Delta, Epsilon};
 use demure_ledger::{
-    Accounting, Answers, Error, Fault, Kind, Ledger, Price, Purchase, Request, Rule, wall_clock,
+    Accounting, Answers, Entry, Error, Fault, Kind, Ledger, Outcome, Price, Purchase, Question,
+    Request, Rule, Start, wall_clock,
 };
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -29,6 +30,7 @@ scenarios! {
     in_a_file: [
         receipts_survive_and_bind_others,
         of_many_at_once_each_is_charged_once,
+        what_was_asked_is_stored_with_what_it_bought,
     ];
 }
 
@@ -92,6 +94,71 @@ fn each_analyst_pays_once_and_the_dataset_once(place: &Place) {
     let verified = ledger.verify().unwrap();
     assert_eq!((verified.reserved, verified.settled, verified.received), (1, 1, 2));
     assert_eq!((verified.spent.main, verified.beyond), (0.75, 0));
+}
+
+fn what_was_asked_is_stored_with_what_it_bought(place: &Place) {
+    let ledger = place.open(pure(8.0));
+    let settings = vec![("demure.epsilon".to_owned(), "0.5".to_owned())];
+    let anas =
+        Question::new("SELECT COUNT(*), SUM(v)\nFROM t WHERE k = $1", vec!["'é'".into()], settings);
+    let bens = Question::new("SELECT COUNT(*) FROM t", Vec::new(), Vec::new());
+    // One statement buys two answers; the second of them is never computed.
+    let wanted = [by("ana", "count", "pure(eps=0.5)"), by("ana", "sum", "pure(eps=0.5)")];
+    let mut bought = ledger.purchase_asked(&anas, &wanted, Personal).unwrap().into_iter();
+    match bought.next() {
+        Some(Purchase::Reserved(one)) => one.begin().unwrap().settle(b"1").unwrap(),
+        other => panic!("{other:?}"),
+    }
+    drop(bought);
+    // Another is shown the first, and debits one that is taken back.
+    let wanted = [by("ben", "count", "pure(eps=0.5)"), by("ben", "other", "pure(eps=1)")];
+    let mut bought = ledger.purchase_asked(&bens, &wanted, Personal).unwrap();
+    match (bought.pop(), bought.pop()) {
+        (Some(Purchase::Reserved(one)), Some(Purchase::Given { .. })) => one.cancel().unwrap(),
+        other => panic!("{other:?}"),
+    }
+    // Without a question, as earlier versions wrote it.
+    ledger.reserve(&by("ana", "plain", "pure(eps=1)")).map(drop).unwrap();
+    let told = |entry: &Entry| {
+        let question = entry.question.as_ref().map(|question| question.sql.clone());
+        let outcome = entry.outcome.map_or("", Outcome::name);
+        (entry.kind, entry.who.clone(), question, entry.query.clone(), outcome)
+    };
+    let line = |kind, who: &str, of: Option<&Question>, query: &str, outcome| {
+        (kind, who.to_owned(), of.map(|of| of.sql.clone()), query.to_owned(), outcome)
+    };
+    let (ana, ben) = (Some(&anas), Some(&bens));
+    let expected = [
+        line(Kind::Reserve, "ana", ana, "SELECT count", "answered"),
+        line(Kind::Reserve, "ana", ana, "SELECT sum", "open"),
+        line(Kind::Settle, "ana", None, "", ""),
+        line(Kind::Receive, "ben", ben, "", ""),
+        line(Kind::Reserve, "ben", ben, "SELECT other", "cancelled"),
+        line(Kind::Cancel, "ben", None, "", ""),
+        line(Kind::Reserve, "ana", None, "SELECT plain", "open"),
+    ];
+    let all = ledger.entries().unwrap();
+    let found: Vec<_> = all[all.len() - expected.len()..].iter().map(told).collect();
+    assert_eq!(found, expected);
+    assert_eq!(all[all.len() - expected.len()].question.as_ref(), ana);
+    // Alone, a debit says the same: the row that closes it is looked up.
+    for entry in &all {
+        let alone = ledger.page(Start::After(entry.seq - 1), None, 1).unwrap();
+        assert_eq!(alone.entries, [entry.clone()]);
+        let alone = ledger.entries_between(entry.seq - 1, entry.seq + 1).unwrap();
+        assert_eq!(alone, [entry.clone()]);
+    }
+    // One person's page has her questions and nobody else's.
+    let own = ledger.page(Start::After(0), Some("ben"), 100).unwrap();
+    assert!(own.entries.iter().all(|entry| entry.who == "ben"));
+    assert_eq!(own.entries.iter().filter(|entry| entry.question.as_ref() == ben).count(), 2);
+    ledger.verify().unwrap();
+    if matches!(place, Place::File(_)) {
+        drop(ledger);
+        let again = place.open(pure(8.0));
+        assert_eq!(again.entries().unwrap(), all);
+        again.verify().unwrap();
+    }
 }
 
 fn a_limit_bounds_what_an_analyst_is_shown(place: &Place) {

@@ -10,6 +10,17 @@ import { amount, main, price, short, sure, tidy } from "./words.js";
 
 const WAIT = 350;
 let draft = null;
+// Settings that a question from the ledger was asked with; they hold until its text is changed.
+let kept = null;
+
+/** Puts a question from the ledger into the editor. It is priced there, and asked only when somebody runs it. */
+export function again({ sql, settings }) {
+  draft = sql;
+  const others = Object.entries(settings)
+    .map(([name, value]) => [name.replace("demure.", ""), Number(value)])
+    .filter(([, value]) => Number.isFinite(value));
+  kept = { sql, settings: Object.fromEntries(others) };
+}
 
 export async function askView(section, who) {
   const [schema, budget] = await Promise.all([get("/api/schema"), get("/api/budget")]);
@@ -25,6 +36,12 @@ export async function askView(section, who) {
     "aria-label": "How much", placeholder: short(budget.dataset.per_query), oninput: changed,
   });
   const text = editor({ text: draft ?? firstQuestion(schema), onchange: changed, onrun: ask });
+  const then = el("p", { class: "muted", id: "kept" });
+  if (kept) {
+    by.value = "error_at_most" in kept.settings ? "error_at_most" : "epsilon";
+    much.value = kept.settings[by.value] ?? "";
+    if (by.value !== "epsilon") much.placeholder = "e.g. 50";
+  }
   let timer = 0;
   let asking = null;
   let quoting = null;
@@ -40,12 +57,13 @@ export async function askView(section, who) {
           el("div", { class: "pair" }, by, much),
           el("span", { class: "muted keys", id: "editor-keys" }, el("kbd", {}, "Ctrl"), " ", el("kbd", {}, "Enter"), " runs"),
           run),
-        quote),
+        then, quote),
       answer));
   explain();
 
   function question() {
-    const asked = { sql: text.text() };
+    const { delta, max_groups, max_rows_per_group } = kept?.settings ?? {};
+    const asked = { sql: text.text(), delta, max_groups, max_rows_per_group };
     if (much.value !== "") asked[by.value] = Number(much.value);
     return asked;
   }
@@ -57,6 +75,7 @@ export async function askView(section, who) {
 
   function changed() {
     draft = text.text();
+    if (kept && kept.sql !== draft) kept = null;
     quote.classList.add("stale");
     clearTimeout(timer);
     timer = setTimeout(explain, WAIT);
@@ -66,6 +85,7 @@ export async function askView(section, who) {
     quoting?.abort();
     quoting = new AbortController();
     const { signal } = quoting;
+    then.textContent = keptInWords();
     if (text.text().trim() === "") return quoted(el("p", { class: "muted" }, "Write a question in SQL. Its price appears here before you pay."));
     try {
       const told = await post("/api/explain", question(), signal);
@@ -76,6 +96,11 @@ export async function askView(section, who) {
       run.textContent = "Run";
       quoted(problem(error));
     }
+  }
+
+  function keptInWords() {
+    const others = Object.entries(kept?.settings ?? {}).filter(([name]) => name !== "epsilon" && name !== "error_at_most");
+    return others.length === 0 ? "" : `As it was asked: ${others.map(([name, value]) => `${name} ${short(value)}`).join(", ")}`;
   }
 
   function quoted(...nodes) {

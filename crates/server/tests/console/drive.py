@@ -154,6 +154,21 @@ def analyst(driver):
     page.locator("#tabs a", has_text="Ledger").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".view.ledger table")).to_contain_text("debit")
+
+    # It shows what was asked, as it was written, and what came of it.
+    asked = page.locator("tr", has_text="SELECT disease, COUNT(*) AS n")
+    expect(asked).to_contain_text("answered")
+    expect(asked).to_contain_text("ε 1")
+    asked.locator("summary").click()
+    expect(asked.locator("pre")).to_have_text(GROUPED)
+    driver.picture(page, "ledger-question")
+    # The question goes back into the editor with its settings: it was bought, so it is free.
+    asked.get_by_role("button", name="again").click()
+    expect(page.get_by_label("SQL")).to_have_value(GROUPED)
+    expect(page.get_by_label("How much")).to_have_value("1")
+    expect(page.locator("#run")).to_have_text("Run, free")
+    page.locator("#run").click()
+    expect(page.locator("#answer")).to_contain_text("bought before")
     assert page.locator("#tabs a").count() == 2, "an analyst has two views"
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()

@@ -44,6 +44,15 @@ fn stewards_grant_and_freeze_and_analysts_see_their_part() {
                 .collect()
         };
         assert_eq!(kinds(&hers), ["ana settle", "ana reserve"]);
+        // What she asked is there as she wrote it, and what came of it; of others she sees nothing.
+        let debit = &hers["entries"][1];
+        assert_eq!(debit["asked"]["sql"], "SELECT COUNT(*) AS n FROM patients", "{debit}");
+        assert_eq!(debit["asked"]["settings"], json!({ "demure.epsilon": "0.75" }));
+        assert_eq!(
+            (&debit["outcome"], &debit["asked"]["complete"]),
+            (&json!("answered"), &json!(true))
+        );
+        assert!(hers["entries"].as_array().unwrap().iter().all(|entry| entry["who"] == "ana"));
         // The key that an answer is found by is made of the files: nobody is shown it.
         let all = house.get("/api/ledger", &sam).await.json();
         for entry in

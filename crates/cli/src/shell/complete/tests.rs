@@ -1,19 +1,31 @@
 use super::*;
 
+fn words(pending: &str) -> Words {
+    let columns = ["id", "cost"].map(str::to_owned).to_vec();
+    let suggestions = Suggestions::new(vec![("visits".to_owned(), columns)]);
+    Words { suggestions, pending: pending.to_owned() }
+}
+
 #[test]
-fn words_are_completed_where_they_begin() {
-    let words = ["SELECT", "patients", "cost", "demure.epsilon", "\\d"];
-    let words = Words(words.map(str::to_owned).to_vec());
-    for (before, start, offered) in [
-        ("sel", 0, vec!["SELECT"]),
-        ("SELECT * FROM pat", 14, vec!["patients"]),
-        ("SELECT AVG(v.co", 13, vec!["cost"]),
-        ("SET demure.e", 4, vec!["demure.epsilon"]),
-        ("\\", 0, vec!["\\d"]),
-        ("é co", 3, vec!["cost"]),
-        ("SELECT ", 7, vec![]),
+fn commands_and_what_they_take_are_completed() {
+    for (before, replaced, offered) in [
+        ("\\d", 2, vec!["\\d"]),
+        ("\\ti", 3, vec!["\\timing"]),
+        ("\\d vi", 2, vec!["visits"]),
+        ("\\d ", 0, vec!["visits"]),
+        ("\\set eps", 3, vec!["epsilon"]),
+        ("\\explain SELECT SUM(v.co", 2, vec!["cost"]),
+        ("\\o fi", 0, vec![]),
+        ("sel", 3, vec!["SELECT"]),
     ] {
         let offered: Vec<String> = offered.into_iter().map(str::to_owned).collect();
-        assert_eq!(words.offered(before), (start, offered), "{before}");
+        assert_eq!(words("").offered(before, ""), (replaced, offered), "{before}");
     }
+}
+
+#[test]
+fn a_statement_is_completed_over_all_its_lines() {
+    assert_eq!(words("SELECT SUM(cost)\nFROM\n").offered("", ""), (0, vec!["visits".to_owned()]));
+    let columns = words("SELECT\n").offered("c", " FROM visits");
+    assert!(columns.1.contains(&"cost".to_owned()), "{columns:?}");
 }

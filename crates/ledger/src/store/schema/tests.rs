@@ -1,9 +1,10 @@
-use crate::row::{GENESIS, Kind, Row, example};
+use crate::row::{GENESIS, Kind, Outcome, Row, example};
 use crate::store::sqlite::Sqlite;
 use crate::{Accounting, Entry, Error, Ledger, Limit, Price, Request, wall_clock};
 use demure_core::event::Event;
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use rusqlite::{Connection, params};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -108,7 +109,13 @@ fn a_file_of_version_1_goes_on_with_the_same_chain() {
     let verified = ledger.verify().unwrap();
     assert_eq!((verified.reserved, verified.settled, verified.cancelled), (9, 3, 3));
     assert_eq!((verified.spent.main, verified.head), (0.75, rows.last().unwrap().hash));
-    let shown = |row| Entry { shareable: true, ..Entry::from(row) };
+    let closings = rows.iter().filter_map(|row| Some((row.refers?, row.kind)));
+    let closings: HashMap<u64, Kind> = closings.collect();
+    let shown = |row: Row| {
+        let debit = row.kind == Kind::Reserve;
+        let outcome = debit.then(|| Outcome::of(closings.get(&row.seq).copied()));
+        Entry { shareable: true, outcome, ..Entry::from(row) }
+    };
     let expected: Vec<Entry> = rows.into_iter().map(shown).collect();
     assert_eq!(ledger.entries().unwrap(), expected);
     // Rows that version 1 could not hold.
