@@ -10,6 +10,7 @@
 //! | `audit.rs` | `demure audit`: mechanisms, the gallery, queries, surveys, programs, pages, mistakes |
 //! | `collect.rs` | `demure collect`: every command, the service, kills, hostile bodies |
 //! | `graph.rs` | `demure graph`, and `demure mechanism` median, trimmed-mean, mode, top-k: noise that fits the data |
+//! | `data_in.rs` | `demure init` and `demure check`: from a file as it is to a true answer |
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
 //! | `docs.rs` | the commands of README and docs: they run, and print what the pages say |
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
@@ -33,6 +34,7 @@ mod anonymize;
 mod attack;
 mod audit;
 mod collect;
+mod data_in;
 mod demo;
 mod docs;
 mod ends;
