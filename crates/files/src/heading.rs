@@ -37,8 +37,13 @@ pub fn heading(path: &Path, delimiter: Option<u8>) -> Result<Heading> {
             break;
         }
     }
-    if text.len() as u64 == LONGEST && !text.ends_with(b"\n") {
+    let open = quotes % 2 == 1;
+    if text.len() as u64 == LONGEST && (open || !text.ends_with(b"\n")) {
         return Err(Error::LongHeading { path: path.display().to_string() });
+    }
+    // Without the quote that closes it, what follows would be rows.
+    if open {
+        return Err(Error::NoHeading { path: path.display().to_string() });
     }
     encoded(&text, path)?;
     let delimiter = match delimiter {

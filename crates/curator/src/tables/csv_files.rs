@@ -1,7 +1,7 @@
 //! CSV files of a table: their columns, whether every row of them can be parsed, and those that are compressed.
 
 use crate::policy::TablePolicy;
-use csv::{ByteRecord, Reader, ReaderBuilder};
+use csv::{ByteRecord, ReaderBuilder};
 use datafusion::arrow::csv::ReaderBuilder as ArrowReader;
 use datafusion::arrow::csv::reader::Format as ArrowFormat;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -12,9 +12,9 @@ use datafusion::common::{DataFusionError, Result as PlanResult};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::streaming::PartitionStream;
+use demure_files::heading::heading;
 use demure_files::open_text;
 use std::fmt;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,27 +31,16 @@ impl TablePolicy {
     }
 }
 
-/// Whether a text begins like UTF-16.
-fn is_utf16(name: Option<&[u8]>) -> bool {
-    name.is_some_and(|name| name.starts_with(&[0xff, 0xfe]) || name.starts_with(&[0xfe, 0xff]))
-}
-
-fn reader(file: &Path, delimiter: u8) -> Result<Reader<Box<dyn Read + Send>>, String> {
-    let text = open_text(file).map_err(|e| e.to_string())?;
-    Ok(ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text))
-}
-
-/// The names of a file's columns. Nothing else is read.
+/// The names of a file's columns. Nothing else is read: where a quote is not closed, what follows would be rows, and the
+/// file is refused.
 pub(super) fn names(file: &Path, delimiter: u8) -> Result<Vec<String>, String> {
-    let mut reader = reader(file, delimiter)?;
-    let header = reader.byte_headers().map_err(|_| "its first line cannot be read")?;
-    if is_utf16(header.get(0)) {
-        return Err(
-            "it is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 old.csv > new.csv".to_owned()
-        );
-    }
-    let names = header.iter().map(|name| std::str::from_utf8(name).map(str::to_owned));
-    names.collect::<Result<_, _>>().map_err(|_| format!("its first line {NOT_UTF8}"))
+    let found = heading(file, Some(delimiter));
+    found.map(|heading| heading.names).map_err(|error| in_one_line(&error))
+}
+
+/// An error without a line of its own for its hint.
+fn in_one_line(error: &demure_files::Error) -> String {
+    error.to_string().replace("\nhint: ", "; ")
 }
 
 const NOT_UTF8: &str = "is not UTF-8 text; if it is Latin-1, convert the file: iconv -f WINDOWS-1252 -t UTF-8 \
@@ -78,7 +67,7 @@ pub(super) fn check_delimiter(names: &[String], policy: &TablePolicy) -> Result<
 /// answered, so it is found here, before any query.
 pub(super) fn well_formed(file: &Path, delimiter: u8) -> Result<(), String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let text = open_text(file).map_err(|e| e.to_string())?;
+    let text = open_text(file).map_err(|e| in_one_line(&e))?;
     let mut reader = ReaderBuilder::new().delimiter(delimiter).from_reader(text);
     let mut record = ByteRecord::new();
     loop {
