@@ -5,7 +5,7 @@
 //! | `demo.rs` | `demure demo`: a made-up clinic, five questions, one refusal |
 //! | `query.rs`, `explain.rs` | `demure query …`, `demure explain …`: one question under a policy |
 //! | `shell/` | `demure shell …`: a conversation |
-//! | `init.rs` | `demure init …`: a first policy, from a schema alone |
+//! | `init.rs`, `check.rs` | `demure init …`: a first policy; `demure check …`: what a policy comes to |
 //! | `curator/` | what those five share: opening, settings, tables, formats |
 //! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
@@ -46,6 +46,7 @@ mod anonymize;
 mod attack;
 mod audit;
 mod budget;
+mod check;
 mod collect;
 mod completions;
 mod compose;
@@ -107,7 +108,9 @@ enum Command {
     /// Ask many questions, one after the other
     Shell(shell::Args),
     /// Write a first policy for a table, without reading its values
-    Init(init::Args),
+    Init(Box<init::Args>),
+    /// Open a policy, and say what was understood and what questions would cost
+    Check(check::Args),
     /// Serve a policy to psql, BI tools, HTTP and a browser
     Serve(serve::Args),
     /// Say who may ask the server
@@ -241,6 +244,7 @@ fn run() -> ExitCode {
         Command::Explain(args) => explain::run(&args, &mut out),
         Command::Shell(args) => shell::run(&args, json, &mut out),
         Command::Init(args) => init::run(&args, json, &mut out),
+        Command::Check(args) => check::run(&args, &mut out),
         Command::Serve(args) => serve::run(&args, json, &mut out),
         Command::User(args) => user::run(&args, json, &mut out),
         Command::Budget(args) => budget::run(&args, &mut out),

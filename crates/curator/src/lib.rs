@@ -21,6 +21,7 @@
 //! | `pipeline/` | the stages |
 //! | `answer/` | the answer, deferred tables, intervals, the cache, explanations |
 //! | `first_policy/` | a first policy for a table, from its schema or with bounds that are bought privately |
+//! | `check` | what a policy comes to: its tables, and questions to ask of them |
 //! | `clinic/` | a made-up clinic to try things on |
 //! | `outside` | releases that other code makes, on a policy's budget |
 //! | `refusal`, `error`, `incident` | why there is no answer |
@@ -38,6 +39,7 @@ mod aggregate;
 mod answer;
 pub mod bound;
 mod calendar;
+mod check;
 pub mod clinic;
 mod curator;
 mod error;
@@ -62,9 +64,12 @@ pub use aggregate::{ColumnQuote, Expected};
 pub use answer::cells::{AnswerCell, AnswerColumn};
 pub use answer::explain::{AggregateExplanation, Explanation, expected};
 pub use answer::{Answer, Description};
+pub use check::{Checked, CheckedColumn, CheckedTable, Example, check};
 pub use curator::Curator;
 pub use error::{Error, Result};
-pub use first_policy::{Note, ProposeError, ProposeOptions, Proposed, propose};
+pub use first_policy::{
+    Ask, Choices, Note, ProposeError, ProposeOptions, Proposed, interview, propose,
+};
 pub use identity::beside::ledger_path;
 pub use identity::renew::{NewLedger, new_ledger};
 pub use identity::{

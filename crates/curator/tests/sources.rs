@@ -4,6 +4,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must stop")]
 
+#[path = "sources/dialects.rs"]
+mod dialects;
+
 use datafusion::arrow::array::{
     ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int32Array, Int64Array,
     RecordBatch,

@@ -39,8 +39,52 @@ pub enum Error {
         hint: &'static str,
     },
     /// The first line has no names.
-    #[error("{path} has no heading in UTF-8 in its first line")]
+    #[error(
+        "{path} has no heading: its first line must hold the names of the columns, as text\nhint: add a line \
+         with the names, or give the file that has one"
+    )]
     NoHeading {
+        /// The file.
+        path: String,
+    },
+    /// The text has another encoding.
+    #[error(
+        "{path} is not UTF-8 text\nhint: if it is Latin-1, as many spreadsheets write it, convert it: \
+         iconv -f WINDOWS-1252 -t UTF-8 old.csv > new.csv"
+    )]
+    NotUtf8 {
+        /// The file.
+        path: String,
+    },
+    /// The text is UTF-16.
+    #[error("{path} is UTF-16 text\nhint: convert it: iconv -f UTF-16 -t UTF-8 old.csv > new.csv")]
+    Utf16 {
+        /// The file.
+        path: String,
+    },
+    /// A first line without an end.
+    #[error(
+        "the first line of {path} is longer than a million bytes\nhint: check that it is a CSV file, whose first \
+         line holds the names of the columns"
+    )]
+    LongHeading {
+        /// The file.
+        path: String,
+    },
+    /// Nothing separates most names.
+    #[error(
+        "it is not clear what separates the columns of {path}: two signs are equally frequent in its first line\n\
+         hint: say --delimiter"
+    )]
+    Delimiters {
+        /// The file.
+        path: String,
+    },
+    /// The name says that it is compressed.
+    #[error(
+        "{path} is not compressed with gzip, as its name says\nhint: rename it, without the `.gz`"
+    )]
+    NotGzip {
         /// The file.
         path: String,
     },
@@ -109,6 +153,10 @@ fn hint(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "\nhint: check the path",
         io::ErrorKind::IsADirectory => "\nhint: give a file, not a folder",
+        // What a decompressor reports.
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
+            "\nhint: the gzip file is damaged or incomplete: copy or compress it again"
+        }
         _ => "",
     }
 }

@@ -31,7 +31,8 @@ pub mod write;
 
 pub use column::read_column;
 pub use error::{Error, Result};
-pub use source::Source;
+pub use heading::Heading;
+pub use source::{Source, is_gzip, open_text};
 pub use write::{write, write_private, write_text};
 
 /// Parses a delimiter as users write it: one ASCII character, or `tab`.

@@ -14,7 +14,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// An open file.
 pub enum Source {
     /// Text, uncompressed.
-    Text(Box<dyn Read>),
+    Text(Box<dyn Read + Send>),
     /// Parquet, which is read from its end.
     Parquet(File),
 }
@@ -42,11 +42,33 @@ impl Source {
         Ok(Self::text(begun, file))
     }
 
-    fn text(begun: Vec<u8>, rest: impl Read + 'static) -> Self {
+    fn text(begun: Vec<u8>, rest: impl Read + Send + 'static) -> Self {
         let gzip = begun.starts_with(GZIP);
         let whole = io::Cursor::new(begun).chain(rest);
         Self::Text(if gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
     }
+}
+
+/// Whether a file is compressed with gzip, by its first bytes.
+#[must_use]
+pub fn is_gzip(path: &Path) -> bool {
+    File::open(path)
+        .and_then(|mut file| begin(&mut file))
+        .is_ok_and(|begun| begun.starts_with(GZIP))
+}
+
+/// Opens a text file, which may be compressed with gzip.
+pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>> {
+    let failed = Error::reading(path);
+    let mut file = File::open(path).map_err(failed)?;
+    let begun = begin(&mut file).map_err(failed)?;
+    let named = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+    let gzip = begun.starts_with(GZIP);
+    if named && !gzip {
+        return Err(Error::NotGzip { path: path.display().to_string() });
+    }
+    let whole = io::Cursor::new(begun).chain(file);
+    Ok(if gzip { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
 }
 
 /// Whether a file's name ends in `.parquet`.

@@ -5,7 +5,7 @@ use super::File;
 const SOURCES: &str = "crates/curator/src/";
 
 /// The rooms in order: folders, and single files.
-const ROOMS: [&str; 20] = [
+const ROOMS: [&str; 21] = [
     "calendar",
     "clinic",
     "words",
@@ -26,6 +26,7 @@ const ROOMS: [&str; 20] = [
     "pipeline",
     "session",
     "first_policy",
+    "check",
     "lib",
 ];
 

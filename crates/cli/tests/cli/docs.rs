@@ -131,6 +131,10 @@ fn folder(page: &str) -> PathBuf {
                 super::run(&["demo", "--patients", "40000", "--keep", kept.to_str().unwrap()]);
             assert_eq!(ran.code, Some(0), "{}", ran.err);
             std::fs::copy(kept.join("visits.csv"), folder.join("visits.csv")).unwrap();
+            super::data_in::sales(&folder);
+        }
+        "README" => {
+            super::data_in::sales(&folder);
         }
         "graphs" => {
             // Everybody of a ring knows the next twelve: many triangles.

@@ -12,6 +12,7 @@
 //! | `everywhere.rs` | what every command has: `--json`, `--quiet`, progress, completions, manual |
 //! | `graph.rs` | `demure graph`, and `demure mechanism` median, trimmed-mean, mode, top-k: noise that fits the data |
 //! | `counted.rs` | `--policy` of `demure mechanism` and `demure graph`: the debit comes first, and stays |
+//! | `data_in.rs` | `demure init` and `demure check`: from a file as it is to a true answer |
 //! | `demo.rs` | `demure demo`: what it shows, and that what it says to try works |
 //! | `docs.rs` | the commands of README and docs: they run, and print what the pages say |
 //! | `query.rs` | `demure query`, `demure explain`: answers, formats, budget, refusals, no data in messages |
@@ -36,6 +37,7 @@ mod attack;
 mod audit;
 mod collect;
 mod counted;
+mod data_in;
 mod demo;
 mod docs;
 mod ends;

@@ -12,7 +12,7 @@
 use super::ProposeError;
 use crate::answer::Answer;
 use crate::curator::Curator;
-use crate::policy::{ColumnKind, FoundBounds, Policy, quoted};
+use crate::policy::{ColumnKind, CsvDialect, FoundBounds, Policy, quoted};
 use crate::session::Outcome;
 use datafusion::arrow::array::AsArray;
 use datafusion::arrow::datatypes::Int64Type;
@@ -34,6 +34,8 @@ const FALSE: f64 = 0.01;
 /// What is looked for, and for how much.
 pub(super) struct Search<'a> {
     pub(super) data: &'a Path,
+    /// How it is written, if it is CSV.
+    pub(super) csv: Option<CsvDialect>,
     pub(super) unit: &'a str,
     pub(super) columns: &'a [(String, ColumnKind)],
     pub(super) epsilon: Epsilon,
@@ -66,10 +68,25 @@ impl Search<'_> {
         let each = (whole / self.columns.len() as f64).next_down().next_down();
         let mut policy = format!(
             "[budget]\nepsilon = {whole:?}\nper_query = {each:?}\n[tables.data]\nsource = {}\n\
-             unit = {}\n[tables.data.columns]\n",
+             unit = {}\n",
             quoted(&source.display().to_string()),
             quoted(self.unit)
         );
+        if let Some(csv) = self.csv {
+            let delimiter = match csv.delimiter {
+                b'\t' => "tab".to_owned(),
+                other => char::from(other).to_string(),
+            };
+            let decimal = if csv.decimal_comma { "," } else { "." };
+            // Writing to a String does not fail.
+            let _ = writeln!(
+                policy,
+                "delimiter = {}\ndecimal = {}",
+                quoted(&delimiter),
+                quoted(decimal)
+            );
+        }
+        policy.push_str("[tables.data.columns]\n");
         for (name, kind) in self.columns {
             let kind = if *kind == ColumnKind::Integer { "integer" } else { "real" };
             // Writing to a String does not fail.

@@ -2,7 +2,7 @@
 
 use super::{Note, ProposeError};
 use crate::identity::ledger_of;
-use crate::policy::{Named, Policy};
+use crate::policy::{Declared, Named, Policy, bought_before};
 use demure_ledger::{Ledger, LedgerId};
 use std::path::Path;
 
@@ -12,6 +12,8 @@ pub(super) struct Previous {
     pub(super) ledger: Option<Ledger>,
     /// The id of its ledger, and where that is.
     pub(super) named: (LedgerId, String),
+    /// Bounds that were bought for it.
+    pub(super) bought: Vec<Declared>,
 }
 
 impl Previous {
@@ -21,12 +23,21 @@ impl Previous {
         note: Note<'_>,
     ) -> Result<Option<Self>, ProposeError> {
         let Some(path) = output.filter(|path| path.is_file()) else { return Ok(None) };
+        let bought = bought_before(&std::fs::read_to_string(path).unwrap_or_default());
         if let Err(error) = Policy::read(path) {
             note(&format!("note: the policy that is there has mistakes\n{error}"));
-            return Ok(named(path)?.map(|named| Self { ledger: None, named }));
+            return Ok(named(path)?.map(|named| Self {
+                ledger: None,
+                named,
+                bought: bought.clone(),
+            }));
         }
         let (policy, ledger) = ledger_of(path)?;
-        Ok(policy.ledger.map(|named| Self { ledger: Some(ledger), named: (named.id, named.at) }))
+        Ok(policy.ledger.map(|named| Self {
+            ledger: Some(ledger),
+            named: (named.id, named.at),
+            bought,
+        }))
     }
 }
 

@@ -2,13 +2,34 @@
 
 use std::path::{Path, PathBuf};
 
-/// The extension of a file's name, in lower case.
-pub(crate) fn extension(path: &Path) -> Option<String> {
-    path.extension().map(|e| e.to_string_lossy().to_lowercase())
+/// What a file holds, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Text with a delimiter.
+    Csv,
+    /// The same, compressed with gzip.
+    CsvGzip,
+    /// Parquet.
+    Parquet,
+}
+
+/// What a file holds, by its name in any case: `.csv`, `.tsv`, the same with `.gz`, or `.parquet`.
+pub(crate) fn format(path: &Path) -> Option<Format> {
+    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let (name, gzip) = match name.strip_suffix(".gz") {
+        Some(name) => (name, true),
+        None => (name.as_str(), false),
+    };
+    match (Path::new(name).extension()?.to_str()?, gzip) {
+        ("csv" | "tsv", false) => Some(Format::Csv),
+        ("csv" | "tsv", true) => Some(Format::CsvGzip),
+        ("parquet", false) => Some(Format::Parquet),
+        _ => None,
+    }
 }
 
 fn is_data(path: &Path) -> bool {
-    matches!(extension(path).as_deref(), Some("csv" | "parquet"))
+    format(path).is_some()
 }
 
 /// The files of a source: a single file, those in a folder, or those whose name matches a pattern with `*`.

@@ -2,7 +2,7 @@
 
 use super::problem::Notes;
 use super::section::{self, Form, Node, Section};
-use super::{ColumnBounds, ColumnKind, ColumnPolicy, Mistake, PointInTime, Value};
+use super::{ColumnBounds, ColumnKind, ColumnPolicy, Mistake, PointInTime, TimeFormat, Value};
 use demure_core::mechanism::Bounds;
 use demure_core::unit::Grid;
 use std::collections::HashSet;
@@ -16,22 +16,26 @@ const COLUMN: Form = &[
     ("bounds", "`bounds = [low, high]`"),
     ("grid", "`grid = 0.01`"),
     ("type", "`type = \"integer\"`"),
+    ("format", "`format = \"%d.%m.%Y\"`"),
+    ("decimal", "`decimal = \",\"` or `decimal = \".\"`"),
     ("values", "`values = [\"a\", \"b\"]`"),
     ("nullable", "`nullable = false`"),
     ("hidden", "`hidden = true`"),
 ];
 
-/// Reads a column. Wrong entries are noted and left out of the result.
-pub(super) fn read(name: &str, at: usize, node: &Node<'_>, notes: &mut Notes<'_>) -> ColumnPolicy {
-    let mut column = ColumnPolicy {
-        name: name.to_owned(),
-        bounds: None,
-        grid: None,
-        values: None,
-        kind: None,
-        nullable: true,
-        hidden: false,
-    };
+/// The decimal separators: whether it is a comma.
+pub(super) const DECIMALS: &[(&str, bool)] = &[(",", true), (".", false)];
+
+/// Reads a column of a table whose numbers have a decimal comma, or not. Wrong entries are noted and left out of the
+/// result.
+pub(super) fn read(
+    name: &str,
+    at: usize,
+    node: &Node<'_>,
+    decimal_comma: bool,
+    notes: &mut Notes<'_>,
+) -> ColumnPolicy {
+    let mut column = ColumnPolicy { decimal_comma, ..ColumnPolicy::named(name) };
     let DeValue::Table(fields) = node.get_ref() else {
         let (key, owner) = (name.to_owned(), "the columns".to_owned());
         let found = section::described(node.get_ref());
@@ -53,11 +57,51 @@ pub(super) fn read(name: &str, at: usize, node: &Node<'_>, notes: &mut Notes<'_>
     ];
     column.kind =
         super::read::choice(&section, "type", &kinds, notes).ok().flatten().map(|(k, _)| k);
+    column.format = format(&mut column, &section, notes);
+    decimal(&mut column, &section, notes);
     column.bounds = bounds(name, column.kind, &section, notes);
     column.grid = grid(name, &section, column.bounds, notes);
     column.values = values(name, &section, notes);
     agree(&column, &section, notes);
     column
+}
+
+/// How dates or times are written. Without a type, it says which of the two they are.
+fn format(
+    column: &mut ColumnPolicy,
+    section: &Section<'_, '_>,
+    notes: &mut Notes<'_>,
+) -> Option<TimeFormat> {
+    let (given, at) = section.text("format", notes).ok()??;
+    let name = || column.name.clone();
+    let found = TimeFormat::parse(given).map_err(|fault| Mistake::Format { column: name(), fault });
+    let kind = column.kind;
+    let found = found.and_then(|format| match kind {
+        None | Some(ColumnKind::Date | ColumnKind::Time) => Ok(format),
+        Some(_) => Err(Mistake::FormatOfOthers { column: name() }),
+    });
+    match found {
+        Ok(format) => {
+            let own = if format.has_time() { ColumnKind::Time } else { ColumnKind::Date };
+            column.kind.get_or_insert(own);
+            Some(format)
+        }
+        Err(mistake) => {
+            notes.mistake(at, mistake);
+            None
+        }
+    }
+}
+
+/// How numbers are written, unless the table says it.
+fn decimal(column: &mut ColumnPolicy, section: &Section<'_, '_>, notes: &mut Notes<'_>) {
+    let Ok(Some((comma, at))) = super::read::choice(section, "decimal", DECIMALS, notes) else {
+        return;
+    };
+    column.decimal_comma = comma;
+    if !matches!(column.kind, None | Some(ColumnKind::Integer | ColumnKind::Real)) {
+        notes.mistake(at, Mistake::DecimalOfOthers { column: column.name.clone() });
+    }
 }
 
 /// Two finite numbers, two dates or two times, the lower first.

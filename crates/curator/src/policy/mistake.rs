@@ -427,6 +427,38 @@ pub enum Mistake {
         column: String,
     },
 
+    /// A format that cannot be read.
+    #[error(
+        "the `format` of column `{column}` {fault}: write for instance `format = \"%d.%m.%Y\"`, with %Y \
+         or %y, %m or %b, %d, and for times %H, %M and %S"
+    )]
+    Format {
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        fault: &'static str,
+    },
+
+    /// A format of what is not a date.
+    #[error(
+        "column `{column}` has a `format`, which is for dates and times, and another `type`: write \
+         `type = \"date\"` or `type = \"time\"`, or remove the format"
+    )]
+    FormatOfOthers {
+        /// The column.
+        column: String,
+    },
+
+    /// A decimal separator of what is not a number.
+    #[error(
+        "column `{column}` has a `decimal`, which is for numbers, and another `type`: write \
+         `type = \"real\"` or `type = \"integer\"`, or remove `decimal`"
+    )]
+    DecimalOfOthers {
+        /// The column.
+        column: String,
+    },
+
     /// An empty list of values.
     #[error(
         "`values` of column `{column}` are empty: list every value there can be, or remove the key"

@@ -12,6 +12,8 @@
 //!
 //! [tables.patients]
 //! source = "patients.csv"       # relative to this file
+//! delimiter = ";"               # of a CSV file; a comma if left out
+//! decimal = ","                 # how its numbers are written; a point if left out
 //! unit = "id"                   # whose row it is; "row" if every row is a different person
 //! max_groups = 1
 //! max_rows_per_group = 1
@@ -21,6 +23,7 @@
 //! sex = { values = ["f", "m"] }
 //! cost = { bounds = [0, 5000], grid = 0.01 }   # rounded down to a power of two
 //! seen = { type = "date", bounds = [2023-01-01, 2024-12-31] }   # the last day included
+//! born = { type = "date", format = "%d.%m.%Y" }   # how its texts are written
 //! name = { hidden = true }
 //!
 //! [timing]
@@ -47,6 +50,7 @@
 //! | `section` | typed access to one TOML table, with did-you-mean |
 //! | `read` | the file, the budget, the tables |
 //! | `column` | declared facts about a column |
+//! | `time_format` | how dates and times are written in a file |
 //! | `ledger` | the ledger that the policy names |
 //! | `links` | foreign keys that carry a unit |
 //! | `timing` | when answers leave a server |
@@ -79,19 +83,25 @@ pub(crate) use section::nearest;
 mod template;
 #[cfg(test)]
 mod tests;
+mod time_format;
 mod timing;
 
 pub(crate) use ledger::lines as ledger_lines;
 pub use ledger::{LedgerPolicy, Named, with_ledger, with_ledger_in};
 pub use mistake::Mistake;
 pub use moment::PointInTime;
+pub(crate) use name::made_plain;
 pub use odds::odds;
 pub use problem::{PolicyError, Problem};
-pub use propose::{FoundBounds, Proposal, SchemaColumn, budget_lines, with_bounds};
+pub use propose::{
+    CsvDialect, Declared, FoundBounds, Proposal, SchemaColumn, add_bought, bought_before,
+    budget_lines, entry,
+};
 pub(crate) use rewrite::rewritable;
 pub use rewrite::rewrite;
 pub(crate) use template::quoted;
-pub use template::{ColumnKind, bounds_line, template};
+pub use template::{ColumnKind, bounds_line, identifies, known_bounds, template, units};
+pub use time_format::TimeFormat;
 
 use demure_core::unit::{Delta, Epsilon, Neighbours};
 use demure_ledger::Answers;
@@ -166,6 +176,8 @@ pub struct TablePolicy {
     pub name: String,
     /// A CSV or Parquet file, a folder or a glob of them, relative to [`Policy::folder`].
     pub source: String,
+    /// What separates the cells of a CSV file; a comma if the policy does not say.
+    pub delimiter: Option<u8>,
     /// Whose data it is.
     pub access: Access,
 }
@@ -230,10 +242,32 @@ pub struct ColumnPolicy {
     pub values: Option<Vec<Value>>,
     /// The type of its values; for CSV, which has no types, the type that it is read as.
     pub kind: Option<ColumnKind>,
+    /// How the texts of a column of dates or times are written; as in `2024-12-31 13:45:00` if that is not said.
+    pub format: Option<TimeFormat>,
+    /// Whether numbers that are stored as text have a decimal comma, and points between groups of three digits.
+    pub decimal_comma: bool,
     /// Whether NULL can occur; true unless the policy says otherwise.
     pub nullable: bool,
     /// Whether no query may use it.
     pub hidden: bool,
+}
+
+impl ColumnPolicy {
+    /// A column of which nothing is declared but its name.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            bounds: None,
+            grid: None,
+            values: None,
+            kind: None,
+            format: None,
+            decimal_comma: false,
+            nullable: true,
+            hidden: false,
+        }
+    }
 }
 
 /// The range of a column's values, both ends included.

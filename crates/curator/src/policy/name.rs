@@ -12,7 +12,7 @@ pub(super) fn is_plain(name: &str) -> bool {
 }
 
 /// The plain name that looks most like `name`.
-pub(super) fn made_plain(name: &str) -> String {
+pub(crate) fn made_plain(name: &str) -> String {
     let mut plain: String = name
         .chars()
         .take(LONGEST - 1)

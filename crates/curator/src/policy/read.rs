@@ -36,6 +36,8 @@ const BUDGET: Form = &[
 ];
 const TABLE: Form = &[
     ("source", "`source = \"file.csv\"`"),
+    ("delimiter", "one ASCII character, as in `delimiter = \";\"`, or `delimiter = \"\\t\"`"),
+    ("decimal", "`decimal = \",\"` or `decimal = \".\"`"),
     ("unit", "`unit = \"column\"` or `unit = \"row\"`"),
     ("contributions", "`contributions = \"auto\"`"),
     ("max_groups", "`max_groups = 1`"),
@@ -267,12 +269,17 @@ fn table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> (Table
         Err(Noted) => Access::Protected(protection(name, section, false, notes)),
     };
     let source = source.ok().flatten().map_or(String::new(), |(source, _)| source.to_owned());
+    let delimiter =
+        section.typed("delimiter", notes, |value| demure_files::delimiter(value.as_str()?).ok());
+    let delimiter = delimiter.ok().flatten().map(|(delimiter, _)| delimiter);
     let at = section.get("unit").map_or(section.at, |unit| unit.span().start);
-    (TablePolicy { name: name.to_owned(), source, access }, at)
+    (TablePolicy { name: name.to_owned(), source, delimiter, access }, at)
 }
 
 fn public_table(name: &str, section: &Section<'_, '_>, notes: &mut Notes<'_>) -> Access {
-    for key in ["unit", "contributions", "max_groups", "max_rows_per_group", "rows", "columns"] {
+    let of_people =
+        ["unit", "contributions", "max_groups", "max_rows_per_group", "rows", "columns", "decimal"];
+    for key in of_people {
         if let Some(at) = section.place(key) {
             let (table, key) = (name.to_owned(), key.to_owned());
             notes.mistake(at, Mistake::PublicWith { table, key });
@@ -422,9 +429,11 @@ fn columns(
         UnitPolicy::Row => None,
         UnitPolicy::Column(column) | UnitPolicy::Via { column, .. } => Some(column),
     };
+    let decimal = choice(section, "decimal", column::DECIMALS, notes).ok().flatten();
+    let decimal_comma = decimal.is_some_and(|(comma, _)| comma);
     let mut found = Vec::new();
     for (name, at, node) in in_order(columns) {
-        let column = column::read(name, at, node, notes);
+        let column = column::read(name, at, node, decimal_comma, notes);
         if column.hidden && unit == Some(&column.name) {
             let (table, column) = (table.to_owned(), column.name.clone());
             notes.mistake(at, Mistake::HiddenUnit { table, column });

@@ -35,6 +35,21 @@ pub enum ColumnKind {
     Other,
 }
 
+impl ColumnKind {
+    /// As a policy's `type` writes it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Real => "real",
+            Self::Text | Self::Other => "text",
+            Self::Boolean => "boolean",
+            Self::Date => "date",
+            Self::Time => "time",
+        }
+    }
+}
+
 /// Words in column names that refer to a person, the clearest first.
 const PEOPLE: &[&str] = &[
     "person",
@@ -209,15 +224,10 @@ fn budget(text: &mut String) {
 
 /// Writes the unit, and returns the column that was guessed.
 fn unit<'a>(text: &mut String, columns: &'a [(String, ColumnKind, bool)]) -> Option<&'a str> {
-    let mut guesses: Vec<(usize, &str)> = columns
-        .iter()
-        .filter(|(name, kind, _)| *kind != ColumnKind::Other && name != "row" && !name.is_empty())
-        .filter_map(|(name, _, _)| Some((rank(name)?, name.as_str())))
-        .collect();
-    guesses.sort_by_key(|(rank, _)| *rank);
+    let guesses = units(columns);
 
     text.push_str(UNIT);
-    let mut guesses = guesses.into_iter().map(|(_, name)| name);
+    let mut guesses = guesses.into_iter();
     let guess = guesses.next();
     match guess {
         Some(name) => {
@@ -234,6 +244,32 @@ fn unit<'a>(text: &mut String, columns: &'a [(String, ColumnKind, bool)]) -> Opt
         }
     }
     guess
+}
+
+/// The columns that by their names may say whose row it is, the likeliest first.
+#[must_use]
+pub fn units(columns: &[(String, ColumnKind, bool)]) -> Vec<&str> {
+    let mut guesses: Vec<(usize, &str)> = columns
+        .iter()
+        .filter(|(name, kind, _)| *kind != ColumnKind::Other && name != "row" && !name.is_empty())
+        .filter_map(|(name, _, _)| Some((rank(name)?, name.as_str())))
+        .collect();
+    guesses.sort_by_key(|(rank, _)| *rank);
+    guesses.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Bounds of a column that are common knowledge, by its name.
+#[must_use]
+pub fn known_bounds(name: &str) -> Option<(i32, i32)> {
+    let words = words(name);
+    let last = words.last()?;
+    KNOWN.iter().find(|(known, _, _)| last == known).map(|(_, low, high)| (*low, *high))
+}
+
+/// Whether by its name a column says who someone is.
+#[must_use]
+pub fn identifies(name: &str) -> bool {
+    words(name).iter().any(|word| IDENTIFIERS.contains(&word.as_str()))
 }
 
 /// How clearly a column name says whose row it is: people first, then ids of anything, then `id`.
@@ -268,19 +304,16 @@ fn words(name: &str) -> Vec<String> {
 
 /// The line of a column: a comment, unless it hides the column.
 fn column(name: &str, kind: ColumnKind, nullable: bool) -> String {
-    let words = words(name);
-    let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let key = key(name);
-    if kind == ColumnKind::Text && is(IDENTIFIERS) {
+    if kind == ColumnKind::Text && identifies(name) {
         return format!("{key} = {{ hidden = true }}   # by its name it says who someone is");
     }
     if rank(name).is_some() {
         return format!("# {key} = {{ hidden = true }}");
     }
     let never = if nullable { "" } else { ", nullable = false" };
-    let known = KNOWN.iter().find(|(known, _, _)| words.last().is_some_and(|word| word == known));
-    match (kind, known) {
-        (ColumnKind::Integer | ColumnKind::Real, Some((_, low, high))) => {
+    match (kind, known_bounds(name)) {
+        (ColumnKind::Integer | ColumnKind::Real, Some((low, high))) => {
             format!("# {key} = {{ bounds = [{low}, {high}]{never} }}")
         }
         (ColumnKind::Integer, None) => {
@@ -304,7 +337,7 @@ fn column(name: &str, kind: ColumnKind, nullable: bool) -> String {
 }
 
 /// A number in TOML. A number that is not finite parses, but is then refused by name.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     match value {
         value if value.is_nan() => "nan".to_owned(),
         value if value.fract() == 0.0 && value.abs() < 1e15 => (value as i64).to_string(),
@@ -313,7 +346,7 @@ fn number(value: f64) -> String {
 }
 
 /// A name as a TOML key.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(bare) { name.to_owned() } else { quoted(name) }
 }

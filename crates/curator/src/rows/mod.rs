@@ -14,6 +14,7 @@
 //! | `in_order.rs` | aggregates of one person's numbers, computed in the order of the numbers |
 //! | `meaning.rs` | PostgreSQL's meaning where the engine has another: dates, intervals, decimals, texts, rounding |
 //! | `moments.rs`, `rounded.rs`, `to_char.rs` | functions that it uses, and `to_char` |
+//! | `written.rs` | dates in a format and numbers with a decimal comma, as the policy says |
 //! | `added_functions.rs` | functions that the engine lacks: `CLAMP`, aggregates that are only planned |
 //! | `postgres/` | functions with PostgreSQL's meaning: `age`, `to_date`, `width_bucket`, … |
 
@@ -36,6 +37,7 @@ pub(crate) mod search;
 pub(crate) mod times;
 pub(crate) mod to_char;
 pub(crate) mod total;
+pub(crate) mod written;
 
 pub(crate) use crate::statement::parse::RESERVED;
 

@@ -15,6 +15,7 @@ use crate::rows::checked;
 use crate::rows::expression::{number, text};
 use crate::rows::postgres::{self, text::Edit};
 use crate::rows::search::Search;
+use crate::rows::written::Written;
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, LargeStringArray, StringArray, StringViewArray, new_null_array,
 };
@@ -55,6 +56,8 @@ enum Inner {
     Move(Operator),
     Negation,
     Conversion(DataType),
+    /// A text as the policy says that it is written.
+    Read(Written),
 }
 
 /// The longest text that a function may produce, in bytes: a longer one becomes NULL. Otherwise `y || y`, nested,
@@ -160,6 +163,12 @@ impl Total {
         Self::call(Inner::Conversion(to.clone()), name, vec![expr], to)
     }
 
+    /// The value of a text, as the policy says that it is written; NULL where it is not. It is named like a conversion,
+    /// and costs as much.
+    pub(crate) fn reading(text: Expr, written: Written, to: DataType) -> Expr {
+        Self::call(Inner::Read(written), format!("total_cast_{to}"), vec![text], to)
+    }
+
     fn call(inner: Inner, name: String, arguments: Vec<Expr>, returns: DataType) -> Expr {
         let signature = Signature::user_defined(Volatility::Immutable);
         let constant = arguments.iter().map(|a| matches!(a, Expr::Literal(..))).collect();
@@ -194,7 +203,7 @@ impl Total {
         let float = self.returns.is_floating();
         match &self.inner {
             Inner::Search(_) | Inner::Edit(_) | Inner::Negation | Inner::Conversion(_) => false,
-            Inner::Move(_) => false,
+            Inner::Read(_) | Inner::Move(_) => false,
             // Intervals, and times with zones, may fail; the others are checked row by row.
             Inner::Arithmetic(Operator::StringConcat) => false,
             Inner::Arithmetic(_) => !self.returns.is_numeric(),
@@ -279,6 +288,13 @@ impl Total {
             Inner::Conversion(to) => match arguments.args.first() {
                 Some(value) => value.cast_to(to, Some(&SAFE)),
                 None => exec_err!("a conversion of nothing"),
+            },
+            Inner::Read(written) => match arguments.args.first() {
+                Some(text) => {
+                    let texts = text.to_array(arguments.number_rows)?;
+                    Ok(ColumnarValue::Array(written.read(&texts, &self.returns)?))
+                }
+                None => exec_err!("a reading of nothing"),
             },
         });
         let value = catch_unwind(attempt).unwrap_or_else(|_| exec_err!("a kernel failed"))?;
@@ -429,8 +445,11 @@ impl ScalarUDFImpl for Total {
         let mut pieces = Vec::new();
         let all = self.columns(arguments)?;
         // Conversions and searches do not fail.
-        let long = !matches!(self.inner, Inner::Conversion(_) | Inner::Search(_) | Inner::Edit(_))
-            && all.args.iter().any(|argument| text(&argument.data_type()));
+        let never = matches!(
+            self.inner,
+            Inner::Conversion(_) | Inner::Read(_) | Inner::Search(_) | Inner::Edit(_)
+        );
+        let long = !never && all.args.iter().any(|argument| text(&argument.data_type()));
         let most = if long { MOST_AT_ONCE } else { rows.max(1) };
         for from in (0..rows).step_by(most) {
             self.by_halves(&all, (from, most.min(rows - from)), &mut pieces)?;

@@ -1,7 +1,8 @@
 //! Names of columns, whose case counts only within quotes.
 //!
 //! As in PostgreSQL, a name without quotes has no case. A policy's column may have one, `Total`, since files do; so
-//! `total` without quotes is `"Total"` where no other column has that name. A quoted name is taken as it is.
+//! `total` without quotes is `"Total"` where no other column has that name. Where no column has it in any case,
+//! `order_date` is `"ORDER DATE"`: see [`unquoted`]. A quoted name is taken as it is.
 
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::sql::sqlparser::ast::{
@@ -48,8 +49,8 @@ impl Names {
 
     /// Gives names without quotes the case of the column that they mean.
     pub(super) fn resolve(&self, statement: &mut ast::Statement) {
-        let lower = |name: &String| *name == name.to_lowercase();
-        if self.tables.values().flatten().all(lower) {
+        let plain = |name: &String| *name == unquoted(name);
+        if self.tables.values().flatten().all(plain) {
             return;
         }
         if let ast::Statement::Query(query) = statement {
@@ -57,6 +58,17 @@ impl Names {
             pass.query(query, &mut Vec::new());
         }
     }
+}
+
+/// How a column is called without quotes: its letters and digits in lower case, with `_` for what is between them.
+pub(crate) fn unquoted(column: &str) -> String {
+    let lower = column.to_lowercase();
+    // A name that can be written as it is keeps its underscores.
+    if lower.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$') {
+        return lower;
+    }
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
 }
 
 /// A type as PostgreSQL calls it.
@@ -241,8 +253,17 @@ impl Resolver<'_> {
             return;
         }
         let lower = name.value.to_lowercase();
-        let mut alike: Vec<&String> =
-            columns.filter(|column| column.to_lowercase() == lower).collect();
+        let (mut alike, mut spaced): (Vec<&String>, Vec<&String>) = (Vec::new(), Vec::new());
+        for column in columns {
+            match column.to_lowercase() {
+                same if same == lower => alike.push(column),
+                _ if unquoted(column) == lower => spaced.push(column),
+                _ => {}
+            }
+        }
+        if alike.is_empty() {
+            alike = spaced;
+        }
         alike.sort();
         alike.dedup();
         let meant = match &alike[..] {

@@ -110,7 +110,7 @@ impl Catalog {
     pub(crate) fn verify_unchanged(&self) -> Result<()> {
         for table in self.tables.values() {
             let same = |now: &Stamp| now.version == table.version && now.identity == table.identity;
-            if !stamp(&table.files).is_ok_and(|now| same(&now)) {
+            if !stamp(&table.files, table.policy.separator()).is_ok_and(|now| same(&now)) {
                 return Err(Error::Source {
                     table: table.policy.name.clone(),
                     reason: "its files have changed since they were opened; start again to have \
@@ -242,9 +242,10 @@ impl Catalog {
         let typed = table.schema.fields().iter().map(|field| {
             let stored = of(field);
             // A text that is too long becomes NULL, as in the results of functions.
-            let typed = match field.data_type() {
-                DataType::Utf8 => Total::conversion(stored.clone(), DataType::Utf8),
-                other => conversion(stored.clone(), other, scan.schema()),
+            let typed = match (table.written(field, protection), field.data_type()) {
+                (Some(written), kind) => Total::reading(stored.clone(), written, kind.clone()),
+                (None, DataType::Utf8) => Total::conversion(stored.clone(), DataType::Utf8),
+                (None, other) => conversion(stored.clone(), other, scan.schema()),
             };
             match typed {
                 same if same == stored => same,

@@ -6,6 +6,8 @@
 //! values, and disagree with the rows themselves on NaN and where arithmetic wraps), no row counts, and no byte ranges
 //! that begin within a quoted field.
 
+use crate::identity::files::{Format, format};
+use crate::tables::csv_files;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
@@ -57,11 +59,11 @@ impl TableProvider for RowsOnly {
 /// Checks that all files of a source have the same columns. The engine looks at the first file only: it would take the
 /// columns of another CSV file by position, and convert those of another Parquet file in a way that can fail on some
 /// row.
-pub(crate) fn alike(files: &[PathBuf]) -> std::result::Result<(), String> {
+pub(crate) fn alike(files: &[PathBuf], delimiter: u8) -> std::result::Result<(), String> {
     let mut first: Option<Vec<(String, String)>> = None;
     for file in files {
         let shown = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let columns = columns(file).map_err(|e| format!("{shown}: {e}"))?;
+        let columns = columns(file, delimiter).map_err(|e| format!("{shown}: {e}"))?;
         match &first {
             None => first = Some(columns),
             Some(first) if *first == columns => {}
@@ -77,13 +79,11 @@ pub(crate) fn alike(files: &[PathBuf]) -> std::result::Result<(), String> {
 }
 
 /// The names of a file's columns and, for Parquet, their types. Nothing else is read.
-fn columns(file: &Path) -> std::result::Result<Vec<(String, String)>, String> {
-    let csv = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+fn columns(file: &Path, delimiter: u8) -> std::result::Result<Vec<(String, String)>, String> {
+    let csv = matches!(format(file), Some(Format::Csv | Format::CsvGzip));
     let columns: Vec<(String, String)> = if csv {
-        let reader = csv::ReaderBuilder::new().flexible(true).from_path(file);
-        let headers = reader.and_then(|mut reader| reader.headers().cloned());
-        let headers = headers.map_err(|_| "its first line cannot be read")?;
-        headers.iter().map(|name| (name.to_owned(), "csv".to_owned())).collect()
+        let names = csv_files::names(file, delimiter)?.into_iter();
+        names.map(|name| (name, "csv".to_owned())).collect()
     } else {
         let opened = File::open(file).map_err(|e| e.to_string())?;
         let reader = ParquetRecordBatchReaderBuilder::try_new(opened);

@@ -1,18 +1,21 @@
 //! One table of a policy: its files opened, its columns as queries see them.
 
 use crate::error::{Error, Result};
-use crate::identity::files::{extension, files};
+use crate::identity::files::{Format, files, format};
 use crate::policy::{
     Access, ColumnBounds, ColumnKind, ColumnPolicy, Protection, TablePolicy, UnitPolicy, Value,
+    nearest,
 };
 use crate::rows::expression::Facts;
 use crate::rows::interval::Interval;
 use crate::rows::times::{DAY, is_date, is_moment};
+use crate::rows::written::Written;
 use crate::rows::{RESERVED, unlimited};
+use crate::tables::csv_files;
 use crate::tables::source::{RowsOnly, alike, parquet};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use datafusion::catalog::TableProvider;
-use datafusion::common::{Result as PlanResult, ScalarValue};
+use datafusion::common::ScalarValue;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
@@ -37,12 +40,6 @@ pub(crate) struct Table {
     pub(super) listed: BTreeMap<String, Vec<ScalarValue>>,
 }
 
-/// Files of one table, by their extension.
-enum Format {
-    Csv,
-    Parquet,
-}
-
 impl Table {
     pub(super) async fn open(
         policy: &TablePolicy,
@@ -57,10 +54,20 @@ impl Table {
         let first = files
             .first()
             .ok_or_else(|| wrong(format!("{}: no CSV or Parquet file is there", policy.source)))?;
-        let format = match extension(first).as_deref() {
-            Some("csv") => Format::Csv,
+        // Where one of a folder is compressed, all are read in the same way.
+        let gzip = files.iter().any(|file| demure_files::is_gzip(file));
+        let format = match format(first) {
+            Some(Format::Csv | Format::CsvGzip) if gzip => Format::CsvGzip,
+            Some(Format::Csv) => Format::Csv,
             _ => Format::Parquet,
         };
+        if format == Format::Parquet && policy.delimiter.is_some() {
+            return Err(wrong(format!(
+                "{} is Parquet, and `delimiter` is for CSV: remove it",
+                policy.source
+            )));
+        }
+        let delimiter = policy.separator();
         // The engine would take such a path for a pattern, and find no rows.
         if files.iter().any(|file| file.to_string_lossy().contains(['[', ']', '?', '{', '}'])) {
             return Err(wrong(format!(
@@ -69,42 +76,51 @@ impl Table {
                 policy.source
             )));
         }
-        alike(&files).map_err(wrong)?;
-        let Stamp { version, identity } = stamp(&files).map_err(|e| wrong(e.to_string()))?;
+        alike(&files, delimiter).map_err(wrong)?;
+        let stamp = stamp(&files, delimiter).map_err(|e| wrong(e.to_string()))?;
+        let Stamp { version, identity } = stamp;
         let urls: std::result::Result<Vec<_>, _> =
             files.iter().map(|file| ListingTableUrl::parse(file.to_string_lossy())).collect();
         let config = ListingTableConfig::new_with_multi_paths(urls.map_err(failed)?);
         let protected = matches!(policy.access, Access::Protected(_));
+        let names = match format {
+            Format::Parquet => Vec::new(),
+            _ => csv_files::names(first, delimiter).map_err(wrong)?,
+        };
+        csv_files::check_delimiter(&names, policy).map_err(wrong)?;
+        if protected && format != Format::Parquet {
+            let checked = files.iter().try_for_each(|file| csv_files::well_formed(file, delimiter));
+            checked.map_err(wrong)?;
+        }
         let config = match format {
+            Format::CsvGzip => None,
             Format::Csv => {
                 // Not split by byte ranges: a range may begin within a quoted field.
                 let csv = CsvFormat::default().with_newlines_in_values(true);
                 let csv = csv.with_has_header(true).with_truncated_rows(true);
-                let options = ListingOptions::new(Arc::new(csv)).with_file_extension(".csv");
+                let csv = csv.with_delimiter(delimiter);
+                // Whatever the case of the file's extension.
+                let options = ListingOptions::new(Arc::new(csv)).with_file_extension("");
                 let config = config.with_listing_options(options);
-                if protected {
-                    files.iter().try_for_each(|file| well_formed(file)).map_err(wrong)?;
-                    let names = header(first).map_err(|e| wrong(e.to_string()))?;
-                    let text = |name: String| Field::new(name, DataType::Utf8, true);
-                    let fields: Vec<Field> = names.into_iter().map(text).collect();
-                    config.with_schema(Arc::new(Schema::new(fields)))
-                } else {
-                    config.infer_schema(state).await.map_err(failed)?
-                }
+                Some(match protected {
+                    true => config.with_schema(csv_files::texts(&names)),
+                    false => config.infer_schema(state).await.map_err(failed)?,
+                })
             }
             Format::Parquet => {
-                let options =
-                    ListingOptions::new(Arc::new(parquet())).with_file_extension(".parquet");
+                let options = ListingOptions::new(Arc::new(parquet())).with_file_extension("");
                 let config = config.with_listing_options(options);
                 let config = config.infer_schema(state).await.map_err(failed)?;
-                match config.file_schema.clone() {
+                Some(match config.file_schema.clone() {
                     Some(schema) if protected => config.with_schema(with_nulls(&schema)),
                     _ => config,
-                }
+                })
             }
         };
-        let source: Arc<dyn TableProvider> =
-            Arc::new(ListingTable::try_new(config).map_err(failed)?);
+        let source: Arc<dyn TableProvider> = match config {
+            Some(config) => Arc::new(ListingTable::try_new(config).map_err(failed)?),
+            None => csv_files::compressed(&files, delimiter, &names, protected).map_err(failed)?,
+        };
         let source = if protected { Arc::new(RowsOnly(source)) } else { source };
         let schema = match &policy.access {
             Access::Public { .. } => {
@@ -113,12 +129,23 @@ impl Table {
                 schema
             }
             Access::Protected(protection) => {
-                visible(&source.schema(), protection, matches!(format, Format::Csv))
-                    .map_err(wrong)?
+                visible(&source.schema(), protection, format != Format::Parquet).map_err(wrong)?
             }
         };
         let (policy, listed) = (policy.clone(), BTreeMap::new());
         Ok(Self { policy, source, schema, version, files, identity, listed })
+    }
+
+    /// How the policy says that a column's texts are written, if it says so and they are texts.
+    pub(super) fn written(&self, field: &Field, protection: &Protection) -> Option<Written> {
+        let column = protection.column(field.name())?;
+        let stored = plain(self.source.schema().field_with_name(field.name()).ok()?.data_type());
+        match field.data_type() {
+            _ if stored != DataType::Utf8 => None,
+            DataType::Date32 | DataType::Timestamp(..) => column.format.clone().map(Written::Time),
+            DataType::Int64 | DataType::Float64 => column.decimal_comma.then_some(Written::Comma),
+            _ => None,
+        }
     }
 
     pub(super) fn facts(&self, field: &Field, protection: &Protection) -> Facts {
@@ -219,9 +246,7 @@ fn visible(
     }
     for name in declared {
         if source.field_with_name(name).is_err() {
-            return Err(format!(
-                "the policy names column `{name}`, which the source does not have"
-            ));
+            return Err(missing(name, source));
         }
     }
     let mut fields = Vec::new();
@@ -241,6 +266,15 @@ fn visible(
         fields.push(Field::new(field.name(), kind, true));
     }
     Ok(Arc::new(Schema::new(fields)))
+}
+
+/// What to do about a column that is not there.
+fn missing(name: &str, source: &Schema) -> String {
+    let names = source.fields().iter().map(|field| field.name().as_str());
+    let same = names.clone().find(|known| known.to_lowercase() == name.to_lowercase());
+    let meant = same.or_else(|| nearest(name, names));
+    let meant = meant.map_or(String::new(), |known| format!("; it has `{known}`"));
+    format!("the policy names column `{name}`, which the source does not have{meant}")
 }
 
 /// Refuses bounds that values of the type cannot have.
@@ -324,14 +358,17 @@ fn csv_type(column: &ColumnPolicy) -> DataType {
 
 /// Identifies the files of a table.
 pub(super) struct Stamp {
-    /// Changes if names, sizes or times of the files change.
+    /// Changes if names, sizes or times of the files change, or how they are read.
     pub(super) version: String,
     /// Also changes if files are replaced by others of the same size and time.
     pub(super) identity: String,
 }
 
-pub(super) fn stamp(files: &[PathBuf]) -> std::io::Result<Stamp> {
+pub(super) fn stamp(files: &[PathBuf], delimiter: u8) -> std::io::Result<Stamp> {
     let mut stamp = Stamp { version: String::new(), identity: String::new() };
+    if delimiter != b',' {
+        stamp.version.push_str(&format!("delimiter {delimiter}\n"));
+    }
     for file in files {
         let data = std::fs::metadata(file)?;
         let time = data.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -347,34 +384,4 @@ pub(super) fn stamp(files: &[PathBuf]) -> std::io::Result<Stamp> {
         stamp.identity.push_str(&format!("{:?}\n", data.created().ok()));
     }
     Ok(stamp)
-}
-
-/// Refuses a CSV file with a row that the engine cannot parse. A single row must not decide whether queries are
-/// answered, so it is found here, before any query.
-fn well_formed(file: &Path) -> std::result::Result<(), String> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let reader = csv::ReaderBuilder::new().has_headers(true).from_path(file);
-    let mut reader = reader.map_err(|e| format!("{name}: {e}"))?;
-    let mut record = csv::ByteRecord::new();
-    loop {
-        let line = reader.position().line();
-        match reader.read_byte_record(&mut record) {
-            Ok(true) if record.iter().all(|field| std::str::from_utf8(field).is_ok()) => {}
-            Ok(true) => return Err(format!("{name}, after line {line}: a row is not UTF-8 text")),
-            Ok(false) => return Ok(()),
-            Err(_) => {
-                return Err(format!(
-                    "{name}, after line {line}: a row has more or fewer fields than the header"
-                ));
-            }
-        }
-    }
-}
-
-/// The names in the first line of a CSV file.
-fn header(file: &Path) -> PlanResult<Vec<String>> {
-    let reader = std::fs::File::open(file)?;
-    let format = datafusion::arrow::csv::reader::Format::default().with_header(true);
-    let (schema, _) = format.infer_schema(reader, Some(0))?;
-    Ok(schema.fields().iter().map(|field| field.name().clone()).collect())
 }

@@ -68,20 +68,18 @@ impl MadeUp {
             let path = folder.join(format!("{}.csv", table.name));
             write_records(&path, &rows.header, &rows.rows)?;
             table.source = path.display().to_string();
+            table.delimiter = None;
             let known = schemas.iter().find(|(name, _)| *name == table.name);
             for (name, stored) in known.iter().flat_map(|(_, columns)| columns) {
                 let kind = Some(kind(protection, name, stored));
                 match protection.columns.iter_mut().find(|column| column.name == *name) {
-                    Some(column) => column.kind = kind,
-                    None => protection.columns.push(ColumnPolicy {
-                        name: name.clone(),
-                        bounds: None,
-                        grid: None,
-                        values: None,
-                        kind,
-                        nullable: true,
-                        hidden: false,
-                    }),
+                    Some(column) => {
+                        // Made-up rows are written in one way, whatever the source's is.
+                        (column.kind, column.format, column.decimal_comma) = (kind, None, false);
+                    }
+                    None => {
+                        protection.columns.push(ColumnPolicy { kind, ..ColumnPolicy::named(name) });
+                    }
                 }
             }
             // What cannot be asked about is not made up.

@@ -13,3 +13,22 @@ fn patterns_match_whole_names() {
         assert_eq!(matches(pattern, name), fits, "{pattern} {name}");
     }
 }
+
+#[test]
+fn names_say_what_files_hold() {
+    for (name, expected) in [
+        ("a.csv", Some(Format::Csv)),
+        ("A.CSV", Some(Format::Csv)),
+        ("a.tsv", Some(Format::Csv)),
+        ("a b.csv.gz", Some(Format::CsvGzip)),
+        ("a.TSV.GZ", Some(Format::CsvGzip)),
+        ("a.Parquet", Some(Format::Parquet)),
+        ("a.parquet.gz", None),
+        ("a.gz", None),
+        (".gz", None),
+        ("csv", None),
+        ("..", None),
+    ] {
+        assert_eq!(format(Path::new(name)), expected, "{name}");
+    }
+}

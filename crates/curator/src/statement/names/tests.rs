@@ -53,3 +53,32 @@ fn names_without_quotes_have_the_case_of_the_column() {
         assert_eq!(resolved(sql), expected);
     }
 }
+
+#[test]
+fn names_with_spaces_can_be_written_without_quotes() {
+    let mut names = Names::default();
+    let schema = |names: &[&str]| {
+        let fields = names.iter().map(|&name| Field::new(name, DataType::Int64, true));
+        Schema::new(fields.collect::<Vec<_>>())
+    };
+    names.add("sales", &schema(&["ORDER DATE", "Price (EUR)", "a b", "A-B", "a_c", "A C", "__x"]));
+    let resolved = |sql: &str| {
+        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, sql).unwrap();
+        names.resolve(&mut parsed[0]);
+        parsed[0].to_string()
+    };
+    for (sql, expected) in [
+        ("SELECT order_date FROM sales", "SELECT \"ORDER DATE\" FROM sales"),
+        ("SELECT s.Price_EUR FROM sales s", "SELECT s.\"Price (EUR)\" FROM sales s"),
+        // Two columns are called so.
+        ("SELECT a_b FROM sales", "SELECT a_b FROM sales"),
+        // A column that has this very name comes first.
+        ("SELECT A_C FROM sales", "SELECT \"a_c\" FROM sales"),
+        ("SELECT \"order_date\" FROM sales", "SELECT \"order_date\" FROM sales"),
+    ] {
+        assert_eq!(resolved(sql), expected);
+    }
+    for (name, plain) in [("Straße Nr.", "straße_nr"), ("__x", "__x"), ("A", "a"), ("--", "")] {
+        assert_eq!(unquoted(name), plain);
+    }
+}
