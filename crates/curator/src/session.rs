@@ -6,6 +6,7 @@ use crate::answer::{Answer, Description};
 use crate::curator::Curator;
 use crate::error::{Error, Result};
 use crate::pipeline::gate::{Gate, Open};
+use crate::pipeline::whole::TableQuestion;
 use crate::pipeline::{Asker, Planned, bind_parameters, plan_statement};
 use crate::plan::{Analysis, Listings, analyse};
 use crate::refusal::{Refusal, Rule};
@@ -16,6 +17,7 @@ use crate::statement::{on_large_stack, parameter_types, words};
 use datafusion::common::ScalarValue;
 use datafusion::error::DataFusionError;
 use datafusion::sql::parser::Statement as Parsed;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// One analyst's conversation with a curator.
@@ -174,6 +176,16 @@ impl Session {
             Statement::Query(query) | Statement::Explain(query) => self.explain(*query).await,
             _ => Err(Refusal::new(Rule::Statement, "nothing to explain", "write SELECT …").into()),
         }
+    }
+
+    /// Plans a synthetic table of a `SELECT` over protected tables, or of a table by its name. Nothing is read but public
+    /// rows. `rows_per_person` is how many rows of a person count, where the policy does not say.
+    pub async fn table(
+        &self,
+        sql: &str,
+        rows_per_person: Option<NonZeroU32>,
+    ) -> Result<TableQuestion> {
+        on_large_stack(words(sql), TableQuestion::new(self.asker(), sql, rows_per_person)).await
     }
 
     /// The session's settings.

@@ -54,7 +54,7 @@ pub(crate) use call::{Call, Columns};
 pub(crate) use exact::ExactGroups;
 pub(crate) use keys::{Keys, Selection, select_keys};
 pub(crate) use learn::{Counted, Weights};
-pub(crate) use quote::{Quote, quote};
+pub(crate) use quote::{Quote, Spend, quote};
 pub(crate) use release::{AMONG, Released, release};
 pub(crate) use rollup::{GroupingSet, Rollup, summable};
 pub(crate) use share::{Share, part_of};
