@@ -7,6 +7,7 @@
 //! | `shell/` | `demure shell …`: a conversation |
 //! | `init.rs` | `demure init …`: a first policy, from a schema alone |
 //! | `curator/` | what those five share: opening, settings, tables, formats |
+//! | `synthesize/` | `demure synthesize …`, `demure sample …`: rows that look like a protected table's |
 //! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
@@ -18,6 +19,7 @@
 //! | `attack/` | `demure attack …`: what an adversary learns from exact, noised and anonymized answers |
 //! | `audit/` | `demure audit …`: a lower bound on the ε that a mechanism, a query or a program really has |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
+//! | `interrupt.rs` | Ctrl-C as a flag |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //!
 //! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
@@ -43,11 +45,13 @@ mod explain;
 mod graph;
 mod init;
 mod input;
+mod interrupt;
 mod mechanism;
 mod plan;
 mod query;
 mod serve;
 mod shell;
+mod synthesize;
 mod usage;
 mod user;
 
@@ -88,6 +92,10 @@ enum Command {
     Shell(shell::Args),
     /// Write a first policy for a table, without reading its values
     Init(init::Args),
+    /// Make a synthetic table: rows that look like a protected table's
+    Synthesize(Box<synthesize::Args>),
+    /// Make more rows from a saved model, free
+    Sample(synthesize::sample::Args),
     /// Serve a policy to psql, BI tools, HTTP and a browser
     Serve(serve::Args),
     /// Say who may ask the server
@@ -208,6 +216,8 @@ fn run() -> ExitCode {
         Command::Explain(args) => explain::run(&args, &mut out),
         Command::Shell(args) => shell::run(&args, &mut out),
         Command::Init(args) => init::run(&args, &mut out),
+        Command::Synthesize(args) => synthesize::run(&args, &mut out),
+        Command::Sample(args) => synthesize::sample::run(&args),
         Command::Serve(args) => serve::run(&args, &mut out),
         Command::User(args) => user::run(&args, &mut out),
         Command::Budget(args) => budget::run(&args, &mut out),

@@ -78,7 +78,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "demure-report",
         ],
     ),
-    ("demure-bench", &["demure-core", "demure-collect", "demure-graph"]),
+    ("demure-bench", &["demure-core", "demure-collect", "demure-graph", "demure-synth"]),
     ("demure-testkit", &[]), // sees no mechanism, so that the core's own tests can use it
     ("xtask", &[]),
 ];

@@ -1,12 +1,11 @@
 //! What is said while a search takes long, and Ctrl-C, which ends it with the best found.
 
 use crate::Failure;
+use crate::interrupt::interrupt;
 use demure_anonymize::job::{self, Columns, Promised, Search, SearchResult, Watch};
 use demure_anonymize::recoding::Attribute;
 use demure_report::progress::Progress;
 use demure_report::short;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Parts of the work that a bar tells apart.
 const PARTS: u64 = 1000;
@@ -36,15 +35,4 @@ fn say(bar: &Progress, at: job::Progress) {
             format!("of the rows in {} classes  (Ctrl-C leaves the others coarse)", at.classes)
         }),
     }
-}
-
-/// A flag that the first Ctrl-C sets; the second ends the process. `None` where the system
-/// lets nobody listen, and Ctrl-C ends the process at once.
-fn interrupt() -> Option<Arc<AtomicBool>> {
-    use signal_hook::consts::SIGINT;
-    let flag = Arc::new(AtomicBool::new(false));
-    // In this order: the second Ctrl-C finds the flag set by the first.
-    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&flag)).ok()?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&flag)).ok()?;
-    Some(flag)
 }

@@ -2,12 +2,14 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 49] = [
+const ALL: [&str; 51] = [
     "demo",
     "query",
     "explain",
     "shell",
     "init",
+    "synthesize",
+    "sample",
     "mechanism laplace",
     "mechanism gaussian",
     "mechanism exponential",
