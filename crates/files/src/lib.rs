@@ -32,7 +32,7 @@ pub mod write;
 pub use column::read_column;
 pub use error::{Error, Result};
 pub use source::Source;
-pub use write::{check_writable, write, write_private, write_text};
+pub use write::{write, write_private, write_text};
 
 /// Parses a delimiter as users write it: one ASCII character, or `tab`.
 pub fn delimiter(text: &str) -> std::result::Result<u8, &'static str> {

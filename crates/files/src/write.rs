@@ -33,21 +33,6 @@ pub fn write<E: From<Error>>(
     })
 }
 
-/// Checks that [`write`] could begin: before work that cannot be done again.
-pub fn check_writable(path: &Path) -> Result<(), Error> {
-    let failed = Error::writing(path);
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => {
-            return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
-        }
-        // A device or a pipe is opened when it is written.
-        Ok(found) if !found.is_file() => return Ok(()),
-        _ => {}
-    }
-    let temporary = beside(path).map_err(failed)?;
-    File::create_new(&temporary).and_then(|_| fs::remove_file(&temporary)).map_err(failed)
-}
-
 /// Writes a text.
 pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     write(path, |out| out.write_all(text.as_bytes()).map_err(Error::writing(path)))

@@ -74,6 +74,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COLUMN")]
     target: Option<String>,
 
+    /// What no row can be, as SQL writes it: 'age < 15 AND smoker'; may be given several times, and is free
+    #[arg(long, value_name = "CONDITION")]
+    forbid: Vec<String>,
+
     /// Save the model here, for `demure sample`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
@@ -112,6 +116,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let options = Options {
         rows: args.rows.map(|rows| rows as usize),
         target: args.target.clone(),
+        forbid: args.forbid.clone(),
         threads: output::threads(),
         ..Options::default()
     };
@@ -126,7 +131,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     };
     // Before the debit: what cannot be written must not be paid for.
     for file in [Some(path), args.save.as_ref(), args.report.as_ref()].into_iter().flatten() {
-        files::check_writable(file)?;
+        output::check_writable(file)?;
     }
     let watch = Watch::new();
     let paid = conversation.block_on(offer.bought())?;

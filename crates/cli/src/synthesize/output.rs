@@ -4,7 +4,7 @@ use crate::Failure;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::error::ArrowError;
 use demure_files::batches;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// How rows are written.
@@ -44,4 +44,21 @@ impl Format {
 /// As many as the machine has processors.
 pub(super) fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
+}
+
+/// Checks that a file can be made in the folder of this one: before work that is paid for.
+pub(super) fn check_writable(path: &Path) -> Result<(), Failure> {
+    let failed = |source| Failure::File { what: format!("writing {}", path.display()), source };
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Err(failed(std::io::Error::from(ErrorKind::IsADirectory)));
+        }
+        // A device or a pipe is opened when it is written.
+        Ok(found) if !found.is_file() => return Ok(()),
+        _ => {}
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let trial =
+        tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+    trial.close().map_err(failed)
 }

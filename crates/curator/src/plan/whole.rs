@@ -37,12 +37,6 @@ pub(crate) fn whole_rows(
     let plan = lateral::without_laterals(plan, catalog)?;
     let mut walk = Walk::new(catalog, settings, listings);
     let visited = walk.visit(&plan)?;
-    if !walk.aggregates.is_empty() || !walk.numbers.is_empty() {
-        return Err(released(
-            "a SELECT that uses a released number, or a number of a public table",
-            "ask for the number first, and write it into the SELECT",
-        ));
-    }
     let rows = match visited {
         Node::Rows(rows) => *rows,
         Node::Public(_) => {
@@ -58,6 +52,12 @@ pub(crate) fn whole_rows(
             ));
         }
     };
+    if !walk.aggregates.is_empty() || !walk.numbers.is_empty() {
+        return Err(released(
+            "a SELECT that uses a released number, or a number of a public table",
+            "ask for the number first, and write it into the SELECT",
+        ));
+    }
     require_all(&rows, "a synthetic table")?;
     Ok(WholeRows { rows, publics: walk.publics, public_joins: walk.public_joins })
 }

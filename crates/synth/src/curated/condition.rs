@@ -6,6 +6,7 @@
 use super::domain::Domain;
 use crate::error::{Error, Result};
 use crate::model::Condition;
+use crate::rules::Rule;
 use crate::schema::Schema;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -13,6 +14,7 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use demure_curator::Codes;
+use std::collections::BTreeMap;
 
 /// The longest condition that is read.
 const LONGEST: usize = 10_000;
@@ -35,6 +37,22 @@ enum Compare {
 
 /// Reads a condition on the rows of these columns.
 pub(super) fn parse(text: &str, schema: &Schema, domains: &[Domain]) -> Result<Condition> {
+    let mut condition = Condition::of(schema);
+    for (column, codes) in codes(text, domains)? {
+        condition = condition.is(domains[column].name(), &codes)?;
+    }
+    Ok(condition)
+}
+
+/// Reads what no row may be: a rule.
+pub(super) fn forbidden(text: &str, schema: &Schema, domains: &[Domain]) -> Result<Rule> {
+    let codes = codes(text, domains)?;
+    let parts = codes.iter().map(|(column, codes)| (domains[*column].name(), codes.as_slice()));
+    Rule::forbid(schema, &parts.collect::<Vec<_>>())
+}
+
+/// For each column that a condition is about, the codes that meet it.
+fn codes(text: &str, domains: &[Domain]) -> Result<BTreeMap<usize, Vec<usize>>> {
     let unread = || {
         wrong("this condition cannot be read", "write it as after WHERE: sex = 'F' AND age >= 65")
     };
@@ -46,14 +64,14 @@ pub(super) fn parse(text: &str, schema: &Schema, domains: &[Domain]) -> Result<C
     if parser.peek_token().token != datafusion::sql::sqlparser::tokenizer::Token::EOF {
         return Err(unread());
     }
-    let mut condition = Condition::of(schema);
+    let mut found: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for part in conjuncts(&expr) {
         let Part { column, meets } = read(part, domains)?;
-        let codes: Vec<usize> =
-            (0..meets.len()).filter(|&code| meets[code] == Some(true)).collect();
-        condition = condition.is(domains[column].name(), &codes)?;
+        let all = || (0..meets.len()).collect();
+        let codes = found.entry(column).or_insert_with(all);
+        codes.retain(|&code| meets[code] == Some(true));
     }
-    Ok(condition)
+    Ok(found)
 }
 
 fn wrong(what: impl Into<String>, remedy: impl Into<String>) -> Error {
@@ -261,6 +279,10 @@ fn holds(x: f64, compare: Compare, at: f64) -> bool {
 /// Whether all numbers of a bin meet a comparison, or none; `None` if only some do.
 fn within(domain: &Domain, place: usize, compare: Compare, at: f64) -> Option<bool> {
     let bin = domain.bin(place)?;
+    // The bin of 0 holds 0 alone.
+    if bin.first == 0.0 && bin.end <= f64::MIN_POSITIVE {
+        return Some(holds(0.0, compare, at));
+    }
     let first = holds(bin.first, compare, at);
     // Numbers come as close to an end that does not belong to the bin as they like.
     let last = match (bin.closed, compare) {
@@ -271,12 +293,8 @@ fn within(domain: &Domain, place: usize, compare: Compare, at: f64) -> Option<bo
     };
     let inside = bin.first < at && at < bin.end;
     match compare {
-        // The bin of 0 holds 0 alone.
-        Compare::Equal if bin.end <= f64::MIN_POSITIVE && bin.first == 0.0 => Some(at == 0.0),
         Compare::Equal if first && last => Some(true),
         Compare::Equal => (!first && !last && !inside).then_some(false),
-        // `x <= 0` holds for the whole bin of 0.
-        Compare::AtMost if bin.first == 0.0 && bin.end <= f64::MIN_POSITIVE => Some(first),
         _ => (first == last).then_some(first),
     }
 }

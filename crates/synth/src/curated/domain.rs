@@ -54,7 +54,8 @@ impl Domain {
                 let width = (count / MOST_WHOLE).ceil();
                 let zero = column.data_type.is_integer().then_some(1.0);
                 let codes = match count <= MOST_WHOLE {
-                    true => Codes::Numbers((0..count as usize).map(|i| low + i as f64).collect()),
+                    // Bins of one number each: a number beyond the bounds counts as the nearest.
+                    true => Codes::Bins((0..count as usize).map(|i| low + i as f64).collect()),
                     false => Codes::Bins(bins(low, high, width, zero)),
                 };
                 (codes, high, second(&column.data_type))
@@ -188,8 +189,10 @@ impl Domain {
             },
             Codes::Bins(lower) => match lower.first() {
                 Some(low) => {
+                    let each = self.is_whole() && count as f64 == self.high - low + 1.0;
+                    let what = if each { "values" } else { "bins" };
                     let (low, high) = (self.shown(*low), self.shown(self.high));
-                    format!("{count} bins from {low} to {high}{null}")
+                    format!("{count} {what} from {low} to {high}{null}")
                 }
                 None => String::new(),
             },

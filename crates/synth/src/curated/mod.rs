@@ -62,6 +62,8 @@ pub struct Options {
     pub rows: Option<usize>,
     /// A column that is to be predicted from the others.
     pub target: Option<String>,
+    /// Conditions that no row may meet, as SQL writes them: `age < 15 AND smoker`. They are public knowledge and free.
+    pub forbid: Vec<String>,
     /// Whether the quality of the rows is measured, for 2 % of the budget.
     pub report: bool,
     /// On how many threads.
@@ -70,7 +72,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rows: None, target: None, report: true, threads: 2 }
+        Self { rows: None, target: None, forbid: Vec::new(), report: true, threads: 2 }
     }
 }
 
@@ -119,7 +121,10 @@ impl Offer {
         }
         let price = Price::new(Guarantee::Approximate(epsilon, delta), question.neighbours())?
             .rows_per_unit(question.rows_per_unit());
-        let mut synthesizer = Synthesizer::new(schema, price).threads(options.threads);
+        let mut synthesizer = Synthesizer::new(schema.clone(), price).threads(options.threads);
+        for condition in &options.forbid {
+            synthesizer = synthesizer.rule(condition::forbidden(condition, &schema, &domains)?);
+        }
         if let Some(rows) = options.rows {
             synthesizer = synthesizer.rows(rows);
         }

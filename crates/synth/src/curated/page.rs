@@ -166,7 +166,7 @@ impl Domain {
                 _ => String::new(),
             },
             Codes::Bins(_) => match (self.bin(first), self.bin(last)) {
-                (Some(low), Some(high)) if low.first < high.end && high.end > f64::MIN_POSITIVE => {
+                (Some(low), Some(high)) if self.shown(low.first) != self.shown(high.end) => {
                     format!("{} to {}", self.shown(low.first), self.shown(high.end))
                 }
                 (Some(only), _) => self.shown(only.first),

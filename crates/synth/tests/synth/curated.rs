@@ -185,7 +185,7 @@ fn one_debit_says_what_was_asked_and_by_whom() {
             "SYNTHETIC TABLE of ward, nights, at most 2 rows of each unit\n\
          SELECT ward, nights FROM visits WHERE urgent"
         );
-        assert_eq!(debit.event, "approximate(eps=1, delta=0.000001)");
+        assert_eq!(debit.event, "pure(eps=1, delta=0.000001)");
         assert!(entries.iter().any(|entry| entry.kind == Kind::Settle));
         let names: Vec<String> =
             made.rows.schema().fields().iter().map(|f| f.name().clone()).collect();
@@ -397,5 +397,36 @@ fn sampled_rows_meet_the_condition() {
             made.saved.sample(5, Some("nights > 9"), 2, &mut rng),
             Err(Error::Impossible | Error::Unsatisfiable)
         ));
+    });
+}
+
+#[test]
+fn no_row_is_what_is_forbidden() {
+    wait(async {
+        let world = World::new(&visits(1_000));
+        let curator = world.open("id", COLUMNS).await;
+        let session = session(&curator, "1", "1e-6");
+        let question = session.table("visits", NonZeroU32::new(3)).await.unwrap();
+        let forbid = vec![
+            "nights >= 3 AND ward = 'a' AND nights < 6".to_owned(),
+            "urgent AND nights = 0".to_owned(),
+        ];
+        let offer = Offer::new(question, &Options { forbid, ..Options::default() }).unwrap();
+        let made = offer.bought().await.unwrap().made(()).await.unwrap();
+        let more = made.saved.sample(2_000, None, 2, &mut SeededForTests::insecure(2)).unwrap();
+        for rows in [&made.rows, &more] {
+            for row in 0..rows.num_rows() {
+                let ward = rows.column(0).as_string::<i32>().value(row);
+                let nights = rows.column(1).as_primitive::<Int64Type>().value(row);
+                let urgent = rows.column(2).as_boolean().value(row);
+                assert!(!(ward == "a" && (3..6).contains(&nights)));
+                assert!(!(urgent && nights == 0));
+            }
+        }
+        let question = session.table("visits", NonZeroU32::new(3)).await.unwrap();
+        let forbid = vec!["nights = 'x'".to_owned()];
+        let wrong = Offer::new(question, &Options { forbid, ..Options::default() });
+        assert!(matches!(wrong.err(), Some(Error::Condition { .. })));
+        assert_eq!(spent(&curator), 1.0);
     });
 }

@@ -9,11 +9,11 @@ fn domains() -> Vec<Domain> {
         high,
         step,
     };
-    let ages = Codes::Numbers((0..10).map(f64::from).collect());
+    let ages = Codes::Bins((0..10).map(f64::from).collect());
     let costs = Codes::Bins(vec![0.0, f64::MIN_POSITIVE, 10.0, 20.0]);
     vec![
         domain("sex", DataType::Utf8, true, Codes::Texts(vec!["f".into(), "m".into()]), 0.0, 0.0),
-        domain("age", DataType::Int64, false, ages, 0.0, 1.0),
+        domain("age", DataType::Int64, false, ages, 9.0, 1.0),
         domain("cost", DataType::Float64, true, costs, 30.0, 0.1),
         domain("smoker", DataType::Boolean, false, Codes::Booleans, 0.0, 0.0),
         domain("day", DataType::Date32, false, Codes::Bins(vec![0.0, 31.0]), 58.0, 1.0),
@@ -43,6 +43,9 @@ fn conditions_become_codes() {
         ("age BETWEEN 2 AND 4", &[2, 3, 4]),
         ("age NOT BETWEEN 1 AND 8", &[0, 9]),
         ("age = -1", &[]),
+        ("age = 9", &[9]),
+        ("age = 2.5", &[]),
+        ("age < 2.5", &[0, 1, 2]),
         ("smoker", &[1]),
         ("NOT smoker", &[0]),
         ("smoker = false", &[0]),

@@ -12,7 +12,9 @@ fn between(low: f64, high: f64, whole: bool) -> KnownValues {
 #[test]
 fn few_whole_numbers_are_one_code_each() {
     let domain = Domain::of(&column(DataType::Int64, between(-2.0, 3.0, true))).unwrap();
-    assert_eq!(domain.codes, Codes::Numbers(vec![-2.0, -1.0, 0.0, 1.0, 2.0, 3.0]));
+    assert_eq!(domain.codes, Codes::Bins(vec![-2.0, -1.0, 0.0, 1.0, 2.0, 3.0]));
+    assert_eq!(domain.bin(5), Some(Bin { first: 3.0, end: 3.0, closed: true }));
+    assert_eq!(domain.bin(0), Some(Bin { first: -2.0, end: -2.0, closed: true }));
     assert_eq!((domain.count(), domain.column().unwrap().codes()), (7, 7));
     assert_eq!(domain.in_words(), "6 values from -2 to 3, and NULL");
 }
