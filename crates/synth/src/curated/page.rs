@@ -37,7 +37,7 @@ impl Synthetic {
             let axis =
                 Axis::from_zero("share", bars.iter().map(|bar| bar.value).fold(1e-9, f64::max));
             let part = Bars { title: domain.in_words(), axis, rows: bars };
-            let _ = write!(body, "<figure>{}</figure>\n", bars::svg(domain.name(), &[part]));
+            let _ = writeln!(body, "<figure>{}</figure>", bars::svg(domain.name(), &[part]));
         }
         Ok(page("Synthetic table", &body))
     }
@@ -75,7 +75,7 @@ impl Synthetic {
             names: (0..self.saved.domains().len()).map(name).collect(),
             cells: cells.collect(),
         };
-        let _ = write!(text, "<figure>{}</figure>\n", map.svg());
+        let _ = writeln!(text, "<figure>{}</figure>", map.svg());
         let mut worst: Vec<_> = report.pairs().to_vec();
         worst.sort_by(|a, b| b.total_variation.total_cmp(&a.total_variation));
         let lines: Vec<Vec<String>> = worst
