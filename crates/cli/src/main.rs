@@ -7,6 +7,7 @@
 //! | `shell/` | `demure shell …`: a conversation |
 //! | `init.rs`, `check.rs` | `demure init …`: a first policy; `demure check …`: what a policy comes to |
 //! | `curator/` | what those five share: opening, settings, tables, formats |
+//! | `synthesize/` | `demure synthesize …`, `demure sample …`: rows that look like a protected table's |
 //! | `serve.rs`, `user.rs` | `demure serve …`, `demure user …`: a server, and who may ask it |
 //! | `budget/` | `demure budget …`: what was spent, and who may spend how much |
 //! | `mechanism/` | `demure mechanism …`: one release, or its explanation |
@@ -20,6 +21,7 @@
 //! | `completions.rs` | `demure completions …`, `demure man …`: for shells and manuals |
 //! | `counted.rs` | `--policy`: releases of `demure mechanism` and `demure graph`, on a policy's budget |
 //! | `input/` | what users type: numbers, bounds, `name=number` lists, columns of a file |
+//! | `interrupt.rs` | Ctrl-C as a flag |
 //! | `usage.rs` | mistakes in the call, told without repeating what was typed |
 //!
 //! Data goes to stdout, everything else to stderr. Exit code 0: answered; 1:
@@ -57,11 +59,13 @@ mod explain;
 mod graph;
 mod init;
 mod input;
+mod interrupt;
 mod mechanism;
 mod plan;
 mod query;
 mod serve;
 mod shell;
+mod synthesize;
 mod usage;
 mod user;
 
@@ -111,6 +115,10 @@ enum Command {
     Init(Box<init::Args>),
     /// Open a policy, and say what was understood and what questions would cost
     Check(check::Args),
+    /// Make a synthetic table: rows that look like a protected table's
+    Synthesize(Box<synthesize::Args>),
+    /// Make more rows from a saved model, free
+    Sample(synthesize::sample::Args),
     /// Serve a policy to psql, BI tools, HTTP and a browser
     Serve(serve::Args),
     /// Say who may ask the server
@@ -245,6 +253,8 @@ fn run() -> ExitCode {
         Command::Shell(args) => shell::run(&args, json, &mut out),
         Command::Init(args) => init::run(&args, json, &mut out),
         Command::Check(args) => check::run(&args, &mut out),
+        Command::Synthesize(args) => synthesize::run(&args, &mut out),
+        Command::Sample(args) => synthesize::sample::run(&args),
         Command::Serve(args) => serve::run(&args, json, &mut out),
         Command::User(args) => user::run(&args, json, &mut out),
         Command::Budget(args) => budget::run(&args, &mut out),

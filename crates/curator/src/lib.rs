@@ -4,6 +4,9 @@
 //! contribution, prices it, debits it, runs the bulk on DataFusion, adds exact noise, and runs the rest of the plan on
 //! the noised table.
 //!
+//! Rows for a synthetic table leave it as public codes, bounded by person and paid for; what is released of them is made
+//! elsewhere (`pipeline/whole.rs`).
+//!
 //! `Planned → Quoted → Reserved → Measured → Noised → Released → Answer`: the stages of a question are types
 //! (`pipeline/`), and each consumes the one before.
 //!
@@ -78,8 +81,12 @@ pub use identity::{
 pub use incident::Incidents;
 pub use outside::Outside;
 pub use pipeline::gate::{Gate, Open, Reads};
+pub use pipeline::whole::{
+    ExactCodes, KnownValues, TableColumn, TableQuestion, TableRead, TableReserved,
+};
 pub use policy::DEFAULT_ROWS;
 pub use refusal::{Refusal, Rule};
+pub use rows::coding::{Codes, Coding};
 pub use session::{Outcome, Session};
 pub use statement::settings::{SETTINGS, Settings};
 pub use statement::split::{split_statement, statements};

@@ -7,6 +7,7 @@ use crate::answer::{Answer, Description};
 use crate::curator::Curator;
 use crate::error::{Error, Result};
 use crate::pipeline::gate::{Gate, Open};
+use crate::pipeline::whole::TableQuestion;
 use crate::pipeline::{Asked, Asker, Planned, bind_parameters, plan_statement};
 use crate::plan::{Analysis, Listings, analyse};
 use crate::refusal::{Refusal, Rule};
@@ -18,6 +19,7 @@ use crate::words::short;
 use datafusion::common::ScalarValue;
 use datafusion::error::DataFusionError;
 use datafusion::sql::parser::Statement as Parsed;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 /// One analyst's conversation with a curator.
@@ -199,6 +201,16 @@ impl Session {
             }
         };
         SETTINGS.iter().map(|(name, takes)| (*name, value(name), *takes)).collect()
+    }
+
+    /// Plans a synthetic table of a `SELECT` over protected tables, or of a table by its name. Nothing is read but public
+    /// rows. `rows_per_person` is how many rows of a person count, where the policy does not say.
+    pub async fn table(
+        &self,
+        sql: &str,
+        rows_per_person: Option<NonZeroU32>,
+    ) -> Result<TableQuestion> {
+        on_large_stack(words(sql), TableQuestion::new(self.asker(), sql, rows_per_person)).await
     }
 
     /// The session's settings.

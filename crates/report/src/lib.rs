@@ -9,6 +9,7 @@
 //! | [`chart`] | curves, points, bars and bands over two axes, in a terminal or as SVG |
 //! | [`bars`] | named horizontal bars with their intervals, in a terminal or as SVG |
 //! | [`estimates`] | estimates with intervals and bars, in a terminal or as SVG |
+//! | [`heat`] | a number for each pair of names, as SVG |
 //! | [`page`] | HTML: escaping, the style and the frame of every page |
 //! | [`document`] | a result with its tables, charts and explanation, as text or as a page |
 //! | [`progress`] | a bar, a spinner or lines on stderr while something takes long |
@@ -40,6 +41,7 @@ pub mod chart;
 pub mod document;
 pub mod estimates;
 pub mod fields;
+pub mod heat;
 pub mod number;
 pub mod page;
 pub mod progress;

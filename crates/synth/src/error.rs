@@ -87,6 +87,35 @@ pub enum Error {
         expected: &'static str,
     },
 
+    /// Columns whose values are not public.
+    #[error("nothing public says what these columns can hold: {columns}\nhint: {remedy}")]
+    NoDomain {
+        /// The columns.
+        columns: String,
+        /// What to write into the policy, for each of them.
+        remedy: String,
+    },
+
+    /// A condition on synthetic rows that cannot be met as it is written.
+    #[error("{what}\nhint: {remedy}")]
+    Condition {
+        /// What is wrong.
+        what: String,
+        /// What to write.
+        remedy: String,
+    },
+
+    /// The policy has no δ.
+    #[error(
+        "a synthetic table needs a delta, and the policy's budget has none\n\
+         hint: write `delta = 1e-6` into [budget], far less than 1 divided by the number of people"
+    )]
+    NoDelta,
+
+    /// The curator refused or failed.
+    #[error(transparent)]
+    Curator(#[from] demure_curator::Error),
+
     /// Noise or accounting failed.
     #[error(transparent)]
     Core(#[from] demure_core::Error),

@@ -68,6 +68,7 @@
 //! | `model.rs`, `format.rs` | a model that can be saved, and sampled under a [`Condition`] |
 //! | `observe.rs` | progress, stopping, and the transcript that the audit in `tests/synth/audit.rs` replays |
 //! | `threads.rs` | the same work on several threads |
+//! | [`curated`] | the whole way: a `SELECT` under a policy, its debit, rows with the source's types, files, pages |
 //!
 //! # What to use it for, and what not
 //! Counts, shares, cross tables and models of a few columns are close. Not close, however large ε is: standard errors
@@ -75,15 +76,16 @@
 //! that no pair shows; sequences of rows of one person. See `docs/synthetic.md`.
 //!
 //! # What this crate does not do
-//! It opens no files, keeps no budget and logs nothing: a ledger has to make the debit before a run. It does not
-//! bound how many rows a person has: whoever implements [`Counts`] does. It does not choose domains: codes and bins
-//! must be public. It does not hide how long a run takes. It makes no noise of its own: every number that leaves
+//! It opens no files, keeps no budget and logs nothing: in [`curated`] the curator does, whose ledger makes the debit
+//! before a row is read, and which bounds how many rows a person has. Elsewhere, whoever implements [`Counts`] does. It
+//! takes domains from public knowledge alone: codes and bins are never read off the rows. It does not hide how long a run takes. It makes no noise of its own: every number that leaves
 //! `measure.rs` has been through a mechanism of `demure-core`.
 #![forbid(unsafe_code)]
 
 pub mod budget;
 mod candidates;
 mod choose;
+pub mod curated;
 mod error;
 mod estimate;
 mod fit;

@@ -21,7 +21,7 @@ use crate::rules::Rules;
 use crate::table::CodedTable;
 use crate::threads;
 use demure_core::random::Randomness;
-use draws::Draws;
+pub(crate) use draws::Draws;
 
 /// The most cells of all pairs' expected tables together; with more, polishing sees coarser bins.
 const MOST_CELLS: usize = 20_000_000;

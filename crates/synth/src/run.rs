@@ -242,6 +242,32 @@ impl Synthesizer {
         Ok(Synthesis { model, rows, report: found })
     }
 
+    /// The standard deviation of the noise on each count of a column's histogram, in rows, for each column; `None` for
+    /// those whose histogram is public. It is known before anything is read.
+    pub fn column_noise(&self) -> Result<Vec<Option<f64>>> {
+        let row_mu = self.row_mu()?;
+        let noise = |share: f64| (share > 0.0).then(|| 1.0 / (row_mu * share.sqrt()));
+        Ok(self.column_shares().into_iter().map(noise).collect())
+    }
+
+    /// The share of the budget that each column's histogram gets.
+    fn column_shares(&self) -> Vec<f64> {
+        let columns = self.schema.columns();
+        let weight = |column: usize| match self.known.shares(column) {
+            Some(_) => 0.0,
+            None => (columns[column].codes() as f64).powf(GROWTH),
+        };
+        let weights: Vec<f64> = (0..columns.len()).map(weight).collect();
+        let sum: f64 = weights.iter().sum();
+        // Without pairs there is nothing else to buy.
+        let pairs = columns.iter().filter(|column| column.codes() > 1).count() > 1;
+        let all = if pairs { COLUMNS } else { 1.0 };
+        weights
+            .into_iter()
+            .map(|weight| if weight > 0.0 { all * weight / sum } else { 0.0 })
+            .collect()
+    }
+
     /// How many standard deviations of noise 1 one row moves a histogram that gets the whole budget.
     fn row_mu(&self) -> Result<f64> {
         Ok(self.price.mu() / self.price.histogram_sensitivity()?.get())
@@ -254,23 +280,14 @@ impl Synthesizer {
     /// The one-way histograms, but for public ones.
     fn columns(&self, meter: &mut Meter<'_>) -> Result<Vec<Option<OneWay>>> {
         let columns = self.schema.columns();
-        let weight = |column: usize| match self.known.shares(column) {
-            Some(_) => 0.0,
-            None => (columns[column].codes() as f64).powf(GROWTH),
-        };
-        let weights: Vec<f64> = (0..columns.len()).map(weight).collect();
-        let sum: f64 = weights.iter().sum();
-        // Without pairs there is nothing else to buy.
-        let pairs = columns.iter().filter(|column| column.codes() > 1).count() > 1;
-        let all = if pairs { COLUMNS } else { 1.0 };
         let mut found = Vec::with_capacity(columns.len());
-        for (position, (column, weight)) in columns.iter().zip(&weights).enumerate() {
-            if *weight == 0.0 {
+        for (position, (column, share)) in columns.iter().zip(self.column_shares()).enumerate() {
+            if share == 0.0 {
                 found.push(None);
                 continue;
             }
             let view = View::new(vec![Axis::new(position, &Level::full(column.codes()))]);
-            let quanta = quanta(all * weight / sum).min(meter.left());
+            let quanta = quanta(share).min(meter.left());
             found.push(Some(meter.histogram(&view, quanta)?.into()));
         }
         Ok(found)

@@ -1,6 +1,7 @@
 //! What is said while a search takes long, and Ctrl-C, which ends it with the best found.
 
 use crate::Failure;
+use crate::interrupt::interrupt;
 use demure_anonymize::job::{
     self, Alternative, Columns, Job, Promised, Search, SearchResult, Watch,
 };
@@ -82,15 +83,4 @@ fn say(bar: &Progress, progress: job::Progress) {
         }
         job::Progress::Alternative(..) => String::new(),
     });
-}
-
-/// A flag that the first Ctrl-C sets; the second ends the process. `None` where the system
-/// lets nobody listen, and Ctrl-C ends the process at once.
-fn interrupt() -> Option<Arc<AtomicBool>> {
-    use signal_hook::consts::SIGINT;
-    let flag = Arc::new(AtomicBool::new(false));
-    // In this order: the second Ctrl-C finds the flag set by the first.
-    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&flag)).ok()?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&flag)).ok()?;
-    Some(flag)
 }

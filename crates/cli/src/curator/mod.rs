@@ -54,6 +54,21 @@ impl Conversation {
         self.runtime.block_on(self.session.explanation(sql))
     }
 
+    /// Sets `demure.…` from an option, if it was given.
+    pub(crate) fn set(&mut self, option: &str, value: Option<&str>) -> Result<(), Failure> {
+        let Some(value) = value else { return Ok(()) };
+        let name = format!("demure.{}", option.replace('-', "_"));
+        self.session.settings_mut().set(&name, value).map_err(|refusal| {
+            let remedy = refusal.remedy();
+            Failure::usage(format!("--{option} is outside its range\nhint: {remedy}"))
+        })
+    }
+
+    /// Waits for work with the session.
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
     pub(crate) fn curator(&self) -> &Curator {
         self.session.curator()
     }

@@ -78,15 +78,6 @@ impl QuerySettings {
             ("max-groups", &self.max_groups),
             ("max-rows-per-group", &self.max_rows_per_group),
         ];
-        let settings = conversation.session.settings_mut();
-        for (option, value) in given {
-            let Some(value) = value else { continue };
-            let name = format!("demure.{}", option.replace('-', "_"));
-            settings.set(&name, value).map_err(|refusal| {
-                let remedy = refusal.remedy();
-                Failure::usage(format!("--{option} is outside its range\nhint: {remedy}"))
-            })?;
-        }
-        Ok(())
+        given.into_iter().try_for_each(|(option, value)| conversation.set(option, value.as_deref()))
     }
 }

@@ -125,7 +125,7 @@ fn folder(page: &str) -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, text: &str| file(&format!("page-{page}/{name}"), text);
     match page {
-        "curator" | "server" => {
+        "curator" | "server" | "synthetic" => {
             let kept = folder.join("clinic");
             let ran =
                 super::run(&["demo", "--patients", "40000", "--keep", kept.to_str().unwrap()]);

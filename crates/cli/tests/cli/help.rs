@@ -8,6 +8,8 @@ const ALL: [&str; 51] = [
     "explain",
     "shell",
     "init",
+    "synthesize",
+    "sample",
     "mechanism laplace",
     "mechanism gaussian",
     "mechanism exponential",

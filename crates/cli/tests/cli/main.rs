@@ -19,6 +19,7 @@
 //! | `shell.rs` | `demure shell` with a script |
 //! | `identity.rs` | which ledger is a policy's, and all that is refused |
 //! | `renew.rs` | another ledger for a policy; sources that another table had; machines that come at once |
+//! | `synthesize.rs` | `demure synthesize`, `demure sample`: files, prices, refusals |
 //! | `init.rs` | `demure init`: from the schema alone, and private bounds |
 //! | `serve.rs` | `demure serve`, `user`, `budget`: psql, Python's clients, TLS, signals, crashes |
 //! | `mistakes.rs` | bad calls: the message, exit code 2, nothing on stdout, no data anywhere |
@@ -55,6 +56,7 @@ mod serve;
 #[path = "../../../ledger/tests/ledger/server.rs"]
 mod server;
 mod shell;
+mod synthesize;
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};

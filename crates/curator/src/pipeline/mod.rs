@@ -26,6 +26,7 @@
 //! | `collected.rs` | rows of public and released tables, held in memory |
 //! | `gate.rs` | the hook through which a server delays or rejects statements |
 //! | `least.rs` | the smallest allowed ε of a new query |
+//! | `whole.rs` | rows for a synthetic table: stages of their own |
 //! | `workers.rs` | the threads that read protected rows |
 
 mod answered;
@@ -40,6 +41,7 @@ mod purchase;
 mod quoted;
 mod reserved;
 mod staged;
+pub(crate) mod whole;
 pub(crate) mod workers;
 
 pub(crate) use asked::Asked;

@@ -224,9 +224,19 @@ pub(crate) fn share_rows(
     policy: &Policy,
     state: &SessionState,
 ) -> Result<PrivateAggregate> {
-    let (joins, leaves, input) = shares(&aggregate.input, fanouts, policy, state)?;
-    let input = with_rows(input, joins, leaves).map_err(planned)?;
+    let input = share_input(&aggregate.input, fanouts, policy, state)?;
     Ok(PrivateAggregate { input, ..aggregate })
+}
+
+/// The same for the rows alone.
+pub(crate) fn share_input(
+    input: &LogicalPlan,
+    fanouts: &[JoinFanout],
+    policy: &Policy,
+    state: &SessionState,
+) -> Result<LogicalPlan> {
+    let (joins, leaves, input) = shares(input, fanouts, policy, state)?;
+    with_rows(input, joins, leaves).map_err(planned)
 }
 
 /// The limits of joins and of tables, and the plan that they apply to.

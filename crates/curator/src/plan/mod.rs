@@ -23,6 +23,7 @@
 //! | `aggregate.rs` | the private aggregate: what is measured, under which bounds |
 //! | `derive.rs` | aggregates that are computed from others: CORR, COVAR, REGR, COUNT of several columns |
 //! | `rollup.rs` | GROUPING SETS, ROLLUP and CUBE |
+//! | `whole.rs` | rows that are asked for as they are: a synthetic table is made of them |
 
 mod aggregate;
 mod comma;
@@ -42,13 +43,15 @@ mod rollup;
 mod rows;
 mod semi;
 mod subquery;
+mod whole;
 mod window;
 mod work;
 
-pub(crate) use join_rows::{PublicJoin, join_fanout, share_rows};
+pub(crate) use join_rows::{PublicJoin, join_fanout, share_input, share_rows};
 pub(crate) use nothing::without_empty_parts;
 pub(crate) use number::{ReleasedNumber, any_value, replace_numbers};
 pub(crate) use padded::Listings;
+pub(crate) use whole::{WholeRows, whole_rows};
 
 use crate::aggregate::{PrivateAggregate, digest};
 use crate::answer::deferred::DeferredTable;
@@ -129,19 +132,7 @@ fn cut_at_aggregates(
     settings: &Settings,
     listings: &Listings,
 ) -> (Result<Analysis>, bool) {
-    let state = catalog.state();
-    let mut walk = Walk {
-        catalog,
-        state,
-        settings,
-        aggregates: Vec::new(),
-        publics: Vec::new(),
-        public_joins: Vec::new(),
-        numbers: Vec::new(),
-        windows: false,
-        listings,
-        named: 0,
-    };
+    let mut walk = Walk::new(catalog, settings, listings);
     let visited = walk.visit_top(plan);
     let windows = walk.windows;
     let found = visited.and_then(|node| match node {
@@ -167,6 +158,23 @@ fn cut_at_aggregates(
         }
     });
     (found, windows)
+}
+
+impl<'a> Walk<'a> {
+    fn new(catalog: &'a Catalog, settings: &'a Settings, listings: &'a Listings) -> Self {
+        Self {
+            catalog,
+            state: catalog.state(),
+            settings,
+            aggregates: Vec::new(),
+            publics: Vec::new(),
+            public_joins: Vec::new(),
+            numbers: Vec::new(),
+            windows: false,
+            listings,
+            named: 0,
+        }
+    }
 }
 
 impl Walk<'_> {

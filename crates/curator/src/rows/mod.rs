@@ -7,6 +7,7 @@
 //! | `checked.rs` | arithmetic on whole numbers and decimals, row by row |
 //! | `search.rs` | regular expressions, compiled once |
 //! | `risky.rs` | refuses conversions that the optimizer added and that could fail |
+//! | `coding.rs` | rows as codes of public domains, for synthetic tables |
 //! | `cost.rs` | the work of an expression on one row |
 //! | `expression.rs`, `interval.rs`, `domain.rs` | what is known of a value: its range, its grid, the values it can have |
 //! | `times.rs`, `pieces.rs` | dates and times with bounds: their ranges, and the values of what is computed from them |
@@ -21,6 +22,7 @@
 pub(crate) mod added_functions;
 pub(crate) mod admit;
 pub(crate) mod checked;
+pub(crate) mod coding;
 pub(crate) mod cost;
 pub(crate) mod domain;
 pub(crate) mod expression;

@@ -9,13 +9,13 @@ use demure_synth::{Observer, Price, Question, Schema, Synthesizer, View};
 use std::num::NonZeroU32;
 
 /// A question, kept.
-enum Asked {
+pub(crate) enum Asked {
     Histogram(View),
     Distances { view: View, expected: Vec<i64>, resolutions: Vec<[(Vec<u16>, usize); 2]> },
 }
 
 #[derive(Default)]
-struct Transcript(Vec<(Asked, f64)>);
+pub(crate) struct Transcript(Vec<(Asked, f64)>);
 
 impl Observer for Transcript {
     fn asked(&mut self, question: Question<'_>, sigma: f64) {
@@ -59,7 +59,12 @@ fn answers(asked: &Asked, rows: &[Vec<u16>]) -> Vec<f64> {
 }
 
 /// The squared shift of all answers between two tables, as a share of what the price charges.
-fn shift(transcript: &Transcript, price: &Price, one: &[Vec<u16>], other: &[Vec<u16>]) -> f64 {
+pub(crate) fn shift(
+    transcript: &Transcript,
+    price: &Price,
+    one: &[Vec<u16>],
+    other: &[Vec<u16>],
+) -> f64 {
     let squared: f64 = transcript
         .0
         .iter()

@@ -1,0 +1,52 @@
+//! `demure sample …`: more rows of a saved model.
+
+use super::output::{Format, threads};
+use crate::Failure;
+use crate::input::positive;
+use demure_core::random::SystemRandom;
+use demure_files as files;
+use demure_report::{grouped, progress::Spinner};
+use demure_synth::curated::SavedModel;
+use std::path::PathBuf;
+
+/// Make more rows from a saved model; it costs nothing, as the model holds released numbers only
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  demure sample people.demure --rows 1000 -o more.csv
+  demure sample people.demure --rows 500 --where 'age >= 65 AND smoker' -o smokers.parquet
+
+The model is saved by: demure synthesize … --save people.demure")]
+pub(crate) struct Args {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// How many rows; by default about as many as the source had
+    #[arg(long, value_name = "N", value_parser = positive)]
+    rows: Option<u32>,
+
+    /// Only rows that meet this condition, as SQL writes it: columns compared with values, joined by AND
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+
+    /// Write the rows here: as Parquet if it is called so, else as CSV
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let format = Format::of(&args.output)?;
+    let unread = |source| Failure::File { what: "reading the model".into(), source };
+    let text = std::fs::read_to_string(&args.model).map_err(unread)?;
+    let saved = SavedModel::from_text(&text)?;
+    let rows = args.rows.map_or_else(|| saved.model().rows(), |rows| rows as usize);
+    let made = {
+        let _spinner = Spinner::new("sampling");
+        let mut rng = SystemRandom::new()?;
+        saved.sample(rows, args.condition.as_deref(), threads(), &mut rng)?
+    };
+    files::write(&args.output, |to| format.write(&made, to))?;
+    eprintln!("{} rows; this costs nothing", grouped(made.num_rows() as f64));
+    Ok(())
+}
