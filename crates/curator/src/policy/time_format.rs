@@ -176,7 +176,7 @@ impl TimeFormat {
                     let same = |month: &&str| {
                         name.eq_ignore_ascii_case(month) || name.eq_ignore_ascii_case(&month[..3])
                     };
-                    found.month = Some(MONTHS.iter().position(|month| same(&month))? as i64 + 1);
+                    found.month = Some(MONTHS.iter().position(same)? as i64 + 1);
                     rest = after;
                 }
                 Part::Half => {
