@@ -131,7 +131,7 @@ async fn the_ledger_has_each_question_as_its_analyst_wrote_it() {
     ana.run("SELECT id FROM t").await.unwrap_err();
     let line = |who: &str, sql: &str, beside: &str| (who.into(), sql.into(), beside.into());
     let first = line("ana", anas, "3 demure.epsilon=0.5");
-    assert_eq!(questions(&curator), [first.clone()]);
+    assert_eq!(questions(&curator), std::slice::from_ref(&first));
     // Whoever is shown what another bought wrote it in another way.
     ask(&curator, "ana", COUNT).await.unwrap();
     let bens = "select count(*) as n from t order by n;";

@@ -144,9 +144,9 @@ fn what_was_asked_is_stored_with_what_it_bought(place: &Place) {
     // Alone, a debit says the same: the row that closes it is looked up.
     for entry in &all {
         let alone = ledger.page(Start::After(entry.seq - 1), None, 1).unwrap();
-        assert_eq!(alone.entries, [entry.clone()]);
+        assert_eq!(alone.entries, std::slice::from_ref(entry));
         let alone = ledger.entries_between(entry.seq - 1, entry.seq + 1).unwrap();
-        assert_eq!(alone, [entry.clone()]);
+        assert_eq!(alone, std::slice::from_ref(entry));
     }
     // One person's page has her questions and nobody else's.
     let own = ledger.page(Start::After(0), Some("ben"), 100).unwrap();

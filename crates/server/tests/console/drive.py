@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 PASSWORD = "correct horse"
 # Those that docs/console.md shows.
-SHOWN = {"ask", "price", "refused", "dark", "phone-answer", "grants"}
+SHOWN = {"ask", "price", "refused", "dark", "phone-answer", "grants", "ledger-question"}
 GROUPED = "SELECT disease, COUNT(*) AS n, AVG(cost) AS cost\nFROM visits\nGROUP BY disease\nORDER BY n DESC"
 
 
