@@ -154,12 +154,10 @@ fn check_says_what_was_understood_and_debits_nothing() {
     let folder = folder("data-in-check");
     sales(&folder);
     let policy = folder.join("s.toml").display().to_string();
-    let text = format!(
-        "[budget]\nepsilon = 1.0\n[tables.sales]\nsource = \"Sales 2024.csv\"\ndelimiter = \";\"\n\
+    let text = "[budget]\nepsilon = 1.0\n[tables.sales]\nsource = \"Sales 2024.csv\"\ndelimiter = \";\"\n\
          decimal = \",\"\nunit = \"CUSTOMER_ID\"\n[tables.sales.columns]\n\
-         \"ORDER DATE\" = {{ format = \"%d.%m.%Y\" }}\nAMOUNT = {{ bounds = [0, 2000] }}\n"
-    );
-    std::fs::write(&policy, &text).unwrap();
+         \"ORDER DATE\" = { format = \"%d.%m.%Y\" }\nAMOUNT = { bounds = [0, 2000] }\n";
+    std::fs::write(&policy, text).unwrap();
     let checked = json(&format!("check {policy}"));
     assert_eq!(std::fs::read_to_string(&policy).unwrap(), text);
     assert!(!folder.join("s.ledger").exists());
@@ -294,9 +292,7 @@ fn a_folder_of_parquet_files_is_a_table() {
     );
     std::fs::create_dir(folder.join("Parts 1")).unwrap();
     for part in ["a", "b"] {
-        let public = format!(
-            "[budget]\nepsilon = 1\n[tables.s]\nsource = \"Sales 2024.csv\"\ndelimiter = \";\"\npublic = true\n"
-        );
+        let public = "[budget]\nepsilon = 1\n[tables.s]\nsource = \"Sales 2024.csv\"\ndelimiter = \";\"\npublic = true\n";
         std::fs::write(folder.join("public.toml"), public).unwrap();
         let sql = format!(
             "SELECT \"CUSTOMER_ID\" || '{part}' AS \"PERSON\", \"CATEGORY\" FROM s WHERE order_id % 2 = {}",

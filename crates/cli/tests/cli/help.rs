@@ -2,12 +2,13 @@
 
 use super::{demure, directory, file, run};
 
-const ALL: [&str; 51] = [
+const ALL: [&str; 54] = [
     "demo",
     "query",
     "explain",
     "shell",
     "init",
+    "check",
     "synthesize",
     "sample",
     "mechanism laplace",
