@@ -5,7 +5,7 @@ use super::File;
 const SOURCES: &str = "crates/curator/src/";
 
 /// The rooms in order: folders, and single files.
-const ROOMS: [&str; 21] = [
+const ROOMS: [&str; 22] = [
     "calendar",
     "clinic",
     "words",
