@@ -35,7 +35,7 @@ use watch::Watch;
 #[command(after_help = "\
 Examples:
   demure synthesize clinic/clinic.toml patients --explain
-  demure synthesize clinic/clinic.toml patients -o people.csv --epsilon 0.4 --save people.demure
+  demure synthesize clinic/clinic.toml patients -o rows.csv --epsilon 0.4 --save rows.demure
   demure synthesize clinic/clinic.toml 'SELECT disease, cost, nights FROM visits' -o v.parquet \\
       --epsilon 0.3 --rows-per-person 3 --report visits.html
 

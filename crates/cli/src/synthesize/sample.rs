@@ -13,10 +13,10 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  demure sample people.demure --rows 1000 -o more.csv
-  demure sample people.demure --rows 500 --where 'age >= 65 AND smoker' -o smokers.parquet
+  demure sample rows.demure --rows 1000 -o more.csv
+  demure sample rows.demure --rows 500 --where 'age >= 65 AND smoker' -o smokers.parquet
 
-The model is saved by: demure synthesize … --save people.demure")]
+The model is saved by: demure synthesize … --save rows.demure")]
 pub(crate) struct Args {
     /// The model
     #[arg(value_name = "MODEL")]
