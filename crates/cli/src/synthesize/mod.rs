@@ -140,7 +140,7 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     let written = written(args, &made, (path.as_path(), format), (&select, &cost));
     written.inspect_err(|_| eprintln!("{cost} was spent all the same"))?;
     if !ids.is_empty() && !args.json {
-        eprintln!("note: {ids} is left out: it says whose row it is");
+        note!("note: {ids} is left out: it says whose row it is");
     }
     said(&made, &cost).print(args.json, out).map_err(Failure::from)
 }

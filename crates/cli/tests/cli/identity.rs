@@ -519,8 +519,15 @@ fn overwriting_a_policy_keeps_its_ledger_whatever_is_wrong_with_it() {
     }
     std::fs::write(&policy, [0xff, 0xfe]).unwrap();
     assert_eq!(init(&person).code, Some(2));
-    // Another mistake: the ledger stays, and paying for bounds needs a policy that is whole.
+    // The budget stays, so a mistake in it has to be corrected first: with it no policy opens.
     let wrong = text.replace("epsilon = ", "epsilom = ");
+    std::fs::write(&policy, &wrong).unwrap();
+    let ran = init(&person);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("`[budget]` has no `epsilon`"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(&policy).unwrap(), wrong);
+    // Another mistake: the ledger stays, and paying for bounds needs a policy that is whole.
+    let wrong = text.replace("source = ", "sauce = ");
     std::fs::write(&policy, &wrong).unwrap();
     let paid = init(&["--unit", "person", "--numeric", "age", "--spend-epsilon", "0.1"]);
     assert_eq!(paid.code, Some(2));

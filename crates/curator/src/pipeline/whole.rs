@@ -22,7 +22,7 @@
 //! hide how long reading takes, so a server must not offer it.
 
 use super::collected::collected;
-use super::{Asked, Asker, bind_parameters, plan_statement, workers};
+use super::{Asker, bind_parameters, plan_statement, workers};
 use crate::aggregate::Spend;
 use crate::bound::{Argument, BoundSpec, Exact, ExactArgument, Form, Key, Task};
 use crate::curator::Curator;
@@ -92,7 +92,6 @@ pub struct TableQuestion {
     curator: Arc<Curator>,
     who: String,
     sql: String,
-    asked: Asked,
     rows: WholeRows,
     input: LogicalPlan,
     columns: Vec<TableColumn>,
@@ -201,8 +200,7 @@ impl TableQuestion {
             .into());
         }
         let (curator, who) = (Arc::clone(curator), asker.who.to_owned());
-        let asked = Asked::new(&sql, &[], asker.settings);
-        Ok(Self { curator, who, sql, asked, rows, input, columns, ids, rows_per_unit, spend })
+        Ok(Self { curator, who, sql, rows, input, columns, ids, rows_per_unit, spend })
     }
 
     /// The statement.
@@ -258,7 +256,7 @@ impl TableQuestion {
     /// # Errors
     /// The budget does not allow it, or the rows cannot be planned: nothing is spent.
     pub async fn reserved(self, codings: &[Coding], event: Event) -> Result<TableReserved> {
-        let Self { curator, who, sql, asked, rows, input, columns, rows_per_unit, .. } = self;
+        let Self { curator, who, sql, rows, input, columns, rows_per_unit, .. } = self;
         if codings.len() != columns.len() {
             return Err(Error::Sql("every column needs a domain".to_owned()));
         }
@@ -278,14 +276,12 @@ impl TableQuestion {
         let key = curator.ledger.seal(&Sha256::digest(secret).into());
         let request = Request { who, key, query, event };
         let answers = curator.policy.budget.answers;
-        let bought = curator.at_the_ledger(move |ledger| {
-            ledger.purchase_asked(&asked.question, &[request], answers)
-        });
-        match bought.await??.pop() {
-            Some(Purchase::Reserved(reservation)) => {
+        let bought = curator.at_the_ledger(move |ledger| ledger.purchase(&request, answers));
+        match bought.await?? {
+            Purchase::Reserved(reservation) => {
                 Ok(TableReserved { curator, task, width, reservation })
             }
-            Some(Purchase::Given { .. }) | None => Err(Error::Unreadable),
+            Purchase::Given { .. } => Err(Error::Unreadable),
         }
     }
 }
