@@ -71,8 +71,8 @@ mod user;
 
 use clap::{Parser, Subcommand};
 use demure_core::Error;
-use demure_report::WriteError;
 use demure_report::progress::Heartbeat;
+use demure_report::{WriteError, printable_lines};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -279,16 +279,16 @@ fn run() -> ExitCode {
             | Failure::Unwritten(WriteError(source)),
         ) if source.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Curator(error)) if error.refusal().is_some() => {
-            eprintln!("{}", curator::words(&error));
+            eprintln!("{}", printable_lines(&curator::words(&error)));
             ExitCode::FAILURE
         }
         Err(Failure::Told(code)) => ExitCode::from(code),
         Err(Failure::Unsatisfied(why)) => {
-            eprintln!("{why}");
+            eprintln!("{}", printable_lines(&why));
             ExitCode::FAILURE
         }
         Err(failure) => {
-            eprintln!("error: {failure}");
+            eprintln!("error: {}", printable_lines(&failure.to_string()));
             if let Some(hint) = failure.hint() {
                 eprintln!("hint: {hint}");
             }

@@ -73,7 +73,7 @@ pub use error::{Error, Result};
 pub use first_policy::{
     Ask, Choices, Note, ProposeError, ProposeOptions, Proposed, interview, propose,
 };
-pub use identity::beside::ledger_path;
+pub use identity::beside::{is_needed, ledger_path};
 pub use identity::renew::{NewLedger, new_ledger};
 pub use identity::{
     SHARED_LEDGER, fits, ledger_expecting, ledger_of, record_units, replaced_ledger_of,

@@ -53,6 +53,15 @@ impl Outside {
             )
             .into());
         }
+        let least = policy.budget.min_per_query;
+        if epsilon_of(guarantee) < least.get() {
+            return Err(Refusal::new(
+                Rule::Least,
+                format!("a release costs at least ε {least}; nothing was spent"),
+                format!("ask for ε {least} or more, as the policy's `min_per_query` says"),
+            )
+            .into());
+        }
         let event = guarantee.event().repeat(u64::from(times))?;
         let (who, query) = (who.to_owned(), text.to_owned());
         let key = ledger.seal(&unlike_any_other()?);
@@ -75,6 +84,16 @@ impl Outside {
     /// Stores the answer, which may be shown once this returns.
     pub fn settle(self, answer: &str) -> Result<()> {
         Ok(self.reading.settle(answer.as_bytes())?)
+    }
+}
+
+/// The ε of a guarantee; of ρ, the ε of which ρ is the zCDP.
+fn epsilon_of(guarantee: Guarantee) -> f64 {
+    match guarantee {
+        Guarantee::Pure(epsilon) | Guarantee::Approximate(epsilon, _) => epsilon.get(),
+        Guarantee::Concentrated(rho) => (2.0 * rho.get()).sqrt(),
+        // Of an unknown kind nothing is known to be enough.
+        _ => 0.0,
     }
 }
 

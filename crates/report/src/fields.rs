@@ -1,7 +1,7 @@
 //! Named fields, as aligned text or as JSON.
 
 use crate::number::full;
-use crate::{WriteError, padded, width};
+use crate::{WriteError, padded, printable_lines, width};
 use serde_json::{Map, Value};
 use std::io::Write;
 
@@ -81,7 +81,8 @@ impl Report {
         let columns = shown().map(|(name, _)| width(name)).max().unwrap_or(0) + 2;
         let indent = format!("\n{}", " ".repeat(columns));
         let line = |(name, text): (&str, &String)| {
-            format!("{}{}\n", padded(name, columns, false), text.replace('\n', &indent))
+            let text = printable_lines(text).replace('\n', &indent);
+            format!("{}{text}\n", padded(name, columns, false))
         };
         shown().map(line).collect()
     }

@@ -79,6 +79,12 @@ pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || turns(c) { '\u{FFFD}' } else { c }).collect()
 }
 
+/// The same line by line.
+#[must_use]
+pub fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
+}
+
 /// `text` broken into lines of at most `columns`, with `indent` before all but the first.
 #[must_use]
 pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {

@@ -242,6 +242,16 @@ impl Synthesizer {
         Ok(Synthesis { model, rows, report: found })
     }
 
+    /// Checks that some row meets all rules. Nothing but the schema is looked at.
+    ///
+    /// # Errors
+    /// There is none, or the search for one gave up.
+    pub fn satisfiable(&self) -> Result<()> {
+        let rules = Rules::new(self.rules.clone(), self.schema.width());
+        let alike = vec![None; self.schema.width()];
+        rules.some_row(&self.profiles(&alike, 1.0, &rules)?).map(drop)
+    }
+
     /// The standard deviation of the noise on each count of a column's histogram, in rows, for each column; `None` for
     /// those whose histogram is public. It is known before anything is read.
     pub fn column_noise(&self) -> Result<Vec<Option<f64>>> {

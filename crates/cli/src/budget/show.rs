@@ -107,14 +107,14 @@ pub(super) fn journal(
     for entry in entries.iter().filter(shown) {
         let what = entry_in_words(entry, accounting == Accounting::Zcdp);
         let line = format!(
-            "{:6}  {}  {:8}  {:16}  {what}\n",
+            "{:6}  {}  {:8}  {:16}  {what}",
             entry.seq,
             time(entry.time),
             entry.kind.to_string(),
             entry.who
         );
-        out.write_all(line.as_bytes()).map_err(Failure::writing)?;
-        // Analysts wrote it: their control characters must not reach the steward's terminal.
+        // Analysts chose names and wrote questions: their control characters must not reach the steward's terminal.
+        writeln!(out, "{}", printable(&line)).map_err(Failure::writing)?;
         for line in entry.question.iter().flat_map(question_in_words) {
             writeln!(out, "          {}", printable(&line)).map_err(Failure::writing)?;
         }

@@ -87,6 +87,13 @@ impl Common {
 
     /// Debits what a release costs, before the graph is read.
     fn pay(&self, name: &str, guarantee: Guarantee) -> Result<Paid, Failure> {
+        self.source.check()?;
+        if self.account.is_named() && self.source.vertices.is_none() {
+            return Err(Failure::usage(
+                "--policy needs --vertices: the number in the file is as protected as the edges\n\
+                 hint: declare how many vertices there are, with and without edges",
+            ));
+        }
         self.account.pay(&format!("graph {name}"), (guarantee, 1), self.neighbours.into())
     }
 

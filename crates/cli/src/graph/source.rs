@@ -21,14 +21,19 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Reads the graph. Says on stderr if that makes the number of vertices public.
-    pub(super) fn read(&self) -> Result<Graph, Failure> {
-        let file = self.file.as_deref().ok_or_else(|| {
+    /// Whether a graph is given. It is not opened.
+    pub(super) fn check(&self) -> Result<&Path, Failure> {
+        self.file.as_deref().ok_or_else(|| {
             Failure::usage(
                 "no graph: give a file with two vertex numbers a line\n\
                  hint: --explain needs none",
             )
-        })?;
+        })
+    }
+
+    /// Reads the graph. Says on stderr if that makes the number of vertices public.
+    pub(super) fn read(&self) -> Result<Graph, Failure> {
+        let file = self.check()?;
         let graph = match files::Source::open(file)? {
             files::Source::Text(text) => {
                 let text = BufReader::with_capacity(1 << 16, text);

@@ -54,15 +54,20 @@ impl Data {
         Ok(self.values.as_ref().map(|values| values.0.clone()))
     }
 
-    /// The numbers, unless nothing is to be drawn from them.
-    pub(crate) fn read(&self, explain: bool) -> Result<Vec<f64>, Failure> {
-        match self.given()? {
-            Some(values) => Ok(values),
-            None if explain => Ok(Vec::new()),
-            None => {
+    /// Whether numbers are given where they are needed. No file is opened.
+    pub(crate) fn check(&self, explain: bool) -> Result<(), Failure> {
+        match explain || self.column.file.is_some() || self.values.is_some() {
+            true => Ok(()),
+            false => {
                 Err(Failure::usage("no data: give a file and --column NAME, or --values 1,2,3"))
             }
         }
+    }
+
+    /// The numbers, unless nothing is to be drawn from them.
+    pub(crate) fn read(&self, explain: bool) -> Result<Vec<f64>, Failure> {
+        self.check(explain)?;
+        Ok(self.given()?.unwrap_or_default())
     }
 }
 

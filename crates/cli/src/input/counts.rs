@@ -21,6 +21,16 @@ impl Counts {
         self.counts.as_ref().map(|pairs| pairs.0.as_slice())
     }
 
+    /// Whether counts are given where they are needed. No file is opened.
+    pub(crate) fn check(&self, explain: bool) -> Result<(), Failure> {
+        match explain || self.column.file.is_some() || self.counts.is_some() {
+            true => Ok(()),
+            false => {
+                Err(Failure::usage("no data: give a file and --column NAME, or --counts a=10,b=3"))
+            }
+        }
+    }
+
     /// The count of every key, unless nothing is to be drawn from them. In a
     /// file, every row counts once for its cell; an empty cell is no key.
     pub(crate) fn read(&self, explain: bool) -> Result<BTreeMap<String, u64>, Failure> {
@@ -33,12 +43,10 @@ impl Counts {
         if self.column.read(count)? {
             return Ok(counts);
         }
+        self.check(explain)?;
         match self.typed() {
             Some(pairs) => Ok(pairs.iter().cloned().collect()),
-            None if explain => Ok(counts),
-            None => {
-                Err(Failure::usage("no data: give a file and --column NAME, or --counts a=10,b=3"))
-            }
+            None => Ok(counts),
         }
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct Args {
     monotone: bool,
 
     /// Print every candidate's probability instead of drawing (it shows the scores: not for release)
-    #[arg(long)]
+    #[arg(long, conflicts_with = "policy")]
     probabilities: bool,
 
     #[command(flatten)]

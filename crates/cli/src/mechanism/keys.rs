@@ -75,6 +75,7 @@ impl Histogram {
             let text = format!("± {} on all {keys} counts at once", short(all));
             error = error.described("error_95_all", all, text);
         }
+        self.counts.check(self.common.explain())?;
         let paid = self.common.pay("histogram", mechanism.guarantee())?;
         let counts = self.counts.read(self.common.explain())?;
         let exact: Vec<u64> =
@@ -143,6 +144,7 @@ impl Threshold {
         let (epsilon, delta) = (Epsilon::new(self.epsilon)?, Delta::positive(self.delta)?);
         let (neighbours, most) = (self.common.neighbours(), self.most.contributions()?);
         let keys = Keys::new(self.method, epsilon, delta, neighbours, most)?;
+        self.counts.check(self.common.explain())?;
         let paid = self.common.pay("threshold", keys.guarantee())?;
         let counts = self.counts.read(self.common.explain())?;
         self.common.output.finish(paid, keys.explain()?, |rng| Ok(keys.release(&counts, rng)?), out)
@@ -230,6 +232,7 @@ impl Votes {
         let neighbours = self.common.neighbours();
         let mechanism = Stable::new(epsilon, delta)?;
         let report = explain(name, &mechanism, epsilon, neighbours);
+        self.counts.check(self.common.explain())?;
         let paid = self.common.pay(name, mechanism.guarantee())?;
         let counts = self.counts.read(self.common.explain())?;
         let keys = self.keys.as_ref().map(|words| words.0.as_slice());

@@ -42,6 +42,7 @@ impl Count {
         let most = Rows::AtMost(self.max_rows);
         let mechanism = core::Count::new(self.spend.budget()?, self.common.neighbours(), most)?;
         let counts = |x: &&f64| self.bounds.is_none_or(|b| b.low <= **x && **x <= b.high);
+        self.data.check(self.common.explain())?;
         let paid = self.common.pay("count", mechanism.guarantee())?;
         let rows = self.data.read(self.common.explain())?.iter().filter(counts).count() as u64;
         self.common.release(
@@ -128,6 +129,7 @@ impl Sum {
         let neighbours = self.common.neighbours();
         let mechanism = BoundedSum::new(self.spend.budget()?, bounds, neighbours, rows)?;
         let grid = Report::default().field("grid", bounds.grid().spacing());
+        self.data.check(self.common.explain())?;
         let paid = self.common.pay("sum", mechanism.guarantee())?;
         let values = self.data.read(self.common.explain())?;
         let all = accumulate(&values, bounds, rows.public(neighbours));
@@ -171,6 +173,7 @@ impl Moment {
     fn run(&self, name: &str, of: New, out: &mut impl Write) -> Result<(), Failure> {
         let (bounds, rows) = (on_grid(self.bounds, false)?, self.unit.rows());
         let moment = of(self.spend.budget()?, bounds, self.common.neighbours(), rows)?;
+        self.data.check(self.common.explain())?;
         let paid = self.common.pay(name, moment.guarantee())?;
         let values = self.data.read(self.common.explain())?;
         let (report, all) = (moment.explain(self.n, values.len())?, moment.accumulate(&values));
@@ -268,6 +271,7 @@ impl Quantile {
             false => core::Quantile::between(epsilon, neighbours, self.q, range)?,
         };
         let report = explain::quantile(&mechanism, self.q, neighbours)?;
+        self.data.check(self.common.explain())?;
         let paid = self.common.pay("quantile", mechanism.guarantee())?;
         let values = self.data.read(self.common.explain())?;
         let draw = |rng: &mut SystemRandom| Ok(mechanism.release(&values, rng)?.into_value());

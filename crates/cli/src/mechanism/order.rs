@@ -107,7 +107,7 @@ pub(super) struct Smooth {
 
     /// Show the expected error of every method at this budget, on a public sample; no data are read,
     /// so that nothing is spent
-    #[arg(long)]
+    #[arg(long, conflicts_with = "policy")]
     compare: bool,
 
     /// The sample of --compare, over the bounds
@@ -140,6 +140,10 @@ impl Smooth {
         let report = explain(order, width, &noise, neighbours);
         if self.output.explain {
             return Ok(report.print(self.output.json, out)?);
+        }
+        self.data.check(false)?;
+        if neighbours == Neighbours::AddRemove && size.is_none() {
+            return Err(demure_plan::Error::NoSize.into());
         }
         let paid = self.output.pay(order.name(), noise.guarantee(), neighbours)?;
         let values = values(bounds, self.data.read(false)?, neighbours, size)?;

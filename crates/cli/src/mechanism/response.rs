@@ -31,7 +31,7 @@ pub(super) struct Args {
     value: Option<String>,
 
     /// Estimate how many of all truly say yes, from the answers
-    #[arg(long, requires = "yes", requires = "n", conflicts_with_all = ["value", "explain", "repeat"])]
+    #[arg(long, requires = "yes", requires = "n", conflicts_with_all = ["value", "explain", "repeat", "policy"])]
     estimate: bool,
 
     /// How many answers were yes (or the category in question)

@@ -19,7 +19,8 @@ Examples:
   demure mechanism sparse --values 3,12,90,7 --threshold 50 --epsilon 1
   demure mechanism sparse --threshold 50 --epsilon 1 --monotone --explain
 
-Answers come in the order of the values: above, below, or halted once all the positives are used.")]
+Answers come in the order of the values: above, below, or halted once all the positives are used. Values are rounded down to
+whole numbers, and a cell that is no number counts as 0.")]
 pub(super) struct Args {
     #[command(flatten)]
     data: Data,
@@ -52,16 +53,18 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let epsilon = Epsilon::new(self.epsilon)?;
-        let sensitivity = Sensitivity::<LInf>::new(self.sensitivity)?;
+        // Between whole numbers: rounding them down does not move them further apart.
+        let whole_steps = self.sensitivity.ceil();
+        let sensitivity = Sensitivity::<LInf>::new(whole_steps)?;
         let neighbours = self.common.neighbours();
         let change = monotone(self.monotone, neighbours)?;
         let mechanism = AboveThreshold::new(epsilon, sensitivity, self.positives, change)?;
         let threshold = whole(self.threshold, "threshold")?;
-        let report = explain::sparse(&mechanism, self.positives, self.sensitivity, neighbours)?;
+        let report = explain::sparse(&mechanism, self.positives, whole_steps, neighbours)?;
+        self.data.check(self.common.explain())?;
         let paid = self.common.pay("sparse", mechanism.guarantee())?;
         let values = self.data.read(self.common.explain())?;
-        let values: Vec<i128> =
-            values.iter().map(|&x| whole(x, "values")).collect::<Result<_, _>>()?;
+        let values: Vec<i128> = values.into_iter().map(rounded_down).collect();
         let draw = |rng: &mut SystemRandom| {
             let mut asking = mechanism.start(threshold, rng)?;
             let answers = values.iter().map(|&x| Ok(word(asking.ask(x, rng)?.into_value())));
@@ -78,6 +81,12 @@ fn word(answer: Answer) -> Value {
         Answer::Below => "below".into(),
         Answer::Halted => "halted".into(),
     }
+}
+
+/// A protected number as a whole one: total, so that no value is an error. One that is no number counts as 0.
+fn rounded_down(x: f64) -> i128 {
+    const MOST: f64 = 9_007_199_254_740_992.0; // 2^53
+    if x.is_nan() { 0 } else { x.floor().clamp(-MOST, MOST) as i128 }
 }
 
 fn whole(x: f64, name: &str) -> Result<i128, Failure> {

@@ -79,6 +79,7 @@ impl Args {
         };
         let asked = (!self.range.is_empty()).then_some(ranges.as_slice());
         let report = explain::tree(&mechanism, asked, neighbours)?;
+        self.data.check(self.common.explain())?;
         let paid = self.common.pay("tree", mechanism.guarantee())?;
         let counts = cells.counts(&self.data.read(self.common.explain())?);
         let draw = |rng: &mut SystemRandom| {

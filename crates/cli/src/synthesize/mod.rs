@@ -15,6 +15,7 @@ use crate::Failure;
 use crate::curator::options::ExpectHead;
 use crate::curator::{Conversation, user};
 use crate::input::positive;
+use demure_curator::is_needed;
 use demure_files as files;
 use demure_report::progress::Spinner;
 use demure_report::{Report, grouped, percent};
@@ -130,15 +131,31 @@ pub(crate) fn run(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
         return Err(Failure::usage("--output says where the rows go"));
     };
     // Before the debit: what cannot be written must not be paid for.
-    for file in [Some(path), args.save.as_ref(), args.report.as_ref()].into_iter().flatten() {
+    let files: Vec<&PathBuf> =
+        [Some(path), args.save.as_ref(), args.report.as_ref()].into_iter().flatten().collect();
+    for (i, file) in files.iter().enumerate() {
+        if is_needed(file, &args.policy, conversation.curator().policy()) {
+            return Err(Failure::usage(format!(
+                "{} belongs to the policy or its data, which would be lost\nhint: give it another name",
+                file.display()
+            )));
+        }
+        if files[..i].contains(file) {
+            return Err(Failure::usage(
+                "two outputs have the same name\nhint: give each another name",
+            ));
+        }
         output::check_writable(file)?;
     }
     let watch = Watch::new();
     let paid = conversation.block_on(offer.bought())?;
     let cost = paid.cost.clone();
-    let made = conversation.block_on(paid.made(watch))?;
-    let written = written(args, &made, (path.as_path(), format), (&select, &cost));
-    written.inspect_err(|_| eprintln!("{cost} was spent all the same"))?;
+    let made = conversation.block_on(paid.made(watch)).map_err(Failure::from);
+    let made = made.and_then(|made| {
+        written(args, &made, (path.as_path(), format), (&select, &cost))?;
+        Ok(made)
+    });
+    let made = made.inspect_err(|_| eprintln!("{cost} was spent all the same"))?;
     if !ids.is_empty() && !args.json {
         note!("note: {ids} is left out: it says whose row it is");
     }

@@ -35,12 +35,25 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
+/// More rows than this are made only if they are asked for.
+const MOST_ROWS: usize = 100_000_000;
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let format = Format::of(&args.output)?;
     let unread = |source| Failure::File { what: "reading the model".into(), source };
     let text = std::fs::read_to_string(&args.model).map_err(unread)?;
     let saved = SavedModel::from_text(&text)?;
-    let rows = args.rows.map_or_else(|| saved.model().rows(), |rows| rows as usize);
+    let rows = match args.rows {
+        Some(rows) => rows as usize,
+        None => Some(saved.model().rows()).filter(|rows| *rows <= MOST_ROWS).ok_or_else(|| {
+            Failure::usage(
+                "the model does not say a number of rows that can be made\nhint: give --rows",
+            )
+        })?,
+    };
+    if args.output == args.model {
+        return Err(Failure::usage("the output is the model itself\nhint: give it another name"));
+    }
     let made = {
         let _spinner = Spinner::new("sampling");
         let mut rng = SystemRandom::new()?;

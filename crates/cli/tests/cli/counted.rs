@@ -123,3 +123,34 @@ fn a_release_without_a_policy_says_that_nobody_counts_it() {
     let explained = json("mechanism count --epsilon 1 --explain");
     assert!(explained.get("debited").is_none(), "{explained}");
 }
+
+#[test]
+fn what_is_missing_in_the_call_is_said_before_the_debit() {
+    let (policy, graph) = place("counted-call");
+    for (call, says) in [
+        ("mechanism count --epsilon 0.01", "no data"),
+        ("mechanism histogram --keys a,b --epsilon 0.01", "no data"),
+        ("mechanism median --values 1,2 --bounds 0,5 --neighbours add-remove --epsilon 0.01", "--size"),
+        ("graph triangles --vertices 9 --epsilon 0.01", "no graph"),
+        (&format!("graph triangles {graph} --epsilon 0.01"), "--vertices"),
+        ("mechanism exponential --scores a=2 --epsilon 0.01 --probabilities", "cannot be used with"),
+        ("mechanism response --alpha 0.5 --estimate --yes 9 --n 18", "cannot be used with"),
+        ("mechanism median --bounds 0,5 --epsilon 0.01 --compare", "cannot be used with"),
+    ] {
+        nothing(&demure(&format!("{call} --policy {policy}")), 2, says);
+    }
+    let little = demure(&format!("mechanism count --values 1 --epsilon 1e-9 --policy {policy}"));
+    nothing(&little, 1, "a release costs at least ε");
+    assert_eq!(spent(&policy), 0.0);
+}
+
+#[test]
+fn whether_sparse_answers_does_not_depend_on_what_a_cell_holds() {
+    for values in ["1,2,3", "1,2,3.5", "1,nan,3", "inf,-inf,1e300"] {
+        let said = json(&format!("mechanism sparse --values {values} --threshold 50 --epsilon 1"));
+        assert_eq!(said["value"].as_array().unwrap().len(), 3, "{said}");
+    }
+    // Numbers that are half a step apart are a step apart when rounded down.
+    let said = json("mechanism sparse --threshold 5 --epsilon 1 --sensitivity 0.5 --explain");
+    assert_eq!(number(&said, "sensitivity"), 1.0);
+}

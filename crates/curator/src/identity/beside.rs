@@ -14,6 +14,38 @@ pub fn ledger_path(policy: &Path) -> PathBuf {
     Policy::real_path(policy).with_extension("ledger")
 }
 
+/// Whether writing to `file` would destroy or change what the policy at `path` needs: the policy itself, its ledger, its
+/// accounts, or a source.
+#[must_use]
+pub fn is_needed(file: &Path, path: &Path, policy: &Policy) -> bool {
+    let (Some(file), Some(own)) = (real_name(file), real_name(&Policy::real_path(path))) else {
+        return false;
+    };
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = name(&own.with_extension("")) + ".";
+    let beside = file.parent() == own.parent()
+        && name(&file).strip_prefix(&stem).is_some_and(|rest| {
+            // `clinic.ledger-wal`, `clinic.2.ledger`, `clinic.users`
+            rest.contains("ledger") || rest.starts_with("users")
+        });
+    let source = |source: &str| {
+        let place = policy.folder.join(source);
+        if source.contains('*') {
+            return place.parent().and_then(real_name).is_some_and(|of| file.parent() == Some(&of));
+        }
+        real_name(&place).is_some_and(|place| file.starts_with(place))
+    };
+    file == own || beside || policy.tables.iter().any(|table| source(&table.source))
+}
+
+/// The path of a file that may not be there yet, with all links followed.
+fn real_name(file: &Path) -> Option<PathBuf> {
+    file.canonicalize().ok().or_else(|| {
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Some(parent.unwrap_or(Path::new(".")).canonicalize().ok()?.join(file.file_name()?))
+    })
+}
+
 /// The ledgers of a policy of which any file exists, sorted by number; numbers may be missing. Ledgers of other
 /// policies, such as `clinic.2.toml`, are left out.
 pub(crate) fn ledgers(policy: &Path) -> Result<Vec<PathBuf>> {

@@ -52,6 +52,9 @@ use std::num::NonZeroU32;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+/// The most rows of one unit in a synthetic table.
+const MOST_ROWS: u32 = 1 << 20;
+
 /// A column of the rows, and what is publicly known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableColumn {
@@ -416,8 +419,15 @@ fn rows_of_unit(rows: &WholeRows, asked: Option<NonZeroU32>) -> Result<NonZeroU3
             None => limits.groups.saturating_mul(limits.rows),
         },
     };
-    let most = NonZeroU32::new(most.clamp(1, 1 << 20)).unwrap_or(NonZeroU32::MIN);
-    Ok(most)
+    match NonZeroU32::new(most.max(1)).filter(|most| most.get() <= MOST_ROWS) {
+        Some(most) => Ok(most),
+        None => Err(Refusal::new(
+            Rule::Join,
+            format!("one unit may make {most} rows of this SELECT, and {MOST_ROWS} is the most"),
+            "join fewer tables, or let fewer rows of a person count",
+        )
+        .into()),
+    }
 }
 
 /// What is publicly known of a column.

@@ -125,6 +125,9 @@ impl Offer {
         for condition in &options.forbid {
             synthesizer = synthesizer.rule(condition::forbidden(condition, &schema, &domains)?);
         }
+        if !options.forbid.is_empty() {
+            synthesizer.satisfiable()?;
+        }
         if let Some(rows) = options.rows {
             synthesizer = synthesizer.rows(rows);
         }

@@ -30,3 +30,36 @@ fn ledgers_are_found_whatever_is_missing_between_them() {
     assert_eq!(found(), ["clinic.ledger", "clinic.3.ledger"]);
     assert_eq!(next(), "clinic.5.ledger");
 }
+
+#[test]
+fn a_policy_needs_itself_its_ledger_its_accounts_and_its_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(at("parts/2024")).unwrap();
+    std::fs::create_dir(at("glob")).unwrap();
+    let text = "[budget]\nepsilon = 1\n[tables.a]\nsource = \"a.csv\"\nunit = \"row\"\n\
+                [tables.b]\nsource = \"parts\"\nunit = \"row\"\n\
+                [tables.c]\nsource = \"glob/*.csv\"\nunit = \"row\"\n";
+    std::fs::write(at("clinic.toml"), text).unwrap();
+    std::fs::write(at("a.csv"), "x\n1\n").unwrap();
+    let policy = Policy::read(&at("clinic.toml")).unwrap();
+    let needed = |name: &str| is_needed(&at(name), &at("clinic.toml"), &policy);
+    for name in [
+        "clinic.toml",
+        "clinic.ledger",
+        "clinic.ledger-head",
+        "clinic.2.ledger",
+        "clinic.users",
+        "a.csv",
+        "parts/2024/new.csv",
+        "glob/new.csv",
+        "parts/../a.csv",
+    ] {
+        assert!(needed(name), "{name}");
+    }
+    for name in ["rows.csv", "clinic.csv", "clinic.report.html", "absent/a.csv"] {
+        assert!(!needed(name), "{name}");
+    }
+    std::os::unix::fs::symlink(at("a.csv"), at("link.csv")).unwrap();
+    assert!(needed("link.csv"));
+}
