@@ -8,3 +8,5 @@ mod asking;
 mod before_paying;
 #[path = "answers/intervals.rs"]
 mod intervals;
+#[path = "answers/own_numbers.rs"]
+mod own_numbers;

@@ -82,7 +82,7 @@ fn every_draw_is_debited() {
 
 #[test]
 fn beyond_the_budget_nothing_is_read_and_nothing_spent() {
-    let (policy, _) = place("counted-beyond");
+    let (policy, graph) = place("counted-beyond");
     let absent = directory().join("counted-beyond").join("absent.csv");
     let refused = demure(&format!(
         "mechanism count {} --column age --epsilon 2.5 --policy {policy}",
@@ -90,9 +90,8 @@ fn beyond_the_budget_nothing_is_read_and_nothing_spent() {
     ));
     nothing(&refused, 1, "costs ε 2.5");
     assert_eq!(spent(&policy), 0.0);
-    for call in
-        ["mechanism median --values 1,2 --bounds 0,5", "graph triangles --neighbours replace"]
-    {
+    let graph = format!("graph triangles {graph} --vertices 9 --neighbours replace");
+    for call in ["mechanism median --values 1,2 --bounds 0,5", &graph] {
         let other = demure(&format!("{call} --epsilon 0.1 --policy {policy}"));
         nothing(&other, 1, "the policy counts under add-remove");
     }
@@ -130,10 +129,16 @@ fn what_is_missing_in_the_call_is_said_before_the_debit() {
     for (call, says) in [
         ("mechanism count --epsilon 0.01", "no data"),
         ("mechanism histogram --keys a,b --epsilon 0.01", "no data"),
-        ("mechanism median --values 1,2 --bounds 0,5 --neighbours add-remove --epsilon 0.01", "--size"),
+        (
+            "mechanism median --values 1,2 --bounds 0,5 --neighbours add-remove --epsilon 0.01",
+            "--size",
+        ),
         ("graph triangles --vertices 9 --epsilon 0.01", "no graph"),
         (&format!("graph triangles {graph} --epsilon 0.01"), "--vertices"),
-        ("mechanism exponential --scores a=2 --epsilon 0.01 --probabilities", "cannot be used with"),
+        (
+            "mechanism exponential --scores a=2 --epsilon 0.01 --probabilities",
+            "cannot be used with",
+        ),
         ("mechanism response --alpha 0.5 --estimate --yes 9 --n 18", "cannot be used with"),
         ("mechanism median --bounds 0,5 --epsilon 0.01 --compare", "cannot be used with"),
     ] {

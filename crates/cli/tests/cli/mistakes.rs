@@ -231,7 +231,6 @@ const PARAMETERS: &[(&str, &[&str])] = &[
         "mechanism tree --values CANARY --bounds 0,9 --cells 9 --epsilon 1 --range 5,2",
         &["--range", "lower first"],
     ),
-    ("mechanism sparse --values CANARY --threshold 1 --epsilon 1", &["values", "whole numbers"]),
     ("mechanism sparse --values 31337 --threshold 1.5 --epsilon 1", &["threshold", "whole number"]),
     ("mechanism sparse --values 31337 --threshold 1 --epsilon 0", &["epsilon", "greater than 0"]),
     (

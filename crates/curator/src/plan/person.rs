@@ -197,30 +197,23 @@ fn own(
             let found = if name == "bool_and" { bool_and } else { bool_or };
             (vec![found(ours(&*column)).alias(term(0))], ours(term(0)), Facts::unknown())
         }
-        ("sum" | "avg", false, Some((low, high))) if low.abs().max(high.abs()) <= NARROW => {
+        ("avg", false, Some((low, high))) if low.abs().max(high.abs()) <= NARROW => {
             let inside = moved_inside(&admitted, low, high);
             let (steps, step) = on_grid(admitted, low, high, STEPS);
             before.push((steps.alias(&column), Facts::unknown()));
             let total = try_cast(ours(term(0)), DataType::Float64) * lit(step);
             let mut terms =
                 vec![sum(ours(&*column)).alias(term(0)), count(ours(&*column)).alias(term(1))];
-            if name == "sum" {
-                let low = if low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
-                let high = if high <= 0.0 { 0.0 } else { f64::INFINITY };
-                let facts = Facts { interval: Interval { low, high }, ..Facts::unknown() };
-                (terms, total, facts)
-            } else {
-                let n = try_cast(ours(term(1)), DataType::Float64);
-                let n = nullif(n, lit(ScalarValue::Float64(Some(0.0))));
-                // A mean lies between the numbers, whatever the grid: that of equal numbers is that number.
-                let value = format!("{column}_value");
-                before.push((one_form(inside, rows, true)?.alias(&value), Facts::unknown()));
-                terms.push(min(ours(&*value)).alias(term(2)));
-                terms.push(max(ours(&*value)).alias(term(3)));
-                let mean = greatest(vec![total / n, ours(term(2))]);
-                let mean = least(vec![mean, ours(term(3))]);
-                (terms, mean, Facts { integral: false, ..number() })
-            }
+            let n = try_cast(ours(term(1)), DataType::Float64);
+            let n = nullif(n, lit(ScalarValue::Float64(Some(0.0))));
+            // A mean lies between the numbers, whatever the grid: that of equal numbers is that number.
+            let value = format!("{column}_value");
+            before.push((one_form(inside, rows, true)?.alias(&value), Facts::unknown()));
+            terms.push(min(ours(&*value)).alias(term(2)));
+            terms.push(max(ours(&*value)).alias(term(3)));
+            let mean = greatest(vec![total / n, ours(term(2))]);
+            let mean = least(vec![mean, ours(term(3))]);
+            (terms, mean, Facts { integral: false, ..number() })
         }
         _ => {
             let kind = argument.get_type(rows.schema());
@@ -285,7 +278,7 @@ pub(super) fn on_grid(admitted: Expr, low: f64, high: f64, steps: i32) -> (Expr,
 }
 
 /// A value moved into its bounds; NULL stays.
-fn moved_inside(admitted: &Expr, low: f64, high: f64) -> Expr {
+pub(super) fn moved_inside(admitted: &Expr, low: f64, high: f64) -> Expr {
     let real = try_cast(admitted.clone(), DataType::Float64);
     present(real.clone(), between(&real, low, high))
 }

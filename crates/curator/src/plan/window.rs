@@ -25,7 +25,7 @@
 
 use super::frame::{checked_rows, distance};
 use super::padded::require_all;
-use super::person::{has_order, on_grid, one_form, ours};
+use super::person::{has_order, moved_inside, on_grid, one_form, ours};
 use super::place::{keeps_one, one_each_if};
 use super::rows::{planned, select};
 use super::{Node, Walk};
@@ -39,7 +39,7 @@ use crate::rows::{Owner, RESERVED, Rows};
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Column, ScalarValue};
 use datafusion::execution::SessionState;
-use datafusion::functions::core::expr_fn::nullif;
+use datafusion::functions::core::expr_fn::{greatest, least, nullif};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::functions_aggregate::sum::sum_udaf;
@@ -520,20 +520,27 @@ impl Over {
                 let (low, high) = known.interval.finite().ok_or_else(|| {
                     refuse(name, "of a value without bounds", "CLAMP(x, low, high) inside")
                 })?;
+                let inside = one_form(moved_inside(&admitted, low, high), &self.rows, true)?;
+                let inside = self.computed(inside);
                 let (steps, step) = on_grid(admitted, low, high, STEPS);
                 let column = self.computed(steps);
                 let total = over(self, sum_udaf(), &column)?;
                 let total = try_cast(total, DataType::Float64) * lit(step);
+                let n = over(self, count_udaf(), &column)?;
+                let n = nullif(try_cast(n, DataType::Float64), lit(0.0));
+                // A mean lies between the numbers, whatever the grid: that of equal numbers is that number.
+                let least_number = over(self, min_udaf(), &inside)?;
+                let largest = over(self, max_udaf(), &inside)?;
+                let between = |x, low, high| least(vec![greatest(vec![x, low]), high]);
                 if name == "sum" {
+                    let total = between(total, least_number * n.clone(), largest * n);
                     let low = if low >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
                     let high = if high <= 0.0 { 0.0 } else { f64::INFINITY };
                     let facts = Facts { interval: Interval { low, high }, ..Facts::unknown() };
                     return Ok(Made { value: total, facts });
                 }
-                let n = over(self, count_udaf(), &column)?;
-                let n = nullif(try_cast(n, DataType::Float64), lit(0.0));
                 let facts = Facts { integral: false, values: None, ..known };
-                Ok(Made { value: total / n, facts })
+                Ok(Made { value: between(total / n, least_number, largest), facts })
             }
         }
     }

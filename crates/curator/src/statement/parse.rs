@@ -195,7 +195,36 @@ fn set(rest: &str) -> Result<Statement> {
     Ok(Statement::Set { name: name.trim().to_owned(), value: value.trim().to_owned() })
 }
 
+/// The text with a space between a comparison and the sign of a number after it. PostgreSQL reads `cost>-10` so; the
+/// tokenizer would see an operator `>-`.
+fn spaced(text: &str) -> String {
+    let mut spaced = text.to_owned();
+    let Ok(tokens) = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize_with_location() else {
+        return spaced;
+    };
+    let starts: Vec<usize> =
+        std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    // From the end, so that places before stay right.
+    for found in tokens.iter().rev() {
+        let Token::CustomBinaryOperator(signs) = &found.token else { continue };
+        let compared = signs.strip_suffix(['-', '+']).unwrap_or_default();
+        if !["<", ">", "<=", ">=", "<>", "="].contains(&compared) {
+            continue;
+        }
+        let (line, column) = (found.span.start.line as usize, found.span.start.column as usize);
+        let Some(start) = line.checked_sub(1).and_then(|line| starts.get(line)) else { continue };
+        let rest = text.get(*start..).unwrap_or_default();
+        let Some((at, _)) = rest.char_indices().nth(column.saturating_sub(1)) else { continue };
+        let sign = start + at + compared.len();
+        if text.get(start + at..).is_some_and(|rest| rest.starts_with(signs.as_str())) {
+            spaced.insert(sign, ' ');
+        }
+    }
+    spaced
+}
+
 fn query(text: &str, begins: (u64, u64), state: &SessionState, names: &Names) -> Result<Parsed> {
+    let text = &*spaced(text);
     let tokens = Tokenizer::new(&PostgreSqlDialect {}, text).tokenize();
     let tokens = tokens.map_err(|e| {
         let text = format!("{}{}", e.message, e.location);

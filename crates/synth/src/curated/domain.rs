@@ -272,7 +272,8 @@ fn remedy(missing: &[&TableColumn], have: &[&str]) -> String {
             }
             (Some((table, name)), known) => writeln!(
                 text,
-                "write into the policy, under [tables.{table}.columns]: {name} = {{ {known} }}"
+                "write into the policy, in the line of the column under [tables.{table}.columns]: {} = {{ {known} }}",
+                key(name)
             ),
             (None, _) if column.data_type.is_numeric() => writeln!(
                 text,
@@ -293,6 +294,15 @@ fn remedy(missing: &[&TableColumn], have: &[&str]) -> String {
         }
     }
     text
+}
+
+/// A name as a key of TOML.
+fn key(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match !name.is_empty() && name.chars().all(plain) {
+        true => name.to_owned(),
+        false => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
 }
 
 #[cfg(test)]
