@@ -24,7 +24,7 @@
 //!
 //! # Proof
 //! The curator's rows change by at most [`TableQuestion::rows_per_unit`] = k rows, and the price is that of k rows for
-//! each unit. The run asks of them through [`Protected`](protected::Protected) alone, which counts them, and
+//! each unit. The run asks of them through `Protected` alone, which counts them, and
 //! [`crate::budget`] proves what a run costs. Decoding uses released codes and public domains. ∎
 //!
 //! # What this module does not do
