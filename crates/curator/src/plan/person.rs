@@ -197,6 +197,13 @@ fn own(
             let found = if name == "bool_and" { bool_and } else { bool_or };
             (vec![found(ours(&*column)).alias(term(0))], ours(term(0)), Facts::unknown())
         }
+        ("sum", false, Some((low, high))) if low.abs().max(high.abs()) <= NARROW => {
+            // Not on a grid: a sum is compared with the numbers that it is made of.
+            let inside = one_form(moved_inside(&admitted, low, high), rows, true)?;
+            before.push((inside.alias(&column), Facts::unknown()));
+            let found = Statistic::Sum.of(ours(&*column)).alias(term(0));
+            (vec![found], ours(term(0)), in_order_facts(Statistic::Sum, &known))
+        }
         ("avg", false, Some((low, high))) if low.abs().max(high.abs()) <= NARROW => {
             let inside = moved_inside(&admitted, low, high);
             let (steps, step) = on_grid(admitted, low, high, STEPS);
