@@ -14,7 +14,7 @@ use demure_report::{
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// A release, and what is said beside it.
+/// A release, with sample rows and alternatives.
 pub struct Beside<'r, 'a> {
     release: &'r Release<'a>,
     /// The columns of sample rows: quasi-identifiers first.

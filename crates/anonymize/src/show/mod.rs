@@ -1,8 +1,8 @@
-//! What was found, in words, fields and a page, for whoever publishes.
+//! Results in words, fields and a page, for publishers.
 //!
 //! | file | what |
 //! |---|---|
-//! | `release.rs` | a release and its verdicts, or that there is none |
+//! | `release.rs` | a release and its verdicts, or that no release was found |
 //! | `beside.rs` | what became of columns, sample rows, alternatives |
 //! | `explained.rs` | what would be done and promised |
 //! | `page/` | the report as one page |

@@ -125,7 +125,7 @@ fn sizes(release: &Release<'_>) -> String {
     }
 }
 
-/// For programs: that there is none, and what comes nearest.
+/// For programs: no release was found, and this comes nearest.
 #[must_use]
 pub fn nothing_json(nearest: &Nearest) -> Value {
     json!({
